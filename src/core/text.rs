@@ -1,0 +1,259 @@
+//! Changes of a cell's source: CodeMirror 6 ChangeSets, and nothing but them.
+//!
+//! A [`ChangeSet`] covers a whole text as a row of sections. Its JSON is CodeMirror's: `n` keeps n units, `[n]` deletes
+//! n units, `[n, "line", …]` replaces n units by the lines joined with `\n`. Every length and offset in this module
+//! counts **UTF-16 code units** unless it says bytes. Compose and map are ports of `@codemirror/state` and give the
+//! same sections, not only the same text: the shape decides where a later concurrent insertion lands, so a replica
+//! that tidied sections up further would diverge from the editors.
+//!
+//! Invariants: no input panics; no function splits a surrogate pair; a failed call changes nothing; whatever
+//! [`ChangeSet::compose`] and [`ChangeSet::map`] return can be written to the log and read back.
+//! A change never holds `\r`: JSON that brings one is refused, and callers that build changes from foreign text call
+//! [`check_source`] or [`normalise_line_breaks`] first.
+//!
+//! This module must never look at a clock: [`diff`] bounds its work by size, so that it answers alike everywhere.
+
+mod apply;
+mod build;
+mod combine;
+mod diff;
+mod json;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub use self::apply::Applied;
+use self::build::Builder;
+pub use self::diff::diff;
+
+/// Most sections that a change may have, as JSON or as a result of compose and map.
+pub const MAX_SECTIONS: usize = 10_000;
+
+/// Longest text in UTF-16 units that a change may start from or lead to. Sums of two still fit 32 bits.
+pub const MAX_TEXT_UNITS: usize = i32::MAX as usize;
+
+/// Why a change was refused. No variant leaves anything half done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// The change starts from a text of another length than the one it meets.
+    #[error(
+        "the change is for a text of {expected} UTF-16 units but this one has {actual}: fetch the current source and rebase the change on it"
+    )]
+    LengthMismatch { expected: usize, actual: usize },
+    /// A section begins or ends between the two halves of a surrogate pair.
+    #[error(
+        "offset {offset} is inside a surrogate pair: move it to the start or the end of the character"
+    )]
+    InsideSurrogatePair { offset: usize },
+    /// An offset lies behind the end, or a range ends before it starts.
+    #[error("range {start}..{end} does not fit a text of {length} UTF-16 units")]
+    OutOfBounds {
+        start: usize,
+        end: usize,
+        length: usize,
+    },
+    /// More sections than allowed.
+    #[error("the change has more than {max} sections: send it in several smaller changes")]
+    TooManySections { max: usize },
+    /// The text before or after the change is longer than allowed.
+    #[error("the text would have more than {max_units} UTF-16 units: shorten it or split the cell")]
+    TooLong { max_units: usize },
+    /// Sources contain `\n` only.
+    #[error("the text contains a carriage return: use \\n alone for line breaks")]
+    CarriageReturn,
+    /// A line of an insertion contains a line break.
+    #[error("a line of an insertion contains \\n: send every line as a string of its own")]
+    LineBreakInLine,
+    /// A length that is negative, fractional or not representable.
+    #[error("{found} is not a length: send an integer of at least 0")]
+    BadLength { found: String },
+    /// The JSON is not a ChangeSet at all.
+    #[error(
+        "not a change set: {0}; send CodeMirror's ChangeSet JSON, for instance [5,[0,\"text\"],3]"
+    )]
+    Malformed(String),
+    /// The texts given to [`ChangeSet::invert_with`] are not the ones that the change removed.
+    #[error(
+        "the removed texts do not belong to this change (at deletion {index}): pass what apply returned"
+    )]
+    RemovedMismatch { index: usize },
+}
+
+/// Bounds that a caller puts on a change, beside those that always hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextLimits {
+    /// Most sections, at most [`MAX_SECTIONS`].
+    pub max_sections: usize,
+    /// Longest text before and after the change in UTF-16 units, at most [`MAX_TEXT_UNITS`].
+    pub max_text_units: usize,
+}
+
+impl Default for TextLimits {
+    fn default() -> Self {
+        Self {
+            max_sections: MAX_SECTIONS,
+            max_text_units: MAX_TEXT_UNITS,
+        }
+    }
+}
+
+/// One section of a change: `length` units of the old text, and what becomes of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Section {
+    length: usize,
+    /// `None` keeps the units. `Some` replaces them: a deletion when empty, an insertion when `length` is 0.
+    insert: Option<String>,
+    /// UTF-16 length of `insert`; 0 for a kept section.
+    insert_length: usize,
+}
+
+impl Section {
+    fn length_after(&self) -> usize {
+        if self.insert.is_some() {
+            self.insert_length
+        } else {
+            self.length
+        }
+    }
+
+    fn deletes(&self) -> bool {
+        self.insert.is_some() && self.length > 0
+    }
+}
+
+/// A change from one text to another, in the normal form of CodeMirror (see the module's head).
+///
+/// ```
+/// # use notarium_core::text::ChangeSet;
+/// let change: ChangeSet = serde_json::from_str(r#"[6,[5,"notebook"]]"#)?;
+/// assert_eq!(change.apply("hello world")?.text, "hello notebook");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeSet {
+    sections: Vec<Section>,
+}
+
+impl ChangeSet {
+    /// The change that keeps all `length` units.
+    pub fn identity(length: usize) -> Self {
+        let mut builder = Builder::default();
+        builder.keep(length);
+        builder.finish_unchecked()
+    }
+
+    /// Inserts `text` at offset `at` of a text of `length` units.
+    ///
+    /// # Errors
+    /// As [`ChangeSet::replace`].
+    pub fn insert(length: usize, at: usize, text: &str) -> Result<Self, TextError> {
+        Self::replace(length, at..at, text)
+    }
+
+    /// Replaces the whole text of `length` units by `text`.
+    ///
+    /// # Errors
+    /// As [`ChangeSet::replace`].
+    pub fn replace_all(length: usize, text: &str) -> Result<Self, TextError> {
+        Self::replace(length, 0..length, text)
+    }
+
+    /// Replaces `range` of a text of `length` units by `text`, as `ChangeSet.of` does for one change.
+    ///
+    /// # Errors
+    /// [`TextError::OutOfBounds`], [`TextError::TooLong`], or [`TextError::CarriageReturn`].
+    pub fn replace(length: usize, range: Range<usize>, text: &str) -> Result<Self, TextError> {
+        if range.start > range.end || range.end > length {
+            return Err(TextError::OutOfBounds {
+                start: range.start,
+                end: range.end,
+                length,
+            });
+        }
+        check_source(text)?;
+        let mut builder = Builder::default();
+        builder.keep(range.start);
+        builder.replace(range.end - range.start, text, utf16_len(text));
+        builder.keep(length - range.end);
+        builder.finish()
+    }
+
+    /// Length in UTF-16 units of the text that this change starts from.
+    pub fn length_before(&self) -> usize {
+        self.sections.iter().map(|section| section.length).sum()
+    }
+
+    /// Length in UTF-16 units of the text that this change leads to.
+    pub fn length_after(&self) -> usize {
+        self.sections.iter().map(Section::length_after).sum()
+    }
+
+    /// Whether nothing is inserted or deleted.
+    pub fn is_identity(&self) -> bool {
+        self.sections.iter().all(|section| section.insert.is_none())
+    }
+
+    /// Checks this change against the caller's limits.
+    ///
+    /// # Errors
+    /// [`TextError::TooManySections`] or [`TextError::TooLong`].
+    pub fn check(&self, limits: &TextLimits) -> Result<(), TextError> {
+        if self.sections.len() > limits.max_sections {
+            return Err(TextError::TooManySections {
+                max: limits.max_sections,
+            });
+        }
+        if self.length_before().max(self.length_after()) > limits.max_text_units {
+            return Err(TextError::TooLong {
+                max_units: limits.max_text_units,
+            });
+        }
+        Ok(())
+    }
+
+    fn expect_length(&self, actual: usize) -> Result<(), TextError> {
+        let expected = self.length_before();
+        if expected == actual {
+            Ok(())
+        } else {
+            Err(TextError::LengthMismatch { expected, actual })
+        }
+    }
+}
+
+/// Length of `text` in UTF-16 code units.
+pub fn utf16_len(text: &str) -> usize {
+    str_indices::utf16::count(text)
+}
+
+/// Checks that `text` may become (part of) a cell's source.
+///
+/// # Errors
+/// [`TextError::CarriageReturn`].
+pub fn check_source(text: &str) -> Result<(), TextError> {
+    if text.contains('\r') {
+        Err(TextError::CarriageReturn)
+    } else {
+        Ok(())
+    }
+}
+
+/// Turns CRLF and lone CR into `\n`; borrows when there is nothing to turn.
+pub fn normalise_line_breaks(text: &str) -> Cow<'_, str> {
+    if text.contains('\r') {
+        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Byte offset of the UTF-16 offset `units` in `text`; `None` when it is inside a surrogate pair. Needs
+/// `units <= utf16_len(text)`.
+fn byte_offset(text: &str, units: usize) -> Option<usize> {
+    let byte = str_indices::utf16::to_byte_idx(text, units);
+    // The library rounds down inside a pair: only before a four-byte character is it open which of the two it was.
+    let before_pair = text.as_bytes().get(byte).is_some_and(|lead| *lead >= 0xF0);
+    (!before_pair || utf16_len(&text[..byte]) == units).then_some(byte)
+}

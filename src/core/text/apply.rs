@@ -1,0 +1,108 @@
+//! Applying a change to a text.
+
+use std::ops::Range;
+
+use super::{ChangeSet, TextError, byte_offset, utf16_len};
+
+/// Up to this many edits move the tail of the text once each; with more a rebuilt text is cheaper.
+const MAX_EDITS_IN_PLACE: usize = 4;
+
+/// What [`ChangeSet::apply`] made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Applied {
+    /// The new text.
+    pub text: String,
+    /// What each section that deletes took away, in order; [`ChangeSet::invert_with`] takes it.
+    pub removed: Vec<String>,
+}
+
+/// One section that changes something, with its place in bytes.
+struct Edit<'a> {
+    range: Range<usize>,
+    insert: &'a str,
+}
+
+impl ChangeSet {
+    /// The text that `doc` becomes, and what was removed from it.
+    ///
+    /// # Errors
+    /// [`TextError::LengthMismatch`] when `doc` has another length than this change is for,
+    /// [`TextError::InsideSurrogatePair`] when a section would cut one.
+    pub fn apply(&self, doc: &str) -> Result<Applied, TextError> {
+        let edits = self.edits(doc)?;
+        Ok(Applied {
+            text: rebuild(doc, &edits),
+            removed: removed(doc, &edits),
+        })
+    }
+
+    /// Changes `doc` in place and returns what was removed, as [`ChangeSet::apply`]; on an error `doc` is unchanged.
+    ///
+    /// # Errors
+    /// As [`ChangeSet::apply`].
+    pub fn apply_to(&self, doc: &mut String) -> Result<Vec<String>, TextError> {
+        let edits = self.edits(doc)?;
+        let removed = removed(doc, &edits);
+        if edits.len() > MAX_EDITS_IN_PLACE {
+            *doc = rebuild(doc, &edits);
+        } else {
+            for edit in edits.into_iter().rev() {
+                doc.replace_range(edit.range, edit.insert);
+            }
+        }
+        Ok(removed)
+    }
+
+    pub(super) fn removed_from(&self, doc: &str) -> Result<Vec<String>, TextError> {
+        Ok(removed(doc, &self.edits(doc)?))
+    }
+
+    /// The changing sections with their byte ranges in `doc`.
+    fn edits<'a>(&'a self, doc: &str) -> Result<Vec<Edit<'a>>, TextError> {
+        let units = utf16_len(doc);
+        self.expect_length(units)?;
+        // As many units as bytes: all ASCII, so that units are bytes and need no look-up.
+        let is_ascii = units == doc.len();
+        let mut edits = Vec::with_capacity(self.sections.len().div_ceil(2));
+        let (mut byte, mut offset) = (0, 0);
+        for section in &self.sections {
+            offset += section.length;
+            let end = if is_ascii {
+                offset
+            } else if offset == units {
+                doc.len()
+            } else {
+                let bytes = byte_offset(&doc[byte..], section.length);
+                byte + bytes.ok_or(TextError::InsideSurrogatePair { offset })?
+            };
+            if let Some(insert) = &section.insert {
+                edits.push(Edit {
+                    range: byte..end,
+                    insert,
+                });
+            }
+            byte = end;
+        }
+        Ok(edits)
+    }
+}
+
+fn removed(doc: &str, edits: &[Edit<'_>]) -> Vec<String> {
+    let deletions = edits.iter().filter(|edit| !edit.range.is_empty());
+    deletions
+        .map(|edit| doc[edit.range.clone()].to_owned())
+        .collect()
+}
+
+fn rebuild(doc: &str, edits: &[Edit<'_>]) -> String {
+    let inserted: usize = edits.iter().map(|edit| edit.insert.len()).sum();
+    let mut text = String::with_capacity(doc.len() + inserted);
+    let mut kept = 0;
+    for edit in edits {
+        text.push_str(&doc[kept..edit.range.start]);
+        text.push_str(edit.insert);
+        kept = edit.range.end;
+    }
+    text.push_str(&doc[kept..]);
+    text
+}

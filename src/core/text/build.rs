@@ -1,0 +1,184 @@
+//! Building a change section by section, and walking along one: CodeMirror's `addSection` and `SectionIter`.
+
+use super::{ChangeSet, MAX_SECTIONS, MAX_TEXT_UNITS, Section, TextError, TextLimits, byte_offset};
+
+/// Collects sections in CodeMirror's normal form: no empty section, no two neighbours that are both kept, both
+/// deletions or both insertions.
+#[derive(Debug, Default)]
+pub(super) struct Builder {
+    sections: Vec<Section>,
+}
+
+impl Builder {
+    pub(super) fn keep(&mut self, length: usize) {
+        if length == 0 {
+            return;
+        }
+        match self.sections.last_mut() {
+            Some(last) if last.insert.is_none() => last.length += length,
+            _ => self.sections.push(Section {
+                length,
+                insert: None,
+                insert_length: 0,
+            }),
+        }
+    }
+
+    pub(super) fn replace(&mut self, length: usize, text: &str, text_length: usize) {
+        self.replace_joined(length, text, text_length, false);
+    }
+
+    /// As `replace`; with `join` it always extends the last section, which must then be a change.
+    pub(super) fn replace_joined(
+        &mut self,
+        length: usize,
+        text: &str,
+        text_length: usize,
+        join: bool,
+    ) {
+        if length == 0 && text.is_empty() {
+            return;
+        }
+        if let Some(last) = self.sections.last_mut()
+            && let Some(insert) = &mut last.insert
+        {
+            let both_delete = text.is_empty() && insert.is_empty();
+            let both_insert = length == 0 && last.length == 0;
+            if both_delete || both_insert || join {
+                last.length += length;
+                insert.push_str(text);
+                last.insert_length += text_length;
+                return;
+            }
+        }
+        self.sections.push(Section {
+            length,
+            insert: Some(text.to_owned()),
+            insert_length: text_length,
+        });
+    }
+
+    pub(super) fn section_count(&self) -> usize {
+        self.sections.len()
+    }
+
+    /// # Errors
+    /// When the result is beyond what a reader of its JSON would accept.
+    pub(super) fn finish(self) -> Result<ChangeSet, TextError> {
+        let change = self.finish_unchecked();
+        change.check(&TextLimits {
+            max_sections: MAX_SECTIONS,
+            max_text_units: MAX_TEXT_UNITS,
+        })?;
+        Ok(change)
+    }
+
+    pub(super) fn finish_unchecked(self) -> ChangeSet {
+        ChangeSet {
+            sections: self.sections,
+        }
+    }
+}
+
+/// A place in a change: the current section, less what was consumed of it.
+pub(super) struct Cursor<'a> {
+    sections: &'a [Section],
+    index: usize,
+    /// Units left of the old text that the section covers.
+    pub(super) length: usize,
+    /// Units left of what it inserts; only [`Cursor::take_insert`] consumes them.
+    pub(super) insert_length: usize,
+    /// Whether part of the section was consumed.
+    pub(super) started: bool,
+    insert_byte: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(change: &'a ChangeSet) -> Self {
+        let mut cursor = Self {
+            sections: &change.sections,
+            index: 0,
+            length: 0,
+            insert_length: 0,
+            started: false,
+            insert_byte: 0,
+        };
+        cursor.load();
+        cursor
+    }
+
+    fn load(&mut self) {
+        let section = self.sections.get(self.index);
+        self.length = section.map_or(0, |section| section.length);
+        self.insert_length = section.map_or(0, |section| section.insert_length);
+        self.started = false;
+        self.insert_byte = 0;
+    }
+
+    /// Number of the current section.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.index >= self.sections.len()
+    }
+
+    pub(super) fn is_keep(&self) -> bool {
+        self.sections
+            .get(self.index)
+            .is_some_and(|section| section.insert.is_none())
+    }
+
+    pub(super) fn is_change(&self) -> bool {
+        self.sections
+            .get(self.index)
+            .is_some_and(|section| section.insert.is_some())
+    }
+
+    /// The whole text that the section inserts.
+    pub(super) fn text(&self) -> &'a str {
+        self.sections
+            .get(self.index)
+            .and_then(|section| section.insert.as_deref())
+            .unwrap_or_default()
+    }
+
+    pub(super) fn next(&mut self) {
+        self.index += 1;
+        self.load();
+    }
+
+    /// Consumes `length` units of the old text; moves on when none are left, also for `length` 0.
+    pub(super) fn advance(&mut self, length: usize) {
+        if length >= self.length {
+            self.next();
+        } else {
+            self.length -= length;
+            self.started |= length > 0;
+        }
+    }
+
+    /// The next `length` units of what the section inserts, without consuming them; `None` when they end inside a
+    /// surrogate pair.
+    pub(super) fn insert_piece(&self, length: usize) -> Option<&'a str> {
+        let rest = &self.text()[self.insert_byte..];
+        let end = if length >= self.insert_length {
+            rest.len()
+        } else {
+            byte_offset(rest, length)?
+        };
+        Some(&rest[..end])
+    }
+
+    /// Consumes `length` units, `bytes` bytes, of what the section inserts.
+    pub(super) fn take_insert(&mut self, bytes: usize, length: usize) {
+        if length >= self.insert_length {
+            self.next();
+        } else {
+            self.insert_length -= length;
+            self.insert_byte += bytes;
+            self.started |= length > 0;
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Compose, map and invert. Compose and map follow `composeSets` and `mapSet` of `@codemirror/state` step by step.
+
+use super::build::{Builder, Cursor};
+use super::{ChangeSet, Section, TextError, utf16_len};
+
+impl ChangeSet {
+    /// One change that does what `self` and then `next` do.
+    ///
+    /// # Errors
+    /// [`TextError::LengthMismatch`] when `next` does not start where `self` ends, [`TextError::InsideSurrogatePair`]
+    /// when it cuts a pair that `self` inserts, [`TextError::TooManySections`].
+    pub fn compose(&self, next: &ChangeSet) -> Result<ChangeSet, TextError> {
+        next.expect_length(self.length_after())?;
+        if self.is_identity() {
+            return Ok(next.clone());
+        }
+        if next.is_identity() {
+            return Ok(self.clone());
+        }
+        Composition::new(self, next).run()
+    }
+
+    /// `self`, made for the same text as `over`, as a change of the text that `over` leads to.
+    ///
+    /// With `before` false, of two insertions at one place that of `over` stands left; with `before` true that of
+    /// `self`. `a.compose(b.map(a, false))` and `b.compose(a.map(b, true))` lead to the same text.
+    ///
+    /// # Errors
+    /// [`TextError::LengthMismatch`] when the two are for texts of different lengths, [`TextError::TooManySections`]
+    /// or [`TextError::TooLong`] when the result exceeds what a change may be.
+    pub fn map(&self, over: &ChangeSet, before: bool) -> Result<ChangeSet, TextError> {
+        over.expect_length(self.length_before())?;
+        if over.is_identity() {
+            return Ok(self.clone());
+        }
+        Mapping::new(self, over, before).run()
+    }
+
+    /// The change that undoes `self`, from the texts that [`ChangeSet::apply`] said it removed.
+    ///
+    /// # Errors
+    /// [`TextError::RemovedMismatch`] when number or lengths of `removed` do not belong to `self`.
+    pub fn invert_with(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
+        let deletions = self
+            .sections
+            .iter()
+            .filter(|section| section.deletes())
+            .count();
+        if deletions != removed.len() {
+            return Err(TextError::RemovedMismatch {
+                index: deletions.min(removed.len()),
+            });
+        }
+        let mut removed = removed.iter().enumerate();
+        let sections = self
+            .sections
+            .iter()
+            .map(|section| invert_section(section, &mut removed));
+        Ok(ChangeSet {
+            sections: sections.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The change that undoes `self`, which is a change of `doc`.
+    ///
+    /// # Errors
+    /// As [`ChangeSet::apply`].
+    pub fn invert(&self, doc: &str) -> Result<ChangeSet, TextError> {
+        self.invert_with(&self.removed_from(doc)?)
+    }
+}
+
+fn invert_section<'r>(
+    section: &Section,
+    removed: &mut impl Iterator<Item = (usize, &'r String)>,
+) -> Result<Section, TextError> {
+    if section.insert.is_none() {
+        return Ok(section.clone());
+    }
+    let mut insert = String::new();
+    if section.deletes()
+        && let Some((index, text)) = removed.next()
+    {
+        if utf16_len(text) != section.length {
+            return Err(TextError::RemovedMismatch { index });
+        }
+        insert.clone_from(text);
+    }
+    Ok(Section {
+        length: section.insert_length,
+        insert: Some(insert),
+        insert_length: section.length,
+    })
+}
+
+/// Never seen: the lengths were compared before. An answer all the same, so that no input can panic or loop.
+fn mismatch(first: &Cursor<'_>, second: &Cursor<'_>) -> TextError {
+    TextError::LengthMismatch {
+        expected: first.length,
+        actual: second.length,
+    }
+}
+
+struct Composition<'a> {
+    first: Cursor<'a>,
+    second: Cursor<'a>,
+    result: Builder,
+    /// Whether the last section of `result` continues with the next piece.
+    open: bool,
+    /// Offset in the text between the two changes.
+    offset: usize,
+}
+
+impl<'a> Composition<'a> {
+    fn new(first: &'a ChangeSet, second: &'a ChangeSet) -> Self {
+        let (first, second) = (Cursor::new(first), Cursor::new(second));
+        Self {
+            first,
+            second,
+            result: Builder::default(),
+            open: false,
+            offset: 0,
+        }
+    }
+
+    fn run(mut self) -> Result<ChangeSet, TextError> {
+        loop {
+            if self.first.is_done() && self.second.is_done() {
+                return self.result.finish();
+            } else if self.first.is_change() && self.first.insert_length == 0 {
+                self.result
+                    .replace_joined(self.first.length, "", 0, self.open);
+                self.first.next();
+            } else if self.second.length == 0 && !self.second.is_done() {
+                self.result.replace_joined(
+                    0,
+                    self.second.text(),
+                    self.second.insert_length,
+                    self.open,
+                );
+                self.second.next();
+            } else if self.first.is_done() || self.second.is_done() {
+                return Err(mismatch(&self.first, &self.second));
+            } else {
+                self.piece()?;
+            }
+        }
+    }
+
+    /// Takes the next stretch of the text between the changes that is of one kind in both.
+    fn piece(&mut self) -> Result<(), TextError> {
+        let keeps = self.first.is_keep();
+        let left = if keeps {
+            self.first.length
+        } else {
+            self.first.insert_length
+        };
+        let length = left.min(self.second.length);
+        let open = self.open;
+        let sections = self.result.section_count();
+        if keeps {
+            self.second_on_kept(length);
+            self.first.advance(length);
+        } else {
+            let end = self.offset + length;
+            let piece = self
+                .first
+                .insert_piece(length)
+                .ok_or(TextError::InsideSurrogatePair { offset: end })?;
+            self.second_on_inserted(piece, length);
+            self.first.take_insert(piece.len(), length);
+        }
+        let unfinished =
+            (!keeps && left > length) || (self.second.is_change() && self.second.length > length);
+        self.open = unfinished && (open || self.result.section_count() > sections);
+        self.second.advance(length);
+        self.offset += length;
+        Ok(())
+    }
+
+    fn second_on_kept(&mut self, length: usize) {
+        if self.second.is_keep() {
+            self.result.keep(length);
+        } else {
+            let (text, text_length) = self.unwritten_replacement();
+            self.result
+                .replace_joined(length, text, text_length, self.open);
+        }
+    }
+
+    fn second_on_inserted(&mut self, piece: &str, length: usize) {
+        let deleted = if self.first.started {
+            0
+        } else {
+            self.first.length
+        };
+        let (text, text_length) = if self.second.is_keep() {
+            (piece, length)
+        } else {
+            self.unwritten_replacement()
+        };
+        self.result
+            .replace_joined(deleted, text, text_length, self.open);
+    }
+
+    /// What the second change inserts here, unless an earlier piece of the same section has written it.
+    fn unwritten_replacement(&self) -> (&'a str, usize) {
+        if self.second.started {
+            ("", 0)
+        } else {
+            (self.second.text(), self.second.insert_length)
+        }
+    }
+}
+
+struct Mapping<'a> {
+    change: Cursor<'a>,
+    over: Cursor<'a>,
+    before: bool,
+    result: Builder,
+    /// The section of `change` whose insertion is already in `result`, when it is taken piece by piece.
+    inserted: Option<usize>,
+}
+
+impl<'a> Mapping<'a> {
+    fn new(change: &'a ChangeSet, over: &'a ChangeSet, before: bool) -> Self {
+        let (change, over) = (Cursor::new(change), Cursor::new(over));
+        Self {
+            change,
+            over,
+            before,
+            result: Builder::default(),
+            inserted: None,
+        }
+    }
+
+    fn run(mut self) -> Result<ChangeSet, TextError> {
+        loop {
+            if self.change.is_keep() && self.over.is_keep() {
+                let length = self.change.length.min(self.over.length);
+                self.result.keep(length);
+                self.change.advance(length);
+                self.over.advance(length);
+            } else if self.over_comes_first() {
+                self.pass_over()?;
+            } else if self.change.is_change() {
+                self.take_change();
+            } else if self.change.is_done() && self.over.is_done() {
+                return self.result.finish();
+            } else {
+                return Err(mismatch(&self.change, &self.over));
+            }
+        }
+    }
+
+    /// Changes are ordered by where they start, then by length, then by `before`.
+    fn over_comes_first(&self) -> bool {
+        self.over.is_change()
+            && (!self.change.is_change() || self.has_inserted() || self.over_is_shorter())
+    }
+
+    fn over_is_shorter(&self) -> bool {
+        let (over, change) = (self.over.length, self.change.length);
+        !self.change.started && (over < change || over == change && !self.before)
+    }
+
+    fn has_inserted(&self) -> bool {
+        self.inserted == Some(self.change.index())
+    }
+
+    /// Passes the current section of `over`, and whatever `change` does to the units that it deletes.
+    fn pass_over(&mut self) -> Result<(), TextError> {
+        self.result.keep(self.over.insert_length);
+        let mut left = self.over.length;
+        while left > 0 {
+            if self.change.is_done() {
+                return Err(mismatch(&self.change, &self.over));
+            }
+            let piece = self.change.length.min(left);
+            if self.change.is_change() && !self.has_inserted() && self.change.length <= piece {
+                self.write_insertion(0);
+            }
+            self.change.advance(piece);
+            left -= piece;
+        }
+        self.over.next();
+        Ok(())
+    }
+
+    /// Takes the current section of `change` up to the next insertion of `over` within it.
+    fn take_change(&mut self) {
+        let mut left = self.change.length;
+        let mut still_there = 0;
+        while left > 0 {
+            if self.over.is_keep() {
+                let piece = left.min(self.over.length);
+                still_there += piece;
+                left -= piece;
+                self.over.advance(piece);
+            } else if self.over.is_change()
+                && self.over.insert_length == 0
+                && self.over.length < left
+            {
+                left -= self.over.length;
+                self.over.next();
+            } else {
+                break;
+            }
+        }
+        self.write_insertion(still_there);
+        self.change.advance(self.change.length - left);
+    }
+
+    /// Deletes `length` units and inserts what the current section of `change` inserts, if that is not yet done.
+    fn write_insertion(&mut self, length: usize) {
+        let (text, text_length) = if self.has_inserted() {
+            ("", 0)
+        } else {
+            (self.change.text(), self.change.insert_length)
+        };
+        self.result.replace(length, text, text_length);
+        self.inserted = Some(self.change.index());
+    }
+}
