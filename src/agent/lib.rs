@@ -1,1 +1,8 @@
-//! Under construction.
+//! The runtime agent: runs cells in real Jupyter kernels.
+//!
+//! **Invariants.** Only this crate speaks ZeroMQ. Nothing that a kernel sends is lost silently: what cannot be kept or
+//! read is said. A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
+//! Must never know how the server stores or shows a run.
+
+pub mod kernelspecs;
+pub mod outputs;

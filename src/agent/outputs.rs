@@ -1,0 +1,395 @@
+//! What a run writes, on its way from the kernel to the log: coalesced, cleared, capped. A state machine without I/O
+//! or clock.
+//!
+//! **Invariants.** Nothing that the kernel sent is lost without a visible notice, except what the run itself cleared
+//! before it was sent. Outputs keep their order. The emitted stream pieces, put together, render like the kernel's
+//! text. Must never wait, read a clock or know where the outputs go.
+
+mod shape;
+mod stream_text;
+mod tally;
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use serde_json::value::RawValue;
+
+pub use shape::{LargePart, OutputObject, PartEncoding, stream_object};
+pub(crate) use shape::{raw, raw_json};
+pub use stream_text::{StreamText, render};
+pub use tally::Tally;
+
+/// One thing that a kernel did to the outputs of a run.
+#[derive(Debug, Clone)]
+pub enum KernelOutput {
+    /// Text on `stdout` or `stderr`.
+    Stream { name: String, text: String },
+    /// An nbformat output object (`display_data`, `execute_result` or `error`). `display_id` names it for updates.
+    Object {
+        output: Box<RawValue>,
+        display_id: Option<String>,
+    },
+    /// New content for every output that was displayed under `display_id`, in this run or another:
+    /// `{"data", "metadata"}`.
+    Update {
+        display_id: String,
+        content: Box<RawValue>,
+    },
+    /// Remove the outputs so far; with `wait` only when the next output comes.
+    Clear { wait: bool },
+}
+
+/// What is to be recorded.
+#[derive(Debug, Clone)]
+pub enum Emit {
+    /// Append an output. Text of the same stream that follows directly continues it.
+    Append {
+        object: OutputObject,
+        display_id: Option<String>,
+    },
+    /// Replace the content of the outputs with this `display_id`; `object` is `{"data", "metadata"}`.
+    Update {
+        display_id: String,
+        object: OutputObject,
+    },
+    /// Remove the outputs so far.
+    Clear,
+    /// Bytes for the run's overflow, which is read as one text: stream text as it came, other outputs one JSON a line.
+    Overflow(Bytes),
+}
+
+/// Limits of one run.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputLimits {
+    /// Bytes that go in the log; large parts of displays do not count, stream text does.
+    pub max_log_bytes: u64,
+    /// Lines of stream text in the log; any other output counts as one line.
+    pub max_log_lines: u64,
+    /// Bytes that the overflow takes when the log is full; what follows is dropped, and the notice says how much.
+    pub max_overflow_bytes: u64,
+    /// Bytes of large parts (blobs), together.
+    pub max_large_bytes: u64,
+    /// A value longer than this is handed over as a [`LargePart`].
+    pub large_part_bytes: usize,
+    /// Longest piece of stream text, in bytes.
+    pub max_piece_bytes: usize,
+    /// How long outputs are collected while a run is busy, in milliseconds.
+    pub coalesce_ms: u64,
+}
+
+impl Default for OutputLimits {
+    fn default() -> Self {
+        Self {
+            max_log_bytes: 10 << 20,
+            max_log_lines: 100_000,
+            max_overflow_bytes: 256 << 20,
+            max_large_bytes: 256 << 20,
+            large_part_bytes: 8 << 10,
+            max_piece_bytes: 64 << 10,
+            coalesce_ms: 50,
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Queued {
+    Stream {
+        name: String,
+        text: String,
+    },
+    Object {
+        output: Box<RawValue>,
+        display_id: Option<String>,
+    },
+    Update {
+        display_id: String,
+        content: Box<RawValue>,
+    },
+}
+
+/// Turns the outputs of one run into what is recorded.
+///
+/// Call [`handle`](Self::handle) for each output, [`tick`](Self::tick) when [`deadline`](Self::deadline) has come and
+/// [`finish`](Self::finish) at the end of the run. Outputs may still come after that (threads of the kernel).
+#[derive(Debug)]
+pub struct OutputCollector {
+    limits: OutputLimits,
+    queue: VecDeque<Queued>,
+    queued_bytes: usize,
+    /// The stream that is being written; its text is not in `queue` yet.
+    stream_name: String,
+    stream: StreamText,
+    clear_with_next_output: bool,
+    clear_queued: bool,
+    emitted_at_ms: Option<u64>,
+    tally: Tally,
+}
+
+impl OutputCollector {
+    /// A collector for a run that has not written anything.
+    pub fn new(limits: OutputLimits) -> Self {
+        Self {
+            limits,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            stream_name: String::new(),
+            stream: StreamText::default(),
+            clear_with_next_output: false,
+            clear_queued: false,
+            emitted_at_ms: None,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Takes an output that came at `now_ms` (any monotonic clock) and returns what is due.
+    pub fn handle(&mut self, now_ms: u64, output: KernelOutput) -> Vec<Emit> {
+        if self.clear_with_next_output
+            && matches!(
+                output,
+                KernelOutput::Stream { .. } | KernelOutput::Object { .. }
+            )
+        {
+            self.clear();
+        }
+        match output {
+            KernelOutput::Stream { name, text } => self.write_stream(&name, &text),
+            KernelOutput::Object { output, display_id } => {
+                self.enqueue(Queued::Object { output, display_id })
+            }
+            KernelOutput::Update {
+                display_id,
+                content,
+            } => self.update(display_id, content),
+            KernelOutput::Clear { wait: true } => self.clear_with_next_output = true,
+            KernelOutput::Clear { wait: false } => self.clear(),
+        }
+        if self.is_due(now_ms) {
+            self.flush(now_ms)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// When [`tick`](Self::tick) has something to do, on the clock of [`handle`](Self::handle).
+    pub fn deadline(&self) -> Option<u64> {
+        let emitted = self.emitted_at_ms?;
+        self.has_queued()
+            .then(|| emitted.saturating_add(self.limits.coalesce_ms))
+    }
+
+    /// Returns what has waited long enough.
+    pub fn tick(&mut self, now_ms: u64) -> Vec<Emit> {
+        if self.deadline().is_some_and(|deadline| now_ms >= deadline) {
+            self.flush(now_ms)
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Returns everything that still waits and, if outputs were dropped, the notice that says how much.
+    pub fn finish(&mut self, now_ms: u64) -> Vec<Emit> {
+        let mut emits = self.flush(now_ms);
+        emits.extend(self.tally.dropped_notice().map(notice));
+        emits
+    }
+
+    /// What has been recorded, spilled and dropped so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    fn is_due(&self, now_ms: u64) -> bool {
+        let idle = self
+            .emitted_at_ms
+            .is_none_or(|emitted| now_ms.saturating_sub(emitted) >= self.limits.coalesce_ms);
+        self.has_queued()
+            && (idle || self.queued_bytes + self.stream.len() >= self.limits.max_piece_bytes)
+    }
+
+    fn has_queued(&self) -> bool {
+        self.clear_queued || !self.queue.is_empty() || !self.stream.is_empty()
+    }
+
+    fn write_stream(&mut self, name: &str, mut text: &str) {
+        if self.stream_name != name {
+            self.end_stream();
+            name.clone_into(&mut self.stream_name);
+        }
+        while !text.is_empty() {
+            let room = self
+                .limits
+                .max_piece_bytes
+                .saturating_sub(self.stream.len());
+            let at = if text.len() <= room {
+                text.len()
+            } else {
+                ceil_char_boundary(text, room.max(1))
+            };
+            self.stream.push(&text[..at]);
+            text = &text[at..];
+            if self.stream.len() >= self.limits.max_piece_bytes {
+                self.queue_piece();
+            }
+        }
+    }
+
+    /// Queues the text of the stream; what follows on the same stream continues its last line.
+    fn queue_piece(&mut self) {
+        let text = self.stream.take();
+        if !text.is_empty() {
+            self.queued_bytes += text.len();
+            self.queue.push_back(Queued::Stream {
+                name: self.stream_name.clone(),
+                text,
+            });
+        }
+    }
+
+    /// Another output follows: what comes on this stream later begins a new output, and so a new line.
+    fn end_stream(&mut self) {
+        self.queue_piece();
+        self.stream = StreamText::default();
+        self.stream_name.clear();
+    }
+
+    fn enqueue(&mut self, queued: Queued) {
+        self.end_stream();
+        self.queued_bytes += queued.bytes();
+        self.queue.push_back(queued);
+    }
+
+    /// The last update wins; it goes behind whatever was displayed since.
+    fn update(&mut self, display_id: String, content: Box<RawValue>) {
+        self.queue.retain(
+            |queued| !matches!(queued, Queued::Update { display_id: id, .. } if *id == display_id),
+        );
+        self.queue_piece();
+        self.queue.push_back(Queued::Update {
+            display_id,
+            content,
+        });
+        self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
+    }
+
+    /// Updates stay: they may be meant for outputs of other runs.
+    fn clear(&mut self) {
+        self.clear_with_next_output = false;
+        self.clear_queued = true;
+        self.queue
+            .retain(|queued| matches!(queued, Queued::Update { .. }));
+        self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
+        self.stream = StreamText::default();
+        self.stream_name.clear();
+    }
+
+    fn flush(&mut self, now_ms: u64) -> Vec<Emit> {
+        self.queue_piece();
+        let mut emits = Vec::new();
+        if std::mem::take(&mut self.clear_queued) {
+            emits.push(Emit::Clear);
+        }
+        while let Some(queued) = self.queue.pop_front() {
+            self.record(queued, &mut emits);
+        }
+        self.queued_bytes = 0;
+        if !emits.is_empty() {
+            self.emitted_at_ms = Some(now_ms);
+        }
+        emits
+    }
+
+    fn record(&mut self, queued: Queued, emits: &mut Vec<Emit>) {
+        match queued {
+            Queued::Stream { name, text } => self.record_stream(&name, &text, emits),
+            Queued::Object { output, display_id } => {
+                let is_error = is_error(&output);
+                let object = OutputObject::split(output, self.limits.large_part_bytes);
+                if self.tally.admit_object(&self.limits, &object, is_error) {
+                    emits.push(Emit::Append { object, display_id });
+                } else {
+                    self.spill_object(object, emits);
+                }
+            }
+            Queued::Update {
+                display_id,
+                content,
+            } => {
+                let object = OutputObject::split(content, self.limits.large_part_bytes);
+                if self.tally.admit_object(&self.limits, &object, false) {
+                    emits.push(Emit::Update { display_id, object });
+                } else {
+                    self.spill_object(object, emits);
+                }
+            }
+        }
+    }
+
+    fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<Emit>) {
+        let (kept, rest) = text.split_at(self.tally.admit_text(&self.limits, text));
+        if !kept.is_empty() {
+            let object =
+                OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
+            emits.push(Emit::Append {
+                object,
+                display_id: None,
+            });
+        }
+        if !rest.is_empty() {
+            self.spill(Bytes::copy_from_slice(rest.as_bytes()), emits);
+        }
+    }
+
+    fn spill_object(&mut self, object: OutputObject, emits: &mut Vec<Emit>) {
+        let mut line = Box::<str>::from(object.into_whole())
+            .into_string()
+            .into_bytes();
+        line.push(b'\n');
+        self.spill(Bytes::from(line), emits);
+    }
+
+    fn spill(&mut self, mut bytes: Bytes, emits: &mut Vec<Emit>) {
+        emits.extend(self.tally.limit_notice(&self.limits).map(notice));
+        bytes.truncate(self.tally.admit_overflow(&self.limits, &bytes));
+        if !bytes.is_empty() {
+            emits.push(Emit::Overflow(bytes));
+        }
+    }
+}
+
+impl Queued {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Stream { text, .. } => text.len(),
+            Self::Object { output, .. } => output.get().len(),
+            Self::Update { content, .. } => content.get().len(),
+        }
+    }
+}
+
+fn notice(text: String) -> Emit {
+    Emit::Append {
+        object: OutputObject {
+            output: stream_object("stderr", &text),
+            large_parts: Vec::new(),
+        },
+        display_id: None,
+    }
+}
+
+fn is_error(output: &RawValue) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Kind<'a> {
+        #[serde(borrow)]
+        output_type: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_str::<Kind>(output.get()).is_ok_and(|kind| kind.output_type == "error")
+}
+
+fn ceil_char_boundary(text: &str, at: usize) -> usize {
+    (at..text.len())
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(text.len())
+}
+
+#[cfg(test)]
+mod tests;
