@@ -1,1 +1,51 @@
-//! Under construction.
+//! The pure core of Notarium: commands in, events out.
+//!
+//! Purpose: [`decide`] turns a [`Command`] into [`Event`]s or a [`Rejection`]; [`apply`] folds a recorded event into a
+//! [`Notebook`]. Everything that people see (the notebook, an `.ipynb`, the audit trail) is a fold of the same events.
+//!
+//! Invariants:
+//! - No async, clock, environment, randomness, threads, I/O or hash-ordered maps. Time and new ids enter in [`Context`].
+//! - `decide` authorises first and changes nothing; a rejected command leaves no trace.
+//! - `apply` is total: it cannot fail, and an event that no longer fits is ignored rather than guessed at.
+//! - Actor, time and version are never read from a command: the server stamps them.
+//!
+//! This crate must never know HTTP, SQL, JSON messages of the wire, or a kernel's protocol.
+
+mod access;
+mod actor;
+mod apply;
+mod cells;
+mod command;
+mod context;
+mod decide;
+mod envelope;
+mod event;
+mod executions;
+mod history;
+mod ids;
+mod json;
+mod kernels;
+mod lifecycle;
+mod limits;
+mod notebook;
+mod order_key;
+mod rejection;
+mod reports;
+pub mod text;
+mod undo;
+
+pub use access::{Authority, Operation, Role, Scope, Scopes, Subject, granted_role};
+pub use actor::Actor;
+pub use apply::apply;
+pub use command::*;
+pub use context::{Context, IdSource};
+pub use decide::{Decided, Decision, Outcome, decide, needs, operation};
+pub use envelope::{ChainError, Envelope, Hash, Head, Recorded, Salt, Stored, seal, verify_chain};
+pub use event::*;
+pub use history::{History, HistoryQuery};
+pub use ids::*;
+pub use json::{RawJson, RawObject};
+pub use limits::Limits;
+pub use notebook::*;
+pub use order_key::OrderKey;
+pub use rejection::{Rejection, RejectionCode};

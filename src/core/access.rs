@@ -1,0 +1,305 @@
+//! Roles, operations and the total table between them (R7). `protocol/roles.md` is printed from here.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::command::Command;
+use crate::context::Context;
+use crate::decide::Decision;
+use crate::event::{AccessGranted, AccessRevoked};
+use crate::ids::{AgentId, Millis, ShareLinkId, UserId, WorkspaceId};
+use crate::notebook::{AccessEntry, Grant, Notebook};
+use crate::rejection::{Rejection, RejectionCode};
+
+/// Whom a notebook's access list names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Subject {
+    User { id: UserId },
+    ShareLink { id: ShareLinkId },
+    Workspace { id: WorkspaceId },
+    Agent { id: AgentId },
+}
+
+/// What somebody is in one notebook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Viewer,
+    Commenter,
+    /// Runs, interrupts, answers stdin; edits nothing.
+    Runner,
+    /// Edits and confirms edits; runs nothing.
+    Author,
+    /// Edits, runs, confirms, undoes.
+    Editor,
+    /// Everything, and policy, sharing, redaction, erasure.
+    Owner,
+    /// A runtime agent: reports what its kernels do.
+    Agent,
+}
+
+/// What can be done to a notebook. Every command, route and message is one of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Operation {
+    /// Read state, history and outputs; follow; export; fork.
+    Read,
+    /// Be seen by others.
+    ShowPresence,
+    Comment,
+    /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
+    Edit,
+    /// Request and cancel executions; launch a kernel.
+    Run,
+    /// Interrupt, restart, shut down a kernel; clear the queue.
+    ControlKernel,
+    AnswerInput,
+    /// Decide on a tool call that only edits.
+    ConfirmEdit,
+    /// Decide on any tool call.
+    Confirm,
+    /// Archive, unarchive, name versions.
+    Organise,
+    /// Grant and revoke access, hand over ownership, make share links.
+    Share,
+    SetPolicy,
+    Redact,
+    Erase,
+    /// Claim launches and report what kernels do.
+    ReportExecution,
+}
+
+impl Role {
+    pub const ALL: [Role; 7] =
+        [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
+
+    /// The table of R7. Total: a new role or operation does not compile until it has its answer.
+    pub fn may(self, operation: Operation) -> bool {
+        use Operation as O;
+        match operation {
+            O::Read | O::ShowPresence => true,
+            O::Comment => !matches!(self, Role::Viewer | Role::Agent),
+            O::Edit | O::ConfirmEdit => matches!(self, Role::Author | Role::Editor | Role::Owner),
+            O::Run | O::ControlKernel | O::AnswerInput => matches!(self, Role::Runner | Role::Editor | Role::Owner),
+            O::Confirm | O::Organise => matches!(self, Role::Editor | Role::Owner),
+            O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(self, Role::Owner),
+            O::ReportExecution => matches!(self, Role::Agent),
+        }
+    }
+}
+
+impl Operation {
+    pub const ALL: [Operation; 15] = [
+        Operation::Read,
+        Operation::ShowPresence,
+        Operation::Comment,
+        Operation::Edit,
+        Operation::Run,
+        Operation::ControlKernel,
+        Operation::AnswerInput,
+        Operation::ConfirmEdit,
+        Operation::Confirm,
+        Operation::Organise,
+        Operation::Share,
+        Operation::SetPolicy,
+        Operation::Redact,
+        Operation::Erase,
+        Operation::ReportExecution,
+    ];
+
+    /// The scope that a token needs for it, beside the role.
+    pub fn scope(self) -> Scope {
+        use Operation as O;
+        match self {
+            O::Read | O::ShowPresence => Scope::Read,
+            O::Comment | O::Edit | O::Organise => Scope::Edit,
+            O::Run | O::ControlKernel | O::AnswerInput => Scope::Run,
+            O::ConfirmEdit | O::Confirm => Scope::Confirm,
+            O::Share | O::SetPolicy | O::Redact | O::Erase => Scope::Manage,
+            O::ReportExecution => Scope::Agent,
+        }
+    }
+}
+
+/// What a token is for. An interactive session holds all but `Agent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Read,
+    Edit,
+    Run,
+    /// Decide on tool calls. No assistant, agent or MCP token can hold it.
+    Confirm,
+    /// Sharing, policy, redaction, erasure.
+    Manage,
+    /// Accounts, tokens and workspaces of the whole server.
+    Admin,
+    /// Act as a runtime agent.
+    Agent,
+}
+
+/// The scopes of a connection.
+pub type Scopes = BTreeSet<Scope>;
+
+/// What a connection may do besides the notebook's own access list.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Authority {
+    /// A role that comes from outside the notebook: a workspace, a share link, an agent's token.
+    pub ambient_role: Option<Role>,
+    /// The scopes of the token or session.
+    pub scopes: Scopes,
+}
+
+impl Authority {
+    /// An interactive session: every scope that people have.
+    pub fn session() -> Self {
+        let scopes = [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin];
+        Self { ambient_role: None, scopes: scopes.into() }
+    }
+
+    /// A runtime agent whose token covers this notebook.
+    pub fn agent() -> Self {
+        Self { ambient_role: Some(Role::Agent), scopes: [Scope::Read, Scope::Agent].into() }
+    }
+}
+
+/// The actor's role in the notebook now: the highest of its own grant and the ambient role, `None` when it has neither.
+pub(crate) fn role_of(notebook: &Notebook, context: &Context) -> Option<Role> {
+    let own = subject_of(&context.actor).and_then(|subject| granted_role(notebook, &subject, context.now));
+    own.max(context.authority.ambient_role)
+}
+
+fn subject_of(actor: &Actor) -> Option<Subject> {
+    match actor {
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
+        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
+        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
+        Actor::System => None,
+    }
+}
+
+/// The role that the access list gives a subject now; expired grants give none.
+pub fn granted_role(notebook: &Notebook, subject: &Subject, now: Millis) -> Option<Role> {
+    let entry = notebook.access.iter().find(|entry| entry.subject == *subject)?;
+    entry.grant.expires_at.is_none_or(|at| now < at).then_some(entry.grant.role)
+}
+
+/// Refuses what the role or the scopes do not allow. A notebook that the actor may not read is unknown to it.
+pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Operation) -> Result<(), Rejection> {
+    if !notebook.exists() {
+        return Err(unknown_notebook(notebook));
+    }
+    if context.actor == Actor::System {
+        return Ok(());
+    }
+    let role = role_of(notebook, context).ok_or_else(|| unknown_notebook(notebook))?;
+    if !role.may(operation) {
+        return Err(forbidden(&format!(
+            "your role here is {role:?}, which does not allow {operation:?}: ask an owner"
+        )));
+    }
+    require_scope(context, operation.scope())
+}
+
+/// Anybody with an account may make a notebook of their own.
+pub(crate) fn authorise_create(context: &Context) -> Result<(), Rejection> {
+    match context.actor {
+        Actor::User { .. } | Actor::Assistant { .. } => require_scope(context, Scope::Edit),
+        Actor::Guest { .. } | Actor::Agent { .. } | Actor::System => {
+            Err(forbidden("only a person with an account makes notebooks: sign in first"))
+        }
+    }
+}
+
+fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejection> {
+    if context.authority.scopes.contains(&scope) {
+        return Ok(());
+    }
+    Err(forbidden(&format!("this token lacks the scope {scope:?}: use one that has it")))
+}
+
+fn forbidden(message: &str) -> Rejection {
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn unknown_notebook(notebook: &Notebook) -> Rejection {
+    let id = &notebook.notebook_id;
+    Rejection::new(
+        RejectionCode::UnknownNotebook,
+        format!("no notebook {id} that you may see: check the id, or ask for access"),
+    )
+}
+
+pub(crate) fn decide(notebook: &Notebook, command: Command) -> Result<Decision, Rejection> {
+    match command {
+        Command::GrantAccess { subject, role, expires_at } => {
+            decide_grant(notebook, subject, Grant { role, expires_at })
+        }
+        Command::RevokeAccess { subject } => decide_revoke(notebook, subject),
+        _ => unreachable!("the dispatcher sends access commands only"),
+    }
+}
+
+fn decide_grant(notebook: &Notebook, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
+    check_grantable(&subject, grant)?;
+    let before = notebook.access.iter().find(|entry| entry.subject == subject);
+    if before.is_some_and(|entry| entry.grant == grant) {
+        return Ok(Decision::nothing());
+    }
+    if before.is_some() && !is_lasting_owner(&subject, grant) {
+        keep_an_owner(notebook, &subject)?;
+    }
+    Ok(Decision::one(AccessGranted { subject, role: grant.role, expires_at: grant.expires_at }))
+}
+
+fn check_grantable(subject: &Subject, grant: Grant) -> Result<(), Rejection> {
+    let is_agent = matches!(subject, Subject::Agent { .. });
+    if is_agent != (grant.role == Role::Agent) {
+        return Err(Rejection::new(
+            RejectionCode::InvalidValue,
+            "the role agent is for runtime agents, and they hold no other",
+        ));
+    }
+    if grant.role == Role::Owner && matches!(subject, Subject::ShareLink { .. }) {
+        return Err(Rejection::new(RejectionCode::InvalidValue, "a share link makes nobody an owner: use editor"));
+    }
+    Ok(())
+}
+
+fn decide_revoke(notebook: &Notebook, subject: Subject) -> Result<Decision, Rejection> {
+    if !notebook.access.iter().any(|entry| entry.subject == subject) {
+        return Ok(Decision::nothing());
+    }
+    keep_an_owner(notebook, &subject)?;
+    Ok(Decision::one(AccessRevoked { subject }))
+}
+
+fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
+    matches!(subject, Subject::User { .. }) && grant.role == Role::Owner && grant.expires_at.is_none()
+}
+
+/// A notebook without an owner could never be shared again.
+fn keep_an_owner(notebook: &Notebook, leaving: &Subject) -> Result<(), Rejection> {
+    let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
+    if others.any(|entry| is_lasting_owner(&entry.subject, entry.grant)) {
+        return Ok(());
+    }
+    Err(Rejection::new(RejectionCode::LastOwner, "a notebook keeps at least one owner: make somebody else owner first"))
+}
+
+pub(crate) fn apply_granted(notebook: &mut Notebook, event: &AccessGranted) {
+    let entry =
+        AccessEntry { subject: event.subject.clone(), grant: Grant { role: event.role, expires_at: event.expires_at } };
+    match notebook.access.binary_search_by(|other| other.subject.cmp(&event.subject)) {
+        Ok(index) => notebook.access[index] = entry,
+        Err(index) => notebook.access.insert(index, entry),
+    }
+}
+
+pub(crate) fn apply_revoked(notebook: &mut Notebook, event: &AccessRevoked) {
+    notebook.access.retain(|entry| entry.subject != event.subject);
+}

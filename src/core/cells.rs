@@ -1,0 +1,513 @@
+//! Cells: inserting, editing, moving, retyping, deleting and restoring them.
+
+use std::sync::Arc;
+
+use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
+use crate::context::Context;
+use crate::decide::{Decided, Decision, Outcome};
+use crate::envelope::Recorded;
+use crate::event::{
+    CellAttachmentsSet, CellDeleted, CellFlagsSet, CellInserted, CellMetadataSet, CellMoved, CellOutputsCleared,
+    CellRestored, CellSourceEdited, CellTypeChanged, Event, ExecutionCancelled,
+};
+use crate::history::{History, HistoryQuery};
+use crate::ids::{CellId, Version};
+use crate::json::RawObject;
+use crate::lifecycle::{check_metadata, check_not_archived};
+use crate::limits::Limits;
+use crate::notebook::{Cell, CellContent, CellFlags, CellType, ExecutionStatus, Notebook};
+use crate::order_key::OrderKey;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::text::{self, ChangeSet, TextError};
+use crate::{executions, history};
+
+/// A change needs the edits since its base; a cell that is not alive may be in the trash.
+pub(crate) fn needs_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
+    match notebook.cells.get(cell_id) {
+        None => needs_restore(notebook, cell_id),
+        Some(cell) if cell.source_version <= base => None,
+        Some(_) => Some(HistoryQuery::Cells { cells: vec![cell_id.clone()], since: base, with_notebook: false }),
+    }
+}
+
+pub(crate) fn needs_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
+    (!notebook.cells.contains_key(cell_id)).then(|| HistoryQuery::DeletedCell { cell_id: cell_id.clone() })
+}
+
+/// The cell that a command is about, where it must be alive.
+pub(crate) fn subject(command: &Command) -> Option<&CellId> {
+    match command {
+        Command::ReplaceSource { cell_id, .. }
+        | Command::MoveCell { cell_id, .. }
+        | Command::ChangeCellType { cell_id, .. }
+        | Command::DeleteCell { cell_id, .. }
+        | Command::SetCellMetadata { cell_id, .. }
+        | Command::SetCellAttachments { cell_id, .. }
+        | Command::SetCellFlags { cell_id, .. }
+        | Command::ClearOutputs { cell_id }
+        | Command::RecordExecution { cell_id, .. }
+        | Command::RestoreCell { cell_id }
+        | Command::RequestExecution { target: ExecutionTarget::Cell { cell_id, .. }, .. } => Some(cell_id),
+        _ => None,
+    }
+}
+
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    match command {
+        Command::InsertCell { .. } => decide_insert(notebook, context, command),
+        Command::EditSource { cell_id, base, change } => decide_edit(notebook, context, cell_id, base, change),
+        Command::ReplaceSource { cell_id, cell_version, source } => {
+            decide_replace(notebook, context, cell_id, cell_version, &source)
+        }
+        Command::MoveCell { cell_id, place, cell_version } => {
+            decide_move(notebook, context, cell_id, &place, cell_version)
+        }
+        Command::ChangeCellType { cell_id, cell_type, cell_version } => {
+            decide_type(notebook, context, cell_id, cell_type, cell_version)
+        }
+        Command::DeleteCell { cell_id, cell_version } => decide_delete(notebook, context, cell_id, cell_version),
+        Command::RestoreCell { cell_id } => decide_restore(notebook, context, cell_id),
+        Command::SetCellMetadata { cell_id, metadata } => decide_metadata(notebook, context, cell_id, metadata),
+        Command::SetCellAttachments { cell_id, attachments } => {
+            decide_attachments(notebook, context, cell_id, attachments)
+        }
+        Command::SetCellFlags { cell_id, flags } => decide_flags(notebook, context, cell_id, &flags),
+        Command::ClearOutputs { cell_id } => decide_clear(notebook, context, cell_id),
+        _ => unreachable!("the dispatcher sends cell commands only"),
+    }
+}
+
+/// The live cell, or a refusal that tells a deleted one from one that never was.
+pub(crate) fn live_cell<'a>(
+    notebook: &'a Notebook,
+    context: &Context,
+    cell_id: &CellId,
+) -> Result<&'a Cell, Rejection> {
+    if let Some(cell) = notebook.cells.get(cell_id) {
+        return Ok(cell);
+    }
+    Err(match find_deleted(&context.history, cell_id) {
+        Some(_) => {
+            Rejection::new(RejectionCode::CellDeleted, format!("cell {cell_id} is in the trash: restore it first"))
+        }
+        None => Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id} in this notebook: check the id")),
+    })
+}
+
+fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) -> Result<(), Rejection> {
+    match expected {
+        Some(expected) if expected != cell.cell_version => {
+            Err(Rejection::conflict(&format!("cell {cell_id}"), expected, cell.cell_version))
+        }
+        _ => Ok(()),
+    }
+}
+
+// --- insert, move ---
+
+fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    let Command::InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags } = command else {
+        unreachable!("called for InsertCell only")
+    };
+    check_room_for_cell(notebook, &context.limits)?;
+    let cell_id = cell_id.unwrap_or_else(|| context.ids.ulid().into());
+    if notebook.cells.contains_key(&cell_id) {
+        return Err(Rejection::new(RejectionCode::CellExists, format!("cell {cell_id} exists: choose another id")));
+    }
+    check_source(&context.limits, &source)?;
+    check_metadata(&context.limits, &metadata)?;
+    check_attachments(&context.limits, attachments.as_ref())?;
+    let order_key = key_at(notebook, context, None, &place)?;
+    let flags = changed_flags(CellFlags::default(), &flags)?;
+    let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution: None };
+    let outcome = Outcome { cells: vec![cell_id.clone()], ..Outcome::default() };
+    Ok(Decision { events: vec![CellInserted { cell_id, cell }.into()], outcome })
+}
+
+fn check_room_for_cell(notebook: &Notebook, limits: &Limits) -> Result<(), Rejection> {
+    if notebook.cells.len() < limits.max_cells {
+        return Ok(());
+    }
+    let message = format!("a notebook holds at most {} cells: split it", limits.max_cells);
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+fn decide_move(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    place: &Place,
+    cell_version: Option<Version>,
+) -> Result<Decision, Rejection> {
+    let cell = live_cell(notebook, context, &cell_id)?;
+    check_cell_version(&cell_id, cell, cell_version)?;
+    if matches!(place, Place::Before(anchor) | Place::After(anchor) if *anchor == cell_id) {
+        let message = "a cell cannot stand before or after itself: name another cell";
+        return Err(Rejection::new(RejectionCode::InvalidPlace, message));
+    }
+    if stands_at(notebook, &cell_id, place) {
+        return Ok(Decision::nothing());
+    }
+    let order_key = key_at(notebook, context, Some(&cell_id), place)?;
+    Ok(Decision::one(CellMoved { cell_id, order_key, previous: cell.content.order_key.clone() }))
+}
+
+fn stands_at(notebook: &Notebook, cell_id: &CellId, place: &Place) -> bool {
+    let Some(index) = notebook.order.iter().position(|id| id == cell_id) else { return false };
+    match place {
+        Place::Start => index == 0,
+        Place::End => index + 1 == notebook.order.len(),
+        Place::Before(anchor) => notebook.order.get(index + 1) == Some(anchor),
+        Place::After(anchor) => index > 0 && notebook.order.get(index - 1) == Some(anchor),
+    }
+}
+
+/// The order key for a place, as if `moving` were not there.
+fn key_at(
+    notebook: &Notebook,
+    context: &Context,
+    moving: Option<&CellId>,
+    place: &Place,
+) -> Result<OrderKey, Rejection> {
+    let others = || notebook.order.iter().filter(|id| Some(*id) != moving);
+    let (lower, upper) = match place {
+        Place::Start => (None, others().next()),
+        Place::End => (others().next_back(), None),
+        Place::Before(anchor) => {
+            live_cell(notebook, context, anchor)?;
+            (others().take_while(|id| *id != anchor).last(), Some(anchor))
+        }
+        Place::After(anchor) => {
+            live_cell(notebook, context, anchor)?;
+            (Some(anchor), others().skip_while(|id| *id != anchor).nth(1))
+        }
+    };
+    let key_of = |id: Option<&CellId>| Some(&notebook.cells.get(id?)?.content.order_key);
+    Ok(OrderKey::between(key_of(lower), key_of(upper)))
+}
+
+// --- text ---
+
+fn decide_edit(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    base: Version,
+    change: ChangeSet,
+) -> Result<Decision, Rejection> {
+    if base > notebook.version {
+        let message = format!("base {base} is not reached yet: the notebook is at {}", notebook.version);
+        return Err(Rejection::new(RejectionCode::VersionInFuture, message));
+    }
+    let cell = live_cell(notebook, context, &cell_id)?;
+    let late = if cell.source_version > base { edits_since(context, &cell_id, base)? } else { Vec::new() };
+    let change = late.into_iter().try_fold(change, |change, over| change.map(over, false)).map_err(invalid_change)?;
+    edited(context, cell_id, cell, change)
+}
+
+/// The edits of a cell after `base`. An insertion after `base` starts afresh: the sender typed before it knew the ack.
+fn edits_since<'a>(context: &'a Context, cell_id: &CellId, base: Version) -> Result<Vec<&'a ChangeSet>, Rejection> {
+    let edits = history::edits_after(&context.history, cell_id, base);
+    if edits.len() > context.limits.max_late_edits {
+        let message = "the base is too far back to merge: keep your text aside, read the cell again and paste it in";
+        return Err(Rejection::new(RejectionCode::BaseTooOld, message));
+    }
+    Ok(edits)
+}
+
+fn edited(context: &Context, cell_id: CellId, cell: &Cell, change: ChangeSet) -> Result<Decision, Rejection> {
+    let applied = change.apply(&cell.content.source).map_err(invalid_change)?;
+    if change.is_identity() {
+        return Ok(Decision::nothing());
+    }
+    check_source(&context.limits, &applied.text)?;
+    Ok(Decision::one(CellSourceEdited { cell_id, change, removed: applied.removed }))
+}
+
+fn decide_replace(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    cell_version: Version,
+    source: &str,
+) -> Result<Decision, Rejection> {
+    let cell = live_cell(notebook, context, &cell_id)?;
+    check_cell_version(&cell_id, cell, Some(cell_version))?;
+    check_source(&context.limits, source)?;
+    edited(context, cell_id, cell, text::diff(&cell.content.source, source))
+}
+
+fn invalid_change(error: TextError) -> Rejection {
+    Rejection::new(RejectionCode::InvalidChange, format!("the change does not fit the cell's text: {error}"))
+}
+
+pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<(), Rejection> {
+    if source.len() > limits.max_source_bytes {
+        let message = format!("a cell's source has at most {} bytes: split the cell", limits.max_source_bytes);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    if source.contains('\r') {
+        let message = "a source has line breaks \\n only: replace \\r\\n and \\r";
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    Ok(())
+}
+
+// --- type, metadata, attachments, flags ---
+
+fn decide_type(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    cell_type: CellType,
+    cell_version: Option<Version>,
+) -> Result<Decision, Rejection> {
+    let cell = live_cell(notebook, context, &cell_id)?;
+    check_cell_version(&cell_id, cell, cell_version)?;
+    let previous = cell.content.cell_type;
+    if previous == cell_type {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(CellTypeChanged { cell_id, cell_type, previous }))
+}
+
+fn decide_metadata(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    metadata: RawObject,
+) -> Result<Decision, Rejection> {
+    check_metadata(&context.limits, &metadata)?;
+    let previous = live_cell(notebook, context, &cell_id)?.content.metadata.clone();
+    if previous == metadata {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(CellMetadataSet { cell_id, metadata, previous }))
+}
+
+fn decide_attachments(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    attachments: Option<RawObject>,
+) -> Result<Decision, Rejection> {
+    check_attachments(&context.limits, attachments.as_ref())?;
+    let previous = live_cell(notebook, context, &cell_id)?.content.attachments.clone();
+    if previous == attachments {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(CellAttachmentsSet { cell_id, attachments, previous }))
+}
+
+fn check_attachments(limits: &Limits, attachments: Option<&RawObject>) -> Result<(), Rejection> {
+    if attachments.is_some_and(|object| object.get().len() > limits.max_attachments_bytes) {
+        let message =
+            format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(())
+}
+
+fn decide_flags(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    changes: &CellFlagChanges,
+) -> Result<Decision, Rejection> {
+    let previous = live_cell(notebook, context, &cell_id)?.content.flags;
+    let flags = changed_flags(previous, changes)?;
+    if flags == previous {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(CellFlagsSet { cell_id, flags, previous }))
+}
+
+fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlags, Rejection> {
+    if changes.bookmark.is_some_and(|bookmark| bookmark > 9) {
+        return Err(Rejection::new(RejectionCode::InvalidValue, "a bookmark is 1 to 9, or 0 for none"));
+    }
+    Ok(CellFlags {
+        pinned: changes.pinned.unwrap_or(flags.pinned),
+        skipped: changes.skipped.unwrap_or(flags.skipped),
+        source_hidden: changes.source_hidden.unwrap_or(flags.source_hidden),
+        outputs_hidden: changes.outputs_hidden.unwrap_or(flags.outputs_hidden),
+        heading_collapsed: changes.heading_collapsed.unwrap_or(flags.heading_collapsed),
+        exported: changes.exported.unwrap_or(flags.exported),
+        bookmark: changes.bookmark.map_or(flags.bookmark, |bookmark| (bookmark > 0).then_some(bookmark)),
+    })
+}
+
+fn decide_clear(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+    live_cell(notebook, context, &cell_id)?;
+    let Some((execution_id, execution)) = notebook.latest_execution(&cell_id) else { return Ok(Decision::nothing()) };
+    if !execution.status.is_finished() {
+        let message = "the cell is running: cancel the run first, or wait for its end";
+        return Err(Rejection::new(RejectionCode::ExecutionState, message));
+    }
+    Ok(Decision::one(CellOutputsCleared { execution_id: execution_id.clone(), cell_id }))
+}
+
+// --- delete, restore ---
+
+fn decide_delete(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    cell_version: Option<Version>,
+) -> Result<Decision, Rejection> {
+    let cell = live_cell(notebook, context, &cell_id)?;
+    check_cell_version(&cell_id, cell, cell_version)?;
+    Ok(Decision { events: deletion(notebook, &cell_id, cell), outcome: Outcome::default() })
+}
+
+/// What waits to run is cancelled; what runs goes on, and stays in the record.
+pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
+    let queued = notebook.executions.iter().filter(|(_, execution)| {
+        execution.status == ExecutionStatus::Queued && execution.subject.cell_id() == Some(cell_id)
+    });
+    let cancelled = queued.map(|(execution_id, _)| {
+        ExecutionCancelled { execution_id: execution_id.clone(), cause: "its cell was deleted".to_owned() }.into()
+    });
+    let mut content = cell.content.clone();
+    content.latest_execution = notebook.latest.get(cell_id).cloned();
+    let deleted = CellDeleted { cell_id: cell_id.clone(), cell: content };
+    cancelled.chain([deleted.into()]).collect()
+}
+
+fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+    if notebook.cells.contains_key(&cell_id) {
+        return Err(Rejection::new(
+            RejectionCode::CellNotDeleted,
+            format!("cell {cell_id} is not deleted: nothing to restore"),
+        ));
+    }
+    check_room_for_cell(notebook, &context.limits)?;
+    let Some(restored) = restoration(&context.history, &cell_id) else {
+        return Err(Rejection::new(
+            RejectionCode::UnknownCell,
+            format!("no cell {cell_id} in the trash: check the id"),
+        ));
+    };
+    let outcome = Outcome { cells: vec![cell_id], ..Outcome::default() };
+    Ok(Decision { events: vec![restored.into()], outcome })
+}
+
+/// The event that brings a deleted cell back, with the outputs that it showed.
+pub(crate) fn restoration(history: &History, cell_id: &CellId) -> Option<CellRestored> {
+    let cell = find_deleted(history, cell_id)?.clone();
+    let execution = cell.latest_execution.as_ref().and_then(|id| executions::replayed(history, id)).map(Box::new);
+    Some(CellRestored { cell_id: cell_id.clone(), cell, execution })
+}
+
+fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellContent> {
+    history.events.iter().rev().find_map(|recorded| match &recorded.event {
+        Event::CellDeleted(event) if event.cell_id == *cell_id => Some(&event.cell),
+        _ => None,
+    })
+}
+
+// --- apply ---
+
+pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
+    let version = recorded.envelope.version;
+    match &recorded.event {
+        Event::CellInserted(event) => insert(notebook, &event.cell_id, &event.cell, version),
+        Event::CellRestored(event) => apply_restored(notebook, event, version),
+        Event::CellDeleted(event) => remove(notebook, &event.cell_id),
+        Event::CellMoved(event) => apply_moved(notebook, event, version),
+        Event::CellSourceEdited(event) => change(notebook, &event.cell_id, |cell| {
+            // An event that does not fit cannot come from `decide`; the text then stays as it is.
+            if event.change.apply_to(&mut cell.content.source).is_ok() {
+                cell.source_version = version;
+                cell.cell_version = version;
+            }
+        }),
+        Event::CellTypeChanged(event) => change(notebook, &event.cell_id, |cell| {
+            cell.content.cell_type = event.cell_type;
+            cell.cell_version = version;
+        }),
+        Event::CellMetadataSet(event) => {
+            change(notebook, &event.cell_id, |cell| cell.content.metadata = event.metadata.clone());
+        }
+        Event::CellAttachmentsSet(event) => {
+            change(notebook, &event.cell_id, |cell| cell.content.attachments.clone_from(&event.attachments));
+        }
+        Event::CellFlagsSet(event) => change(notebook, &event.cell_id, |cell| cell.content.flags = event.flags),
+        Event::CellOutputsCleared(event) => {
+            notebook.latest.remove(&event.cell_id);
+            executions::forget_unshown(notebook, &event.execution_id);
+        }
+        _ => {}
+    }
+}
+
+fn change(notebook: &mut Notebook, cell_id: &CellId, with: impl FnOnce(&mut Cell)) {
+    if let Some(cell) = notebook.cells.get_mut(cell_id) {
+        with(Arc::make_mut(cell));
+    }
+}
+
+fn insert(notebook: &mut Notebook, cell_id: &CellId, content: &CellContent, version: Version) {
+    remove(notebook, cell_id);
+    let content = CellContent { latest_execution: None, ..content.clone() };
+    let cell = Cell { content, cell_version: version, source_version: version };
+    notebook.cells.insert(cell_id.clone(), Arc::new(cell));
+    place(notebook, cell_id);
+}
+
+/// Puts a cell of `cells` into `order`, by order key, then id.
+fn place(notebook: &mut Notebook, cell_id: &CellId) {
+    let Some(cell) = notebook.cells.get(cell_id) else { return };
+    let key = (&cell.content.order_key, cell_id);
+    let index = notebook
+        .order
+        .partition_point(|other| notebook.cells.get(other).is_some_and(|cell| (&cell.content.order_key, other) < key));
+    notebook.order.insert(index, cell_id.clone());
+}
+
+fn apply_restored(notebook: &mut Notebook, event: &CellRestored, version: Version) {
+    insert(notebook, &event.cell_id, &event.cell, version);
+    if let (Some(id), Some(execution)) = (&event.cell.latest_execution, &event.execution) {
+        notebook.latest.insert(event.cell_id.clone(), id.clone());
+        notebook.executions.entry(id.clone()).or_insert_with(|| Arc::new((**execution).clone()));
+    }
+}
+
+fn remove(notebook: &mut Notebook, cell_id: &CellId) {
+    if notebook.cells.remove(cell_id).is_none() {
+        return;
+    }
+    notebook.order.retain(|id| id != cell_id);
+    if let Some(execution_id) = notebook.latest.remove(cell_id) {
+        executions::forget_unshown(notebook, &execution_id);
+    }
+}
+
+fn apply_moved(notebook: &mut Notebook, event: &CellMoved, version: Version) {
+    change(notebook, &event.cell_id, |cell| {
+        cell.content.order_key = event.order_key.clone();
+        cell.cell_version = version;
+    });
+    notebook.order.retain(|id| *id != event.cell_id);
+    place(notebook, &event.cell_id);
+}
+
+impl Event {
+    /// The cell that the event is about.
+    pub fn cell_id(&self) -> Option<&CellId> {
+        match self {
+            Event::CellInserted(event) => Some(&event.cell_id),
+            Event::CellSourceEdited(event) => Some(&event.cell_id),
+            Event::CellMoved(event) => Some(&event.cell_id),
+            Event::CellTypeChanged(event) => Some(&event.cell_id),
+            Event::CellDeleted(event) => Some(&event.cell_id),
+            Event::CellRestored(event) => Some(&event.cell_id),
+            Event::CellMetadataSet(event) => Some(&event.cell_id),
+            Event::CellAttachmentsSet(event) => Some(&event.cell_id),
+            Event::CellFlagsSet(event) => Some(&event.cell_id),
+            Event::CellOutputsCleared(event) => Some(&event.cell_id),
+            _ => None,
+        }
+    }
+}

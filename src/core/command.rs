@@ -1,0 +1,295 @@
+//! The commands: intents, which may be refused. Externally tagged in JSON: `{"InsertCell": {…}}`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::{Role, Subject};
+use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId, Millis, NotebookId, Version};
+use crate::json::RawObject;
+use crate::notebook::{CellType, Output};
+use crate::text::ChangeSet;
+
+/// Where a cell goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    Start,
+    End,
+    Before(CellId),
+    After(CellId),
+}
+
+/// Flags to change; absent ones stay.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CellFlagChanges {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_hidden: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs_hidden: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading_collapsed: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exported: Option<bool>,
+    /// 1 to 9; 0 removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bookmark: Option<u8>,
+}
+
+/// What an agent reports of one execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ExecutionReport {
+    Started {},
+    Output {
+        outputs: Vec<Output>,
+    },
+    UpdateDisplay {
+        display_id: String,
+        output: Output,
+    },
+    Clear {
+        wait: bool,
+    },
+    InputRequest {
+        prompt: String,
+        password: bool,
+    },
+    Completed {
+        ok: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_count: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        notice: Option<String>,
+    },
+    /// The agent did not run it, or knows that it ended without a result.
+    Lost {
+        cause: String,
+    },
+}
+
+/// What somebody wants. The actor is the connection's; there is no field for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub enum Command {
+    // --- the notebook ---
+    /// Makes the notebook that the command is addressed to. The sender becomes its owner.
+    CreateNotebook {
+        title: String,
+        #[serde(default)]
+        metadata: RawObject,
+    },
+    /// Notes where a new notebook's content came from. Follows `CreateNotebook` in a batch.
+    NoteFork {
+        from_notebook: NotebookId,
+        from_version: Version,
+    },
+    RenameNotebook {
+        title: String,
+    },
+    SetNotebookMetadata {
+        metadata: RawObject,
+    },
+    ArchiveNotebook {},
+    UnarchiveNotebook {},
+    NameVersion {
+        version: Version,
+        name: String,
+    },
+    GrantAccess {
+        subject: Subject,
+        role: Role,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        expires_at: Option<Millis>,
+    },
+    RevokeAccess {
+        subject: Subject,
+    },
+
+    // --- cells ---
+    InsertCell {
+        /// Named by the client when it shows the cell before the ack; else by the server.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_id: Option<CellId>,
+        cell_type: CellType,
+        #[serde(default)]
+        source: String,
+        #[serde(default = "end")]
+        place: Place,
+        #[serde(default)]
+        metadata: RawObject,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        attachments: Option<RawObject>,
+        #[serde(default)]
+        flags: CellFlagChanges,
+    },
+    /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
+    EditSource {
+        cell_id: CellId,
+        base: Version,
+        change: ChangeSet,
+    },
+    /// A whole new text by a program that read the cell at `cell_version`; refused when the cell has moved on.
+    ReplaceSource {
+        cell_id: CellId,
+        cell_version: Version,
+        source: String,
+    },
+    MoveCell {
+        cell_id: CellId,
+        place: Place,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_version: Option<Version>,
+    },
+    ChangeCellType {
+        cell_id: CellId,
+        cell_type: CellType,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_version: Option<Version>,
+    },
+    DeleteCell {
+        cell_id: CellId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_version: Option<Version>,
+    },
+    /// Brings a deleted cell back where it was.
+    RestoreCell {
+        cell_id: CellId,
+    },
+    SetCellMetadata {
+        cell_id: CellId,
+        metadata: RawObject,
+    },
+    SetCellAttachments {
+        cell_id: CellId,
+        attachments: Option<RawObject>,
+    },
+    SetCellFlags {
+        cell_id: CellId,
+        flags: CellFlagChanges,
+    },
+    /// Clears the shown outputs of a cell. The executions stay in the record.
+    ClearOutputs {
+        cell_id: CellId,
+    },
+    /// Undoes the sender's last undoable groups, or one group by its id.
+    Undo {
+        #[serde(default = "one")]
+        steps: u32,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        correlation_id: Option<CorrelationId>,
+    },
+    Redo {
+        #[serde(default = "one")]
+        steps: u32,
+    },
+
+    // --- executions ---
+    RequestExecution {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_id: Option<ExecutionId>,
+        target: ExecutionTarget,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kernel_session: Option<KernelSessionId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        timeout_ms: Option<Millis>,
+        #[serde(default)]
+        stop_on_error: bool,
+    },
+    /// Queued: it will not run. Running: its kernel is interrupted.
+    CancelExecution {
+        execution_id: ExecutionId,
+    },
+    /// A person gives an unreachable execution up.
+    GiveUpExecution {
+        execution_id: ExecutionId,
+    },
+    AnswerInput {
+        execution_id: ExecutionId,
+        value: String,
+    },
+    /// An execution that happened elsewhere, as an imported file tells it.
+    RecordExecution {
+        cell_id: CellId,
+        outputs: Vec<Output>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_count: Option<u64>,
+    },
+
+    // --- kernels ---
+    LaunchKernel {
+        /// Absent: the notebook's own, else `python3`.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kernelspec: Option<String>,
+    },
+    InterruptKernel {
+        kernel_session: KernelSessionId,
+    },
+    RestartKernel {
+        kernel_session: KernelSessionId,
+    },
+    ShutDownKernel {
+        kernel_session: KernelSessionId,
+    },
+    /// Stop: cancels everything that waits and interrupts what runs.
+    StopAll {},
+
+    // --- from agents ---
+    ClaimKernelLaunch {
+        kernel_session: KernelSessionId,
+    },
+    ReportKernelStarted {
+        kernel_session: KernelSessionId,
+        language_info: RawObject,
+    },
+    ReportKernelLaunchFailed {
+        kernel_session: KernelSessionId,
+        cause: String,
+    },
+    ReportKernelEnded {
+        kernel_session: KernelSessionId,
+        cause: String,
+    },
+    /// `seq` counts 1, 2, 3 … per execution; a number that was seen is accepted and changes nothing.
+    ReportExecution {
+        execution_id: ExecutionId,
+        fence: Version,
+        seq: u64,
+        report: ExecutionReport,
+    },
+    /// After a reconnect: these sessions of mine are alive; any other of mine is not.
+    ReconcileKernels {
+        alive: Vec<KernelSessionId>,
+    },
+
+    // --- many at once ---
+    /// All or nothing, as one command and one undo group. Batches do not nest.
+    Batch {
+        commands: Vec<Command>,
+    },
+}
+
+/// What to execute. A request for a cell names it and never carries code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ExecutionTarget {
+    Cell {
+        cell_id: CellId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_version: Option<Version>,
+    },
+    /// Code that belongs to no cell: `purpose` says in words what for.
+    Scratch { source: String, purpose: String },
+}
+
+fn end() -> Place {
+    Place::End
+}
+
+fn one() -> u32 {
+    1
+}

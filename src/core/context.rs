@@ -1,0 +1,63 @@
+//! What `decide` needs beside the state: who, when, new ids, what the past holds.
+
+use sha2::{Digest, Sha256};
+use ulid::Ulid;
+
+use crate::access::Authority;
+use crate::actor::Actor;
+use crate::envelope::Salt;
+use crate::history::History;
+use crate::ids::{CommandId, CorrelationId, EventId, Millis, Version};
+use crate::limits::Limits;
+
+/// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub now: Millis,
+    pub actor: Actor,
+    pub authority: Authority,
+    pub command_id: CommandId,
+    /// The undo group; the server uses the command's own id where the sender names none.
+    pub correlation_id: CorrelationId,
+    /// The event that led to this command, for reactors.
+    pub causation_id: Option<EventId>,
+    pub expected_version: Option<Version>,
+    pub ids: IdSource,
+    /// The answer to [`crate::needs`].
+    pub history: History,
+    pub limits: Limits,
+}
+
+/// Makes ids and salts from a seed: the same seed gives the same ones.
+#[derive(Debug, Clone)]
+pub struct IdSource {
+    now: Millis,
+    seed: [u8; 32],
+    count: u64,
+}
+
+impl IdSource {
+    /// `seed` must be fresh entropy for every command in production.
+    pub fn new(now: Millis, seed: [u8; 32]) -> Self {
+        Self { now, seed, count: 0 }
+    }
+
+    /// A new id; later ones sort after earlier ones of the same source.
+    pub fn ulid(&mut self) -> Ulid {
+        self.count += 1;
+        let mut random = [0_u8; 16];
+        random[6..].copy_from_slice(&self.seed[..10]);
+        // The top bit stays free, so that counting up cannot overflow into the time.
+        random[6] &= 0x7f;
+        Ulid::from_parts(self.now, u128::from_be_bytes(random) + u128::from(self.count))
+    }
+
+    /// Sixteen bytes that nobody can guess without the seed.
+    pub fn salt(&mut self) -> Salt {
+        self.count += 1;
+        let digest = Sha256::new().chain_update(b"salt").chain_update(self.seed).chain_update(self.count.to_be_bytes());
+        let mut salt = [0_u8; 16];
+        salt.copy_from_slice(&digest.finalize()[..16]);
+        Salt(salt)
+    }
+}

@@ -1,0 +1,254 @@
+//! From a command to events. This file dispatches; the slices compute.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::Operation;
+use crate::command::Command;
+use crate::context::Context;
+use crate::envelope::{Envelope, Recorded};
+use crate::event::Event;
+use crate::history::HistoryQuery;
+use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId};
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::reports::Report;
+use crate::{access, apply, cells, executions, kernels, lifecycle, undo};
+
+/// One decided event, and the group that it undoes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub event: Event,
+    pub undoes: Option<CorrelationId>,
+    /// Instead of the command's own: each step of an undo is a group of its own.
+    pub correlation_id: Option<CorrelationId>,
+}
+
+impl<E: Into<Event>> From<E> for Decided {
+    fn from(event: E) -> Self {
+        Self { event: event.into(), undoes: None, correlation_id: None }
+    }
+}
+
+/// What the sender learns with the ack: ids that the server chose, and what could not be done in full.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Outcome {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellId>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_session: Option<KernelSessionId>,
+    /// Sentences for people: parts of an undo that others had overwritten, and the like.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+impl Outcome {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An accepted command. No events: it asked for what is so already.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decision {
+    pub events: Vec<Decided>,
+    pub outcome: Outcome,
+}
+
+impl Decision {
+    pub(crate) fn one(event: impl Into<Event>) -> Self {
+        Self { events: vec![event.into().into()], outcome: Outcome::default() }
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self::default()
+    }
+}
+
+/// What [`decide`] will want from the past for this command; the answers go into `context.history`.
+pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
+    match command {
+        Command::Batch { commands } => commands.iter().flat_map(|command| needs(notebook, context, command)).collect(),
+        command => need(notebook, context, command).into_iter().collect(),
+    }
+}
+
+fn need(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
+    match command {
+        Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base),
+        Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command),
+        Command::ReportExecution { execution_id, .. } => executions::needs(notebook, execution_id),
+        command => cells::subject(command).and_then(|cell_id| cells::needs_restore(notebook, cell_id)),
+    }
+}
+
+/// Authorises, checks, and says what happens. Pure: the same input gives the same answer, and nothing is changed.
+pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    authorise(notebook, context, &command)?;
+    check_expected_version(notebook, context)?;
+    decide_authorised(notebook, context, command)
+}
+
+fn authorise(notebook: &Notebook, context: &Context, command: &Command) -> Result<(), Rejection> {
+    match command {
+        Command::CreateNotebook { .. } => access::authorise_create(context),
+        // A batch may begin by creating the notebook: each part is authorised on the state that it meets.
+        Command::Batch { .. } if !notebook.exists() => Ok(()),
+        Command::Batch { .. } => access::authorise(notebook, context, Operation::Read),
+        _ => access::authorise(notebook, context, operation(command)),
+    }
+}
+
+/// The right that a command needs. Total: a new command does not compile without one.
+pub fn operation(command: &Command) -> Operation {
+    use Command as C;
+    match command {
+        C::CreateNotebook { .. } | C::NoteFork { .. } | C::RenameNotebook { .. } | C::SetNotebookMetadata { .. } => {
+            Operation::Edit
+        }
+        C::InsertCell { .. } | C::EditSource { .. } | C::ReplaceSource { .. } | C::MoveCell { .. } => Operation::Edit,
+        C::ChangeCellType { .. } | C::DeleteCell { .. } | C::RestoreCell { .. } | C::SetCellMetadata { .. } => {
+            Operation::Edit
+        }
+        C::SetCellAttachments { .. } | C::SetCellFlags { .. } | C::ClearOutputs { .. } => Operation::Edit,
+        C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } => Operation::Edit,
+        C::Batch { .. } => Operation::Read,
+        C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
+        C::GrantAccess { .. } | C::RevokeAccess { .. } => Operation::Share,
+        C::RequestExecution { .. } | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel { .. } => {
+            Operation::Run
+        }
+        C::InterruptKernel { .. } | C::RestartKernel { .. } | C::ShutDownKernel { .. } | C::StopAll {} => {
+            Operation::ControlKernel
+        }
+        C::AnswerInput { .. } => Operation::AnswerInput,
+        C::ClaimKernelLaunch { .. } | C::ReportKernelStarted { .. } | C::ReportKernelLaunchFailed { .. } => {
+            Operation::ReportExecution
+        }
+        C::ReportKernelEnded { .. } | C::ReportExecution { .. } | C::ReconcileKernels { .. } => {
+            Operation::ReportExecution
+        }
+    }
+}
+
+fn check_expected_version(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+    match context.expected_version {
+        Some(expected) if expected != notebook.version => {
+            Err(Rejection::conflict("the notebook", expected, notebook.version))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    use Command as C;
+    match command {
+        C::CreateNotebook { .. }
+        | C::NoteFork { .. }
+        | C::RenameNotebook { .. }
+        | C::SetNotebookMetadata { .. }
+        | C::ArchiveNotebook {}
+        | C::UnarchiveNotebook {}
+        | C::NameVersion { .. } => lifecycle::decide(notebook, context, command),
+        C::GrantAccess { .. } | C::RevokeAccess { .. } => access::decide(notebook, command),
+        C::InsertCell { .. }
+        | C::EditSource { .. }
+        | C::ReplaceSource { .. }
+        | C::MoveCell { .. }
+        | C::ChangeCellType { .. }
+        | C::DeleteCell { .. }
+        | C::RestoreCell { .. }
+        | C::SetCellMetadata { .. }
+        | C::SetCellAttachments { .. }
+        | C::SetCellFlags { .. }
+        | C::ClearOutputs { .. } => cells::decide(notebook, context, command),
+        C::Undo { .. } | C::Redo { .. } => undo::decide(notebook, context, command),
+        C::RequestExecution { .. }
+        | C::CancelExecution { .. }
+        | C::GiveUpExecution { .. }
+        | C::AnswerInput { .. }
+        | C::RecordExecution { .. } => executions::decide(notebook, context, command),
+        C::ReportExecution { execution_id, fence, seq, report } => {
+            Report { execution_id, fence, seq }.decide(notebook, context, report)
+        }
+        C::LaunchKernel { .. }
+        | C::InterruptKernel { .. }
+        | C::RestartKernel { .. }
+        | C::ShutDownKernel { .. }
+        | C::StopAll {}
+        | C::ClaimKernelLaunch { .. }
+        | C::ReportKernelStarted { .. }
+        | C::ReportKernelLaunchFailed { .. }
+        | C::ReportKernelEnded { .. }
+        | C::ReconcileKernels { .. } => kernels::decide(notebook, context, command),
+        C::Batch { commands } => decide_batch(notebook, context, commands),
+    }
+}
+
+/// Decides each part on the state that the parts before it leave. The first refusal refuses all.
+fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Command>) -> Result<Decision, Rejection> {
+    if commands.len() > context.limits.max_batch_commands {
+        let limit = context.limits.max_batch_commands;
+        return Err(Rejection::new(
+            RejectionCode::LimitExceeded,
+            format!("a batch holds at most {limit} commands: split it"),
+        ));
+    }
+    let mut scratch = notebook.clone();
+    let mut whole = Decision::nothing();
+    for (index, command) in commands.into_iter().enumerate() {
+        let part = decide_part(&scratch, context, command).map_err(|rejection| in_batch(index, rejection))?;
+        for decided in &part.events {
+            let recorded = provisional(&scratch, context, decided);
+            apply(&mut scratch, &recorded);
+        }
+        whole.events.extend(part.events);
+        whole.outcome.absorb(part.outcome);
+    }
+    Ok(whole)
+}
+
+fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    if matches!(command, Command::Batch { .. }) {
+        return Err(Rejection::new(
+            RejectionCode::InvalidValue,
+            "a batch holds no batches: put the commands side by side",
+        ));
+    }
+    authorise(notebook, context, &command)?;
+    decide_authorised(notebook, context, command)
+}
+
+fn in_batch(index: usize, rejection: Rejection) -> Rejection {
+    Rejection { message: format!("command {} of the batch: {}", index + 1, rejection.message), ..rejection }
+}
+
+/// The event as it will be recorded, but for id and hash, which no state depends on.
+pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Decided) -> Recorded {
+    let envelope = Envelope {
+        id: ulid::Ulid::nil().into(),
+        notebook_id: notebook.notebook_id.clone(),
+        version: notebook.version + 1,
+        event_type: decided.event.event_type().to_owned(),
+        schema: decided.event.schema(),
+        actor: context.actor.clone(),
+        command_id: context.command_id.clone(),
+        correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
+        causation_id: context.causation_id.clone(),
+        undoes: decided.undoes.clone(),
+        recorded_at: context.now.max(notebook.updated_at),
+    };
+    Recorded { envelope, event: decided.event.clone() }
+}
+
+impl Outcome {
+    fn absorb(&mut self, part: Outcome) {
+        self.cells.extend(part.cells);
+        self.executions.extend(part.executions);
+        self.kernel_session = part.kernel_session.or(self.kernel_session.take());
+        self.notices.extend(part.notices);
+    }
+}

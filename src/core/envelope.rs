@@ -1,0 +1,248 @@
+//! The envelope around every event, and the hash chain that makes the log tamper-evident.
+//!
+//! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is every field of the envelope but payload and
+//! hash, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`: with the
+//! salt destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use sha2::{Digest, Sha256};
+
+use crate::actor::Actor;
+use crate::context::Context;
+use crate::decide::Decided;
+use crate::event::{DecodeError, Event};
+use crate::ids::{CommandId, CorrelationId, EventId, Millis, NotebookId, Version};
+use crate::json::RawJson;
+
+macro_rules! hex_bytes {
+    ($($(#[$doc:meta])* $name:ident [$length:literal]),*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub [u8; $length]);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&hex::encode(self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "{self}")
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                let mut bytes = [0_u8; $length];
+                hex::decode_to_slice(&*text, &mut bytes).map_err(serde::de::Error::custom)?;
+                Ok(Self(bytes))
+            }
+        }
+    )*};
+}
+
+hex_bytes! {
+    /// A SHA-256, lower-case hex in JSON.
+    Hash[32],
+    /// Keeps a payload from being guessed from its digest.
+    Salt[16]
+}
+
+impl Hash {
+    /// What stands before the first event.
+    pub const ZERO: Hash = Hash([0; 32]);
+}
+
+/// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Envelope {
+    pub id: EventId,
+    pub notebook_id: NotebookId,
+    pub version: Version,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    pub schema: u16,
+    pub actor: Actor,
+    pub command_id: CommandId,
+    pub correlation_id: CorrelationId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation_id: Option<EventId>,
+    /// The group that this event undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<CorrelationId>,
+    /// Never before the previous event's.
+    pub recorded_at: Millis,
+}
+
+/// An event as the store keeps it: the payload is the very text that was hashed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stored {
+    #[serde(flatten)]
+    pub envelope: Envelope,
+    pub payload: RawJson,
+    /// Absent after a redaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<Salt>,
+    pub payload_digest: Hash,
+    pub hash: Hash,
+}
+
+/// An event, typed, with its envelope: what `apply` takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    pub envelope: Envelope,
+    pub event: Event,
+}
+
+/// The end of a notebook's chain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub version: Version,
+    pub hash: Hash,
+    pub recorded_at: Millis,
+}
+
+impl Head {
+    /// Before the first event.
+    pub const START: Head = Head { version: 0, hash: Hash::ZERO, recorded_at: 0 };
+}
+
+/// Where a chain breaks.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ChainError {
+    #[error("version {found} follows version {after}: an event is missing or doubled")]
+    Gap { after: Version, found: Version },
+    #[error("the payload of version {version} is not the one that was recorded")]
+    Payload { version: Version },
+    #[error("the envelope of version {version} is not the one that was recorded, or the event before it was changed")]
+    Hash { version: Version },
+    #[error("version {version} is dated before the one it follows")]
+    Time { version: Version },
+}
+
+impl Stored {
+    /// Types the payload.
+    pub fn typed(&self) -> Result<Recorded, DecodeError> {
+        let event = Event::decode(&self.envelope.event_type, self.envelope.schema, self.payload.get())?;
+        Ok(Recorded { envelope: self.envelope.clone(), event })
+    }
+}
+
+/// SHA-256(salt ‖ payload).
+fn payload_digest(salt: &Salt, payload: &str) -> Hash {
+    Hash(Sha256::new().chain_update(salt.0).chain_update(payload).finalize().into())
+}
+
+/// Writes the header of the hash: length-prefixed fields in the order of [`Envelope`]; an absent one has length 2^32-1.
+struct Header(Sha256);
+
+impl Header {
+    fn bytes(mut self, field: &[u8]) -> Self {
+        let length = u32::try_from(field.len()).unwrap_or(u32::MAX - 1);
+        self.0.update(length.to_be_bytes());
+        self.0.update(field);
+        self
+    }
+
+    fn optional(mut self, field: Option<&str>) -> Self {
+        match field {
+            Some(text) => self.bytes(text.as_bytes()),
+            None => {
+                self.0.update(u32::MAX.to_be_bytes());
+                self
+            }
+        }
+    }
+}
+
+fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
+    let header = Header(Sha256::new().chain_update(previous.0))
+        .bytes(envelope.id.as_str().as_bytes())
+        .bytes(envelope.notebook_id.as_str().as_bytes())
+        .bytes(&envelope.version.to_be_bytes())
+        .bytes(envelope.event_type.as_bytes())
+        .bytes(&envelope.schema.to_be_bytes())
+        .bytes(envelope.actor.key().as_bytes())
+        .bytes(envelope.command_id.as_str().as_bytes())
+        .bytes(envelope.correlation_id.as_str().as_bytes())
+        .optional(envelope.causation_id.as_ref().map(EventId::as_str))
+        .optional(envelope.undoes.as_ref().map(CorrelationId::as_str))
+        .bytes(&envelope.recorded_at.to_be_bytes());
+    Hash(header.0.chain_update(digest.0).finalize().into())
+}
+
+/// Turns decided events into stored ones that continue the chain at `head`, which is moved on.
+pub fn seal(
+    head: &mut Head,
+    notebook_id: &NotebookId,
+    context: &mut Context,
+    events: &[Decided],
+) -> Result<Vec<Stored>, serde_json::Error> {
+    let mut next = *head;
+    let mut sealed = Vec::with_capacity(events.len());
+    for decided in events {
+        sealed.push(seal_one(&mut next, notebook_id, context, decided)?);
+    }
+    *head = next;
+    Ok(sealed)
+}
+
+fn seal_one(
+    head: &mut Head,
+    notebook_id: &NotebookId,
+    context: &mut Context,
+    decided: &Decided,
+) -> Result<Stored, serde_json::Error> {
+    let event = &decided.event;
+    let envelope = Envelope {
+        id: context.ids.ulid().into(),
+        notebook_id: notebook_id.clone(),
+        version: head.version + 1,
+        event_type: event.event_type().to_owned(),
+        schema: event.schema(),
+        actor: context.actor.clone(),
+        command_id: context.command_id.clone(),
+        correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
+        causation_id: context.causation_id.clone(),
+        undoes: decided.undoes.clone(),
+        recorded_at: context.now.max(head.recorded_at),
+    };
+    let payload = event.payload()?;
+    let salt = context.ids.salt();
+    let digest = payload_digest(&salt, payload.get());
+    let hash = chain_hash(&head.hash, &envelope, &digest);
+    *head = Head { version: envelope.version, hash, recorded_at: envelope.recorded_at };
+    Ok(Stored { envelope, payload, salt: Some(salt), payload_digest: digest, hash })
+}
+
+/// Checks that `events` continue the chain at `head` and returns its new end; an error names the first break.
+pub fn verify_chain<'a>(head: Head, events: impl IntoIterator<Item = &'a Stored>) -> Result<Head, ChainError> {
+    events.into_iter().try_fold(head, verify_one)
+}
+
+fn verify_one(head: Head, stored: &Stored) -> Result<Head, ChainError> {
+    let Envelope { version, recorded_at, .. } = stored.envelope;
+    if version != head.version + 1 {
+        return Err(ChainError::Gap { after: head.version, found: version });
+    }
+    if recorded_at < head.recorded_at {
+        return Err(ChainError::Time { version });
+    }
+    if stored.salt.is_some_and(|salt| payload_digest(&salt, stored.payload.get()) != stored.payload_digest) {
+        return Err(ChainError::Payload { version });
+    }
+    if chain_hash(&head.hash, &stored.envelope, &stored.payload_digest) != stored.hash {
+        return Err(ChainError::Hash { version });
+    }
+    Ok(Head { version, hash: stored.hash, recorded_at })
+}

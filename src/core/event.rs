@@ -1,0 +1,209 @@
+//! The events: facts, in the past tense, for ever. `type` and `schema` stand in the envelope; the payloads are here.
+//!
+//! Never change the meaning of a field. A new shape is a new `schema` number with an upcaster in [`Event::decode`] and a
+//! golden file in `protocol/golden/events/`. Fields may be added when their absence means what it meant before.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::{Role, Subject};
+use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Millis, NotebookId, Version};
+use crate::json::{RawJson, RawObject};
+use crate::notebook::{CellContent, CellFlags, CellType, Execution, ExecutionCause, ExecutionSubject, Output};
+use crate::order_key::OrderKey;
+use crate::text::ChangeSet;
+
+/// Why an event could not be typed: this build is older than the log. The raw event is kept and passed on.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("event type '{event_type}' schema {schema} is not known to this version: update it, or read only")]
+    Unknown { event_type: String, schema: u16 },
+    #[error("payload of '{event_type}' schema {schema} does not parse: {reason}")]
+    Malformed { event_type: String, schema: u16, reason: String },
+}
+
+macro_rules! events {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty),* $(,)? })*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+            pub struct $name { $($(#[$field_doc])* pub $field: $type),* }
+
+            impl From<$name> for Event {
+                fn from(payload: $name) -> Event { Event::$name(payload) }
+            }
+        )*
+
+        /// Every event of version 1, typed.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum Event { $($name($name)),* }
+
+        impl Event {
+            /// The names of all types, in the order of this file.
+            pub const TYPES: &'static [&'static str] = &[$(stringify!($name)),*];
+
+            /// The name that stands in the envelope.
+            pub fn event_type(&self) -> &'static str {
+                match self { $(Event::$name(_) => stringify!($name)),* }
+            }
+
+            /// The schema number that this build writes.
+            pub fn schema(&self) -> u16 { 1 }
+
+            /// The payload's JSON text: the bytes that are hashed and stored.
+            pub fn payload(&self) -> Result<RawJson, serde_json::Error> {
+                match self { $(Event::$name(payload) => RawJson::of(payload)),* }
+            }
+
+            /// Types a stored payload.
+            pub fn decode(event_type: &str, schema: u16, payload: &str) -> Result<Event, DecodeError> {
+                match (event_type, schema) {
+                    $((stringify!($name), 1) => serde_json::from_str(payload).map(Event::$name).map_err(|error| DecodeError::Malformed {
+                        event_type: event_type.to_owned(), schema, reason: error.to_string(),
+                    }),)*
+                    _ => Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema }),
+                }
+            }
+
+            /// JSON Schemas of all payloads, by type.
+            pub fn schemas(generator: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
+                vec![$((stringify!($name), generator.subschema_for::<$name>())),*]
+            }
+        }
+    };
+}
+
+events! {
+    // --- the notebook ---
+    NotebookCreated {
+        title: String,
+        metadata: RawObject,
+        /// The first owner.
+        owner: Subject,
+    }
+    NotebookForked {
+        /// Where the content came from; the events that follow in the same command carry it.
+        from_notebook: NotebookId,
+        from_version: Version,
+    }
+    NotebookRenamed { title: String, previous: String }
+    NotebookMetadataSet { metadata: RawObject, previous: RawObject }
+    NotebookArchived {}
+    NotebookUnarchived {}
+    VersionNamed {
+        version: Version,
+        name: String,
+    }
+    AccessGranted {
+        subject: Subject,
+        role: Role,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        expires_at: Option<Millis>,
+    }
+    AccessRevoked { subject: Subject }
+
+    // --- cells ---
+    CellInserted { cell_id: CellId, cell: CellContent }
+    /// The change is the transformed one: it applies to the text as it is in the log just before.
+    CellSourceEdited {
+        cell_id: CellId,
+        change: ChangeSet,
+        /// The text that each deleting section of `change` removed, in order: with it the change can be inverted.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        removed: Vec<String>,
+    }
+    CellMoved { cell_id: CellId, order_key: OrderKey, previous: OrderKey }
+    CellTypeChanged { cell_id: CellId, cell_type: CellType, previous: CellType }
+    /// Carries the whole cell: the trash is a projection of these.
+    CellDeleted { cell_id: CellId, cell: CellContent }
+    CellRestored {
+        cell_id: CellId,
+        cell: CellContent,
+        /// The latest execution of the cell when it was deleted, with its outputs.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution: Option<Box<Execution>>,
+    }
+    CellMetadataSet { cell_id: CellId, metadata: RawObject, previous: RawObject }
+    CellAttachmentsSet { cell_id: CellId, attachments: Option<RawObject>, previous: Option<RawObject> }
+    CellFlagsSet { cell_id: CellId, flags: CellFlags, previous: CellFlags }
+    /// The cell shows no outputs from here on; the execution that it showed stays in the record.
+    CellOutputsCleared { cell_id: CellId, execution_id: ExecutionId }
+
+    // --- executions ---
+    ExecutionRequested {
+        execution_id: ExecutionId,
+        subject: ExecutionSubject,
+        cause: ExecutionCause,
+        /// The kernel session that it is meant for, when the requester named one.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        kernel_session: Option<KernelSessionId>,
+        /// Interrupt the run after so long; absent means never.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        timeout_ms: Option<Millis>,
+        /// When it fails, executions of the same correlation that still wait are cancelled.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        stop_on_error: bool,
+    }
+    /// One winner: the session that runs it. Writes about it must carry that session's fence.
+    ExecutionAssigned { execution_id: ExecutionId, kernel_session: KernelSessionId, fence: Version }
+    /// The kernel has begun.
+    ExecutionStarted { execution_id: ExecutionId, output_seq: u64 }
+    OutputAppended {
+        execution_id: ExecutionId,
+        /// The agent's number of this write, 1, 2, 3 … per execution.
+        output_seq: u64,
+        outputs: Vec<Output>,
+    }
+    /// All outputs of the notebook that carry this `display_id` show this now.
+    OutputUpdated { execution_id: ExecutionId, output_seq: u64, display_id: String, output: Output }
+    OutputsCleared {
+        execution_id: ExecutionId,
+        output_seq: u64,
+        /// Clear when the next output comes.
+        wait: bool,
+    }
+    InputRequested { execution_id: ExecutionId, output_seq: u64, prompt: String, password: bool }
+    InputAnswered {
+        execution_id: ExecutionId,
+        /// Absent for a password: that value never enters the log.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        value: Option<String>,
+    }
+    ExecutionCompleted {
+        execution_id: ExecutionId,
+        output_seq: u64,
+        /// True: ok. False: the kernel reported an error, which is among the outputs.
+        ok: bool,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_count: Option<u64>,
+        /// Words about an odd end: outputs lost by the kernel, timeout.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        notice: Option<String>,
+    }
+    ExecutionCancelled { execution_id: ExecutionId, cause: String }
+    /// Nobody knows how it ended, or that it ended.
+    ExecutionLost { execution_id: ExecutionId, cause: String }
+    /// Output that came after the execution was lost: kept, not shown as the run's own.
+    OutputRecovered { execution_id: ExecutionId, output_seq: u64, outputs: Vec<Output> }
+
+    // --- kernels ---
+    KernelLaunchRequested { kernel_session: KernelSessionId, kernelspec: String }
+    /// An agent's claim, before it acts: one wins.
+    KernelLaunchClaimed { kernel_session: KernelSessionId, agent: AgentId }
+    /// The kernel answers. The version of this event is the fence of every later write about the session.
+    KernelSessionStarted { kernel_session: KernelSessionId, agent: AgentId, kernelspec: String, language_info: RawObject }
+    KernelLaunchFailed { kernel_session: KernelSessionId, cause: String }
+    InterruptRequested {
+        kernel_session: KernelSessionId,
+        /// Set when one execution is to be cancelled.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_id: Option<ExecutionId>,
+    }
+    RestartRequested {
+        kernel_session: KernelSessionId,
+        /// The session that follows on the same agent.
+        next: KernelSessionId,
+    }
+    ShutdownRequested { kernel_session: KernelSessionId }
+    KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
+}

@@ -1,0 +1,470 @@
+//! Executions: requested, assigned to one kernel session, reported by its agent, ended exactly once.
+
+use std::sync::Arc;
+
+use crate::command::{Command, ExecutionTarget};
+use crate::context::Context;
+use crate::decide::{Decided, Decision, Outcome};
+use crate::envelope::Recorded;
+use crate::event::{
+    Event, ExecutionAssigned, ExecutionCancelled, ExecutionCompleted, ExecutionLost, ExecutionRequested, InputAnswered,
+    InterruptRequested, OutputAppended,
+};
+use crate::history::{History, HistoryQuery};
+use crate::ids::{CellId, ExecutionId, KernelSessionId, Version};
+use crate::lifecycle::check_not_archived;
+use crate::notebook::{
+    CellType, Execution, ExecutionCause, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSession, Notebook,
+    Output, PendingInput,
+};
+use crate::rejection::{Rejection, RejectionCode};
+use crate::{cells, kernels};
+
+/// A report on an execution that has left the state is judged by its record.
+pub(crate) fn needs(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
+    (!notebook.executions.contains_key(execution_id))
+        .then(|| HistoryQuery::Execution { execution_id: execution_id.clone() })
+}
+
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    match command {
+        Command::RequestExecution { .. } => decide_request(notebook, context, command),
+        Command::CancelExecution { execution_id } => decide_cancel(notebook, context, &execution_id),
+        Command::GiveUpExecution { execution_id } => decide_give_up(notebook, &execution_id),
+        Command::AnswerInput { execution_id, value } => decide_answer(notebook, context, execution_id, value),
+        Command::RecordExecution { cell_id, outputs, execution_count } => {
+            decide_record(notebook, context, &cell_id, outputs, execution_count)
+        }
+        _ => unreachable!("the dispatcher sends execution commands only"),
+    }
+}
+
+// --- request ---
+
+fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    let Command::RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command else {
+        unreachable!("called for RequestExecution only")
+    };
+    check_not_archived(notebook)?;
+    check_queue(notebook, context)?;
+    let execution_id = execution_id.unwrap_or_else(|| context.ids.ulid().into());
+    if notebook.executions.contains_key(&execution_id) {
+        let message = format!("execution {execution_id} exists: choose another id");
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    let subject = subject_of(notebook, context, target)?;
+    let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
+    events.push(
+        ExecutionRequested {
+            execution_id: execution_id.clone(),
+            subject,
+            cause: ExecutionCause::Requested,
+            kernel_session: Some(session_id.clone()),
+            timeout_ms,
+            stop_on_error,
+        }
+        .into(),
+    );
+    events.extend(assigned_at_once(notebook, &session_id, &execution_id));
+    let outcome = Outcome { executions: vec![execution_id], kernel_session: Some(session_id), ..Outcome::default() };
+    Ok(Decision { events, outcome })
+}
+
+fn check_queue(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+    let waiting = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
+    if waiting < context.limits.max_queued_executions {
+        return Ok(());
+    }
+    let message = format!("{waiting} executions wait already: let some end, or stop them");
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+fn subject_of(notebook: &Notebook, context: &Context, target: ExecutionTarget) -> Result<ExecutionSubject, Rejection> {
+    match target {
+        ExecutionTarget::Cell { cell_id, cell_version } => cell_subject(notebook, context, cell_id, cell_version),
+        ExecutionTarget::Scratch { source, purpose } => {
+            cells::check_source(&context.limits, &source)?;
+            let purpose = crate::lifecycle::checked_title(&context.limits, &purpose)?;
+            Ok(ExecutionSubject::Scratch { source: source.into(), purpose })
+        }
+    }
+}
+
+fn cell_subject(
+    notebook: &Notebook,
+    context: &Context,
+    cell_id: CellId,
+    expected: Option<Version>,
+) -> Result<ExecutionSubject, Rejection> {
+    let cell = cells::live_cell(notebook, context, &cell_id)?;
+    if cell.content.cell_type != CellType::Code {
+        let message = format!("cell {cell_id} is a {:?} cell: only code cells run", cell.content.cell_type);
+        return Err(Rejection::new(RejectionCode::NotRunnable, message));
+    }
+    let cell_version = cell.cell_version;
+    match expected {
+        Some(expected) if expected != cell_version => {
+            Err(Rejection::conflict(&format!("cell {cell_id}"), expected, cell_version))
+        }
+        _ => Ok(ExecutionSubject::Cell { cell_id, cell_version, source: cell.content.source.as_str().into() }),
+    }
+}
+
+/// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
+fn session_for(
+    notebook: &Notebook,
+    context: &mut Context,
+    named: Option<KernelSessionId>,
+) -> Result<(KernelSessionId, Vec<Decided>), Rejection> {
+    if let Some(id) = named {
+        kernels::usable(notebook, &id)?;
+        return Ok((id, Vec::new()));
+    }
+    if let Some(id) = kernels::default_session(notebook) {
+        return Ok((id.clone(), Vec::new()));
+    }
+    let (id, launch) = kernels::launch(notebook, context, None)?;
+    Ok((id, vec![launch.into()]))
+}
+
+/// Request and assignment in one commit, when the kernel is idle.
+fn assigned_at_once(notebook: &Notebook, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
+    let session = notebook.kernels.get(id)?;
+    let fence = session.fence.filter(|_| session.phase == KernelPhase::Started)?;
+    let is_busy = unfinished_on(notebook, id).next().is_some();
+    (!is_busy)
+        .then(|| ExecutionAssigned { execution_id: execution_id.clone(), kernel_session: id.clone(), fence }.into())
+}
+
+/// Executions of a session that have not ended.
+pub(crate) fn unfinished_on<'a>(
+    notebook: &'a Notebook,
+    session: &'a KernelSessionId,
+) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
+    notebook.executions.iter().filter(move |(_, execution)| {
+        !execution.status.is_finished() && execution.kernel_session.as_ref() == Some(session)
+    })
+}
+
+/// The next of the queue, in the order of requests, but for those in `except`.
+pub(crate) fn assign_next(
+    notebook: &Notebook,
+    session_id: &KernelSessionId,
+    fence: Version,
+    except: &[&ExecutionId],
+) -> Option<Decided> {
+    let queued = unfinished_on(notebook, session_id)
+        .filter(|(id, execution)| execution.status == ExecutionStatus::Queued && !except.contains(id));
+    let (execution_id, _) = queued.min_by_key(|(_, execution)| execution.requested_version)?;
+    Some(ExecutionAssigned { execution_id: execution_id.clone(), kernel_session: session_id.clone(), fence }.into())
+}
+
+/// The assignment that follows when `ended` leaves its kernel session free.
+pub(crate) fn successor(notebook: &Notebook, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
+    let session_id = ended.kernel_session.as_ref()?;
+    let session = notebook.kernels.get(session_id).filter(|session| session.phase == KernelPhase::Started)?;
+    assign_next(notebook, session_id, session.fence?, except)
+}
+
+// --- cancel, give up, answer ---
+
+pub(crate) fn known<'a>(notebook: &'a Notebook, id: &ExecutionId) -> Result<&'a Arc<Execution>, Rejection> {
+    let unknown = || format!("no execution {id} is under way or shown: read it from the record");
+    notebook.executions.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownExecution, unknown()))
+}
+
+fn is_over(id: &ExecutionId) -> Rejection {
+    Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
+}
+
+fn decide_cancel(notebook: &Notebook, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+    let execution = known(notebook, id)?;
+    match execution.status {
+        ExecutionStatus::Queued => {
+            let cause = format!("cancelled by {}", context.actor.key());
+            Ok(Decision::one(ExecutionCancelled { execution_id: id.clone(), cause }))
+        }
+        ExecutionStatus::Assigned | ExecutionStatus::Running => Ok(interrupt_of(id, execution)),
+        _ => Err(is_over(id)),
+    }
+}
+
+fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
+    let interrupt =
+        |kernel_session| Decision::one(InterruptRequested { kernel_session, execution_id: Some(id.clone()) });
+    execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
+}
+
+fn decide_give_up(notebook: &Notebook, id: &ExecutionId) -> Result<Decision, Rejection> {
+    let execution = known(notebook, id)?;
+    if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
+        return Err(is_over(id));
+    }
+    let lost = ExecutionLost { execution_id: id.clone(), cause: "given up by a person".to_owned() };
+    let events = [lost.into()].into_iter().chain(successor(notebook, execution, &[id])).collect();
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn decide_answer(
+    notebook: &Notebook,
+    context: &Context,
+    execution_id: ExecutionId,
+    value: String,
+) -> Result<Decision, Rejection> {
+    if value.len() > context.limits.max_input_bytes {
+        let message = format!("an answer has at most {} bytes: shorten it", context.limits.max_input_bytes);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let pending = known(notebook, &execution_id)?.pending_input.as_ref().ok_or_else(|| {
+        Rejection::new(RejectionCode::NoInputRequested, "this execution asks nothing, or somebody has answered")
+    })?;
+    // A password goes to the kernel beside the log and never enters it.
+    let value = (!pending.password).then_some(value);
+    Ok(Decision::one(InputAnswered { execution_id, value }))
+}
+
+// --- import ---
+
+fn decide_record(
+    notebook: &Notebook,
+    context: &mut Context,
+    cell_id: &CellId,
+    outputs: Vec<Output>,
+    execution_count: Option<u64>,
+) -> Result<Decision, Rejection> {
+    let cell = cells::live_cell(notebook, context, cell_id)?;
+    let execution_id: ExecutionId = context.ids.ulid().into();
+    let subject = ExecutionSubject::Cell {
+        cell_id: cell_id.clone(),
+        cell_version: cell.cell_version,
+        source: cell.content.source.as_str().into(),
+    };
+    let requested = ExecutionRequested {
+        execution_id: execution_id.clone(),
+        subject,
+        cause: ExecutionCause::Imported,
+        kernel_session: None,
+        timeout_ms: None,
+        stop_on_error: false,
+    };
+    let ok = !outputs.iter().any(Output::is_error);
+    let appended = OutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs };
+    let completed =
+        ExecutionCompleted { execution_id: execution_id.clone(), output_seq: 2, ok, execution_count, notice: None };
+    let outcome = Outcome { executions: vec![execution_id], ..Outcome::default() };
+    Ok(Decision { events: vec![requested.into(), appended.into(), completed.into()], outcome })
+}
+
+impl Output {
+    /// Whether it is nbformat's `error`.
+    pub fn is_error(&self) -> bool {
+        self.output_type().as_deref() == Some("error")
+    }
+
+    /// nbformat's `output_type`, when the content has one.
+    pub fn output_type(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Typed {
+            output_type: String,
+        }
+        serde_json::from_str::<Typed>(self.content.get()).ok().map(|typed| typed.output_type)
+    }
+}
+
+// --- apply ---
+
+pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
+    match &recorded.event {
+        Event::ExecutionRequested(event) => begin(notebook, recorded, event),
+        Event::OutputUpdated(event) => {
+            update_display(notebook, &event.display_id, &event.output);
+            advance(notebook, &event.execution_id, recorded);
+        }
+        event => {
+            if let Some(id) = event.execution_id() {
+                advance(notebook, id, recorded);
+                forget_unshown(notebook, id);
+            }
+        }
+    }
+}
+
+fn begin(notebook: &mut Notebook, recorded: &Recorded, event: &ExecutionRequested) {
+    let execution = Arc::new(Execution::begin(recorded, event));
+    notebook.executions.insert(event.execution_id.clone(), execution);
+    let Some(cell_id) = event.subject.cell_id().filter(|id| notebook.cells.contains_key(*id)) else { return };
+    let previous = notebook.latest.insert(cell_id.clone(), event.execution_id.clone());
+    if let Some(previous) = previous {
+        forget_unshown(notebook, &previous);
+    }
+}
+
+fn advance(notebook: &mut Notebook, id: &ExecutionId, recorded: &Recorded) {
+    if let Some(execution) = notebook.executions.get_mut(id) {
+        Arc::make_mut(execution).advance(recorded);
+    }
+}
+
+fn update_display(notebook: &mut Notebook, display_id: &str, output: &Output) {
+    let is_shown = |shown: &Output| shown.display_id.as_deref() == Some(display_id);
+    for execution in notebook.executions.values_mut().filter(|execution| execution.outputs.iter().any(is_shown)) {
+        for shown in Arc::make_mut(execution).outputs.iter_mut().filter(|shown| is_shown(shown)) {
+            shown.content = output.content.clone();
+            shown.blobs.clone_from(&output.blobs);
+        }
+    }
+}
+
+/// The state keeps unfinished executions and those that a live cell shows.
+pub(crate) fn forget_unshown(notebook: &mut Notebook, id: &ExecutionId) {
+    let Some(execution) = notebook.executions.get(id) else { return };
+    let is_shown = execution.subject.cell_id().and_then(|cell_id| notebook.latest.get(cell_id)) == Some(id);
+    if execution.status.is_finished() && !is_shown {
+        notebook.executions.remove(id);
+    }
+}
+
+/// The execution as the record tells it.
+pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
+    Execution::replay(history.events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)))
+}
+
+impl Execution {
+    /// Folds the events of one execution, from its request on.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
+        events.into_iter().fold(None, |execution: Option<Execution>, recorded| match (&recorded.event, execution) {
+            (Event::ExecutionRequested(event), _) => Some(Execution::begin(recorded, event)),
+            (_, Some(mut execution)) => {
+                execution.advance(recorded);
+                Some(execution)
+            }
+            (_, None) => None,
+        })
+    }
+
+    fn begin(recorded: &Recorded, event: &ExecutionRequested) -> Execution {
+        let envelope = &recorded.envelope;
+        Execution {
+            subject: event.subject.clone(),
+            status: ExecutionStatus::Queued,
+            cause: event.cause,
+            requested_by: envelope.actor.clone(),
+            requested_at: envelope.recorded_at,
+            requested_version: envelope.version,
+            correlation_id: envelope.correlation_id.clone(),
+            kernel_session: event.kernel_session.clone(),
+            fence: None,
+            timeout_ms: event.timeout_ms,
+            stop_on_error: event.stop_on_error,
+            cancel_requested: false,
+            started_at: None,
+            ended_at: None,
+            execution_count: None,
+            notice: None,
+            output_seq: 0,
+            outputs: Vec::new(),
+            clear_on_next_output: false,
+            pending_input: None,
+        }
+    }
+
+    fn advance(&mut self, recorded: &Recorded) {
+        let at = recorded.envelope.recorded_at;
+        match &recorded.event {
+            Event::ExecutionAssigned(event) => {
+                self.status = ExecutionStatus::Assigned;
+                self.kernel_session = Some(event.kernel_session.clone());
+                self.fence = Some(event.fence);
+            }
+            Event::ExecutionStarted(event) => {
+                self.status = ExecutionStatus::Running;
+                self.started_at = Some(at);
+                self.output_seq = event.output_seq;
+            }
+            Event::OutputAppended(event) => self.append(&event.outputs, event.output_seq),
+            Event::OutputUpdated(event) => self.output_seq = self.output_seq.max(event.output_seq),
+            Event::OutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
+            Event::OutputsCleared(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.clear(event.wait);
+            }
+            Event::InputRequested(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
+            }
+            Event::InputAnswered(_) => self.pending_input = None,
+            Event::InterruptRequested(_) => self.cancel_requested = true,
+            Event::ExecutionCompleted(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.execution_count = event.execution_count;
+                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
+                self.end(status, at, event.notice.clone());
+            }
+            Event::ExecutionCancelled(event) => self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone())),
+            Event::ExecutionLost(event) => self.end(ExecutionStatus::Lost, at, Some(event.cause.clone())),
+            _ => {}
+        }
+    }
+
+    fn append(&mut self, outputs: &[Output], output_seq: u64) {
+        if std::mem::take(&mut self.clear_on_next_output) {
+            self.outputs.clear();
+        }
+        self.outputs.extend_from_slice(outputs);
+        self.output_seq = self.output_seq.max(output_seq);
+    }
+
+    fn clear(&mut self, wait: bool) {
+        self.clear_on_next_output = wait;
+        if !wait {
+            self.outputs.clear();
+        }
+    }
+
+    fn end(&mut self, status: ExecutionStatus, at: crate::ids::Millis, notice: Option<String>) {
+        self.status = status;
+        self.ended_at = Some(at);
+        self.notice = notice;
+        self.pending_input = None;
+    }
+}
+
+impl Event {
+    /// The execution that the event is about.
+    pub fn execution_id(&self) -> Option<&ExecutionId> {
+        match self {
+            Event::ExecutionRequested(event) => Some(&event.execution_id),
+            Event::ExecutionAssigned(event) => Some(&event.execution_id),
+            Event::ExecutionStarted(event) => Some(&event.execution_id),
+            Event::OutputAppended(event) => Some(&event.execution_id),
+            Event::OutputUpdated(event) => Some(&event.execution_id),
+            Event::OutputsCleared(event) => Some(&event.execution_id),
+            Event::InputRequested(event) => Some(&event.execution_id),
+            Event::InputAnswered(event) => Some(&event.execution_id),
+            Event::ExecutionCompleted(event) => Some(&event.execution_id),
+            Event::ExecutionCancelled(event) => Some(&event.execution_id),
+            Event::ExecutionLost(event) => Some(&event.execution_id),
+            Event::OutputRecovered(event) => Some(&event.execution_id),
+            Event::InterruptRequested(event) => event.execution_id.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// What the store indexes the event by: its cell, execution or kernel session; `None` for the notebook as a whole.
+    pub fn subject(&self) -> Option<&str> {
+        if let Some(id) = self.execution_id() {
+            return Some(id.as_str());
+        }
+        if let Some(id) = self.cell_id() {
+            return Some(id.as_str());
+        }
+        self.kernel_session_id().map(KernelSessionId::as_str)
+    }
+}
+
+impl KernelSession {
+    /// Whether new executions may be meant for it.
+    pub fn is_usable(&self) -> bool {
+        self.phase != KernelPhase::Ending
+    }
+}

@@ -1,0 +1,107 @@
+//! JSON that passes through untouched: big integers, key order and unknown fields survive.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// Any JSON value, kept as the text that came in. Cloning shares the text.
+#[derive(Debug, Clone)]
+pub struct RawJson(Arc<RawValue>);
+
+impl RawJson {
+    /// Takes JSON text; an error says where it is not JSON.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Box<RawValue>>(text).map(|raw| Self(raw.into()))
+    }
+
+    /// The JSON text of a serialisable value.
+    pub fn of<T: Serialize>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(|raw| Self(raw.into()))
+    }
+
+    /// The text, exactly as it came.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl From<Box<RawValue>> for RawJson {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.into())
+    }
+}
+
+impl PartialEq for RawJson {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+impl Eq for RawJson {}
+
+impl Serialize for RawJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
+    }
+}
+
+impl JsonSchema for RawJson {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyJson".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!(true)
+    }
+}
+
+/// A JSON object, kept as the text that came in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct RawObject(RawJson);
+
+impl RawObject {
+    /// The text, exactly as it came.
+    pub fn get(&self) -> &str {
+        self.0.get()
+    }
+
+    /// Takes the text of a JSON object; anything else is an error.
+    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.get().bytes().filter(|byte| !byte.is_ascii_whitespace()).eq(*b"{}")
+    }
+}
+
+impl Default for RawObject {
+    fn default() -> Self {
+        let raw = RawValue::from_string("{}".to_owned());
+        Self(RawJson::from(raw.unwrap_or_else(|_| unreachable!("'{{}}' is JSON"))))
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = RawJson::deserialize(deserializer)?;
+        if raw.get().starts_with('{') { Ok(Self(raw)) } else { Err(serde::de::Error::custom("expected a JSON object")) }
+    }
+}
+
+impl JsonSchema for RawObject {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "AnyObject".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({ "type": "object" })
+    }
+}

@@ -1,0 +1,365 @@
+//! Kernel sessions: requested, claimed by one agent, started, ended. The version of the start is the fence.
+
+use crate::actor::Actor;
+use crate::command::Command;
+use crate::context::Context;
+use crate::decide::{Decided, Decision, Outcome};
+use crate::envelope::Recorded;
+use crate::event::{
+    Event, ExecutionCancelled, ExecutionLost, InterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
+    KernelLaunchRequested, KernelSessionEnded, KernelSessionStarted, RestartRequested, ShutdownRequested,
+};
+use crate::executions::{self, unfinished_on};
+use crate::ids::{AgentId, ExecutionId, KernelSessionId, Version};
+use crate::json::RawObject;
+use crate::lifecycle::{check_metadata, check_not_archived};
+use crate::notebook::{Execution, ExecutionStatus, KernelNotice, KernelPhase, KernelSession, Notebook};
+use crate::rejection::{Rejection, RejectionCode};
+
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    match command {
+        Command::LaunchKernel { kernelspec } => decide_launch(notebook, context, kernelspec),
+        Command::InterruptKernel { kernel_session } => decide_interrupt(notebook, kernel_session),
+        Command::RestartKernel { kernel_session } => decide_restart(notebook, context, kernel_session),
+        Command::ShutDownKernel { kernel_session } => decide_shut_down(notebook, kernel_session),
+        Command::StopAll {} => Ok(decide_stop_all(notebook)),
+        Command::ClaimKernelLaunch { kernel_session } => decide_claim(notebook, context, kernel_session),
+        Command::ReportKernelStarted { kernel_session, language_info } => {
+            decide_started(notebook, context, kernel_session, language_info)
+        }
+        Command::ReportKernelLaunchFailed { kernel_session, cause } => {
+            decide_failed(notebook, context, kernel_session, &cause)
+        }
+        Command::ReportKernelEnded { kernel_session, cause } => decide_ended(notebook, context, kernel_session, &cause),
+        Command::ReconcileKernels { alive } => decide_reconcile(notebook, context, &alive),
+        _ => unreachable!("the dispatcher sends kernel commands only"),
+    }
+}
+
+// --- people ---
+
+fn decide_launch(
+    notebook: &Notebook,
+    context: &mut Context,
+    kernelspec: Option<String>,
+) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    let (id, event) = launch(notebook, context, kernelspec)?;
+    let outcome = Outcome { kernel_session: Some(id), ..Outcome::default() };
+    Ok(Decision { events: vec![event.into()], outcome })
+}
+
+/// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
+pub(crate) fn launch(
+    notebook: &Notebook,
+    context: &mut Context,
+    kernelspec: Option<String>,
+) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
+    let limit = context.limits.max_kernels;
+    if notebook.kernels.len() >= limit {
+        let message = format!("a notebook has at most {limit} kernels: shut one down first");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let kernelspec = match kernelspec {
+        Some(name) => crate::lifecycle::checked_title(&context.limits, &name)?,
+        None => own_kernelspec(&notebook.metadata).unwrap_or_else(|| "python3".to_owned()),
+    };
+    let id: KernelSessionId = context.ids.ulid().into();
+    Ok((id.clone(), KernelLaunchRequested { kernel_session: id, kernelspec }))
+}
+
+/// nbformat's `metadata.kernelspec.name`.
+fn own_kernelspec(metadata: &RawObject) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Kernelspec {
+        name: String,
+    }
+    #[derive(serde::Deserialize)]
+    struct Metadata {
+        kernelspec: Kernelspec,
+    }
+    let metadata: Metadata = serde_json::from_str(metadata.get()).ok()?;
+    let name = metadata.kernelspec.name;
+    (!name.is_empty() && name.len() <= 255).then_some(name)
+}
+
+fn session<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
+    notebook.kernels.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownKernelSession, unknown()))
+}
+
+/// A session that executions may be meant for.
+pub(crate) fn usable<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+    let session = session(notebook, id)?;
+    if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
+}
+
+/// The oldest session that takes executions.
+pub(crate) fn default_session(notebook: &Notebook) -> Option<&KernelSessionId> {
+    let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
+    usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
+}
+
+fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
+    let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
+    Rejection::new(RejectionCode::KernelState, message)
+}
+
+fn decide_interrupt(notebook: &Notebook, id: KernelSessionId) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    if session.phase != KernelPhase::Started {
+        return Err(wrong_phase(&id, session));
+    }
+    Ok(Decision::one(InterruptRequested { kernel_session: id, execution_id: None }))
+}
+
+fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    if session.phase != KernelPhase::Started {
+        return Err(wrong_phase(&id, session));
+    }
+    let next: KernelSessionId = context.ids.ulid().into();
+    let mut events = cancel_queued(notebook, &id, "the kernel was restarted");
+    events.push(RestartRequested { kernel_session: id, next: next.clone() }.into());
+    Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
+}
+
+fn decide_shut_down(notebook: &Notebook, id: KernelSessionId) -> Result<Decision, Rejection> {
+    let mut events = cancel_queued(notebook, &id, "the kernel was shut down");
+    match session(notebook, &id)?.phase {
+        KernelPhase::Ending => return Ok(Decision::nothing()),
+        KernelPhase::Requested => {
+            let cause = "shut down before an agent started it".to_owned();
+            events.push(KernelSessionEnded { kernel_session: id, cause }.into());
+        }
+        KernelPhase::Claimed | KernelPhase::Started => events.push(ShutdownRequested { kernel_session: id }.into()),
+    }
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn decide_stop_all(notebook: &Notebook) -> Decision {
+    let mut events = Vec::new();
+    for (execution_id, execution) in &notebook.executions {
+        match (execution.status, &execution.kernel_session) {
+            (ExecutionStatus::Queued, _) => events.push(cancelled(execution_id, "stopped")),
+            (ExecutionStatus::Assigned | ExecutionStatus::Running, Some(id)) => {
+                let execution_id = Some(execution_id.clone());
+                events.push(InterruptRequested { kernel_session: id.clone(), execution_id }.into());
+            }
+            _ => {}
+        }
+    }
+    Decision { events, outcome: Outcome::default() }
+}
+
+fn cancelled(id: &ExecutionId, cause: &str) -> Decided {
+    ExecutionCancelled { execution_id: id.clone(), cause: cause.to_owned() }.into()
+}
+
+fn cancel_queued(notebook: &Notebook, id: &KernelSessionId, cause: &str) -> Vec<Decided> {
+    let queued = unfinished_on(notebook, id).filter(|(_, execution)| execution.status == ExecutionStatus::Queued);
+    queued.map(|(id, _)| cancelled(id, cause)).collect()
+}
+
+// --- agents ---
+
+fn sender(context: &Context) -> Result<Option<&AgentId>, Rejection> {
+    match &context.actor {
+        Actor::Agent { id } => Ok(Some(id)),
+        Actor::System => Ok(None),
+        _ => Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents report on kernels")),
+    }
+}
+
+/// Refuses an agent that is not the session's; the server itself may speak for any.
+fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejection> {
+    match sender(context)? {
+        Some(agent) if session.agent.as_ref() != Some(agent) => {
+            Err(Rejection::new(RejectionCode::StaleFence, "this kernel session belongs to another agent: leave it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn decide_claim(notebook: &Notebook, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    let Some(agent) = sender(context)? else {
+        return Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents claim kernels"));
+    };
+    match (session.phase, &session.agent) {
+        (KernelPhase::Requested, _) => {
+            Ok(Decision::one(KernelLaunchClaimed { kernel_session: id, agent: agent.clone() }))
+        }
+        (_, Some(owner)) if owner == agent => Ok(Decision::nothing()),
+        _ => Err(Rejection::new(RejectionCode::AlreadyClaimed, "another agent starts this kernel: leave it")),
+    }
+}
+
+fn decide_started(
+    notebook: &Notebook,
+    context: &Context,
+    id: KernelSessionId,
+    language_info: RawObject,
+) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    check_owner(context, session)?;
+    check_metadata(&context.limits, &language_info)?;
+    let agent = match (session.phase, &session.agent) {
+        (KernelPhase::Claimed, Some(agent)) => agent.clone(),
+        (KernelPhase::Started, _) => return Ok(Decision::nothing()),
+        _ => return Err(wrong_phase(&id, session)),
+    };
+    // The start is the first event of this decision: its version is the fence.
+    let next = executions::assign_next(notebook, &id, notebook.version + 1, &[]);
+    let started =
+        KernelSessionStarted { kernel_session: id, agent, kernelspec: session.kernelspec.clone(), language_info };
+    Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
+}
+
+fn decide_failed(
+    notebook: &Notebook,
+    context: &Context,
+    id: KernelSessionId,
+    cause: &str,
+) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    check_owner(context, session)?;
+    let cause = shortened(context, cause);
+    let mut events = cancel_queued(notebook, &id, &format!("the kernel did not start: {cause}"));
+    events.push(KernelLaunchFailed { kernel_session: id, cause }.into());
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn decide_ended(
+    notebook: &Notebook,
+    context: &Context,
+    id: KernelSessionId,
+    cause: &str,
+) -> Result<Decision, Rejection> {
+    let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
+    check_owner(context, session)?;
+    let events = ending(notebook, &id, session, &shortened(context, cause));
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn decide_reconcile(notebook: &Notebook, context: &Context, alive: &[KernelSessionId]) -> Result<Decision, Rejection> {
+    let Some(agent) = sender(context)? else { return Ok(Decision::nothing()) };
+    let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
+    let dead = mine.filter(|(id, _)| !alive.contains(id));
+    let cause = "its runtime agent came back without this kernel";
+    let events = dead.flat_map(|(id, session)| ending(notebook, id, session, cause)).collect();
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+/// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
+fn ending(notebook: &Notebook, id: &KernelSessionId, session: &KernelSession, cause: &str) -> Vec<Decided> {
+    let wanted = session.phase == KernelPhase::Ending;
+    let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
+        match execution.status {
+            ExecutionStatus::Queued => cancelled(execution_id, &format!("the kernel ended: {cause}")),
+            _ if wanted => cancelled(execution_id, cause),
+            _ => ExecutionLost { execution_id: execution_id.clone(), cause: cause.to_owned() }.into(),
+        }
+    };
+    let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
+    events.push(KernelSessionEnded { kernel_session: id.clone(), cause: cause.to_owned() }.into());
+    events
+}
+
+fn shortened(context: &Context, cause: &str) -> String {
+    cause.chars().take(context.limits.max_cause_characters).collect()
+}
+
+// --- apply ---
+
+pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
+    let version = recorded.envelope.version;
+    match &recorded.event {
+        Event::KernelLaunchRequested(event) => {
+            insert(notebook, &event.kernel_session, &event.kernelspec, KernelPhase::Requested, None, version);
+        }
+        Event::KernelLaunchClaimed(event) => change(notebook, &event.kernel_session, |session| {
+            session.phase = KernelPhase::Claimed;
+            session.agent = Some(event.agent.clone());
+        }),
+        Event::KernelSessionStarted(event) => apply_started(notebook, event, version),
+        Event::KernelLaunchFailed(event) => end(notebook, &event.kernel_session, &event.cause, version),
+        Event::KernelSessionEnded(event) => apply_ended(notebook, event, version),
+        Event::InterruptRequested(_) => executions::apply(notebook, recorded),
+        Event::RestartRequested(event) => apply_restart(notebook, event, version),
+        Event::ShutdownRequested(event) => {
+            change(notebook, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
+        }
+        _ => {}
+    }
+}
+
+fn change(notebook: &mut Notebook, id: &KernelSessionId, with: impl FnOnce(&mut KernelSession)) {
+    if let Some(session) = notebook.kernels.get_mut(id) {
+        with(session);
+    }
+}
+
+fn insert(
+    notebook: &mut Notebook,
+    id: &KernelSessionId,
+    kernelspec: &str,
+    phase: KernelPhase,
+    agent: Option<AgentId>,
+    requested_version: Version,
+) {
+    let kernelspec = kernelspec.to_owned();
+    let language_info = RawObject::default();
+    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
+    notebook.kernels.insert(id.clone(), session);
+}
+
+fn apply_started(notebook: &mut Notebook, event: &KernelSessionStarted, version: Version) {
+    notebook.kernel_notice = None;
+    change(notebook, &event.kernel_session, |session| {
+        session.phase = KernelPhase::Started;
+        session.agent = Some(event.agent.clone());
+        session.fence = Some(version);
+        session.language_info = event.language_info.clone();
+    });
+}
+
+fn apply_restart(notebook: &mut Notebook, event: &RestartRequested, version: Version) {
+    let Some(session) = notebook.kernels.get_mut(&event.kernel_session) else { return };
+    session.phase = KernelPhase::Ending;
+    let (kernelspec, agent) = (session.kernelspec.clone(), session.agent.clone());
+    insert(notebook, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
+}
+
+/// An end that people asked for is no news to them.
+fn apply_ended(notebook: &mut Notebook, event: &KernelSessionEnded, version: Version) {
+    let wanted =
+        notebook.kernels.get(&event.kernel_session).is_some_and(|session| session.phase == KernelPhase::Ending);
+    if wanted {
+        notebook.kernels.remove(&event.kernel_session);
+    } else {
+        end(notebook, &event.kernel_session, &event.cause, version);
+    }
+}
+
+fn end(notebook: &mut Notebook, id: &KernelSessionId, cause: &str, version: Version) {
+    notebook.kernels.remove(id);
+    notebook.kernel_notice = Some(KernelNotice { kernel_session: id.clone(), cause: cause.to_owned(), version });
+}
+
+impl Event {
+    /// The kernel session that the event is about, where it is about no execution.
+    pub fn kernel_session_id(&self) -> Option<&KernelSessionId> {
+        match self {
+            Event::KernelLaunchRequested(event) => Some(&event.kernel_session),
+            Event::KernelLaunchClaimed(event) => Some(&event.kernel_session),
+            Event::KernelSessionStarted(event) => Some(&event.kernel_session),
+            Event::KernelLaunchFailed(event) => Some(&event.kernel_session),
+            Event::InterruptRequested(event) => Some(&event.kernel_session),
+            Event::RestartRequested(event) => Some(&event.kernel_session),
+            Event::ShutdownRequested(event) => Some(&event.kernel_session),
+            Event::KernelSessionEnded(event) => Some(&event.kernel_session),
+            _ => None,
+        }
+    }
+}

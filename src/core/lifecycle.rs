@@ -1,0 +1,135 @@
+//! The notebook as a whole: its making, name, metadata, archive, named versions.
+
+use crate::access::{Role, Subject};
+use crate::actor::Actor;
+use crate::command::Command;
+use crate::context::Context;
+use crate::decide::Decision;
+use crate::envelope::Recorded;
+use crate::event::{
+    AccessGranted, NotebookArchived, NotebookCreated, NotebookForked, NotebookMetadataSet, NotebookRenamed,
+    NotebookUnarchived, VersionNamed,
+};
+use crate::ids::Version;
+use crate::json::RawObject;
+use crate::limits::Limits;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+
+pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -> Result<Decision, Rejection> {
+    match command {
+        Command::CreateNotebook { title, metadata } => decide_create(notebook, context, title, metadata),
+        Command::NoteFork { from_notebook, from_version } => {
+            Ok(Decision::one(NotebookForked { from_notebook, from_version }))
+        }
+        Command::RenameNotebook { title } => decide_rename(notebook, context, &title),
+        Command::SetNotebookMetadata { metadata } => decide_metadata(notebook, context, metadata),
+        Command::ArchiveNotebook {} if notebook.archived => Ok(Decision::nothing()),
+        Command::ArchiveNotebook {} => Ok(Decision::one(NotebookArchived {})),
+        Command::UnarchiveNotebook {} if notebook.archived => Ok(Decision::one(NotebookUnarchived {})),
+        Command::UnarchiveNotebook {} => Ok(Decision::nothing()),
+        Command::NameVersion { version, name } => decide_name(notebook, context, version, &name),
+        _ => unreachable!("the dispatcher sends lifecycle commands only"),
+    }
+}
+
+fn decide_create(
+    notebook: &Notebook,
+    context: &Context,
+    title: String,
+    metadata: RawObject,
+) -> Result<Decision, Rejection> {
+    if notebook.exists() {
+        let id = &notebook.notebook_id;
+        return Err(Rejection::new(RejectionCode::NotebookExists, format!("notebook {id} exists: choose another id")));
+    }
+    let title = checked_title(&context.limits, &title)?;
+    check_metadata(&context.limits, &metadata)?;
+    let (Actor::User { id } | Actor::Assistant { for_user: id, .. }) = &context.actor else {
+        return Err(Rejection::new(
+            RejectionCode::Forbidden,
+            "only a person with an account makes notebooks: sign in first",
+        ));
+    };
+    let owner = Subject::User { id: id.clone() };
+    Ok(Decision::one(NotebookCreated { title, metadata, owner }))
+}
+
+fn decide_rename(notebook: &Notebook, context: &Context, title: &str) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    let title = checked_title(&context.limits, title)?;
+    if title == notebook.title {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(NotebookRenamed { title, previous: notebook.title.clone() }))
+}
+
+fn decide_metadata(notebook: &Notebook, context: &Context, metadata: RawObject) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    check_metadata(&context.limits, &metadata)?;
+    if metadata == notebook.metadata {
+        return Ok(Decision::nothing());
+    }
+    Ok(Decision::one(NotebookMetadataSet { metadata, previous: notebook.metadata.clone() }))
+}
+
+fn decide_name(notebook: &Notebook, context: &Context, version: Version, name: &str) -> Result<Decision, Rejection> {
+    if version == 0 || version > notebook.version {
+        let message = format!("version {version} does not exist: the notebook is at {}", notebook.version);
+        return Err(Rejection::new(RejectionCode::VersionInFuture, message));
+    }
+    let name = checked_title(&context.limits, name)?;
+    Ok(Decision::one(VersionNamed { version, name }))
+}
+
+/// Trims, and refuses what no list or file system could show.
+pub(crate) fn checked_title(limits: &Limits, title: &str) -> Result<String, Rejection> {
+    let title = title.trim();
+    if title.is_empty() {
+        return Err(Rejection::new(RejectionCode::InvalidValue, "a name has at least one visible character"));
+    }
+    if title.chars().count() > limits.max_title_characters {
+        let message = format!("a name has at most {} characters: shorten it", limits.max_title_characters);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    if title.chars().any(char::is_control) {
+        return Err(Rejection::new(RejectionCode::InvalidValue, "a name has no control characters or line breaks"));
+    }
+    Ok(title.to_owned())
+}
+
+pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<(), Rejection> {
+    if metadata.get().len() > limits.max_metadata_bytes {
+        let message = format!("metadata has at most {} bytes: put large data elsewhere", limits.max_metadata_bytes);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(())
+}
+
+/// An archived notebook is read, exported and forked, not changed or run.
+pub(crate) fn check_not_archived(notebook: &Notebook) -> Result<(), Rejection> {
+    if notebook.archived {
+        return Err(Rejection::new(RejectionCode::NotebookArchived, "the notebook is archived: unarchive it first"));
+    }
+    Ok(())
+}
+
+pub(crate) fn apply_created(notebook: &mut Notebook, recorded: &Recorded, event: &NotebookCreated) {
+    notebook.title.clone_from(&event.title);
+    notebook.metadata = event.metadata.clone();
+    notebook.created_at = recorded.envelope.recorded_at;
+    let owner = AccessGranted { subject: event.owner.clone(), role: Role::Owner, expires_at: None };
+    crate::access::apply_granted(notebook, &owner);
+}
+
+pub(crate) fn apply_renamed(notebook: &mut Notebook, event: &NotebookRenamed) {
+    notebook.title.clone_from(&event.title);
+}
+
+pub(crate) fn apply_metadata(notebook: &mut Notebook, event: &NotebookMetadataSet) {
+    notebook.metadata = event.metadata.clone();
+}
+
+pub(crate) fn apply_named(notebook: &mut Notebook, event: &VersionNamed) {
+    notebook.named_versions.insert(event.version, event.name.clone());
+}

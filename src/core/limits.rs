@@ -1,0 +1,40 @@
+//! What is allowed at most. Units are in the names.
+
+/// Quotas that `decide` enforces; each has a typed rejection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    pub max_source_bytes: usize,
+    pub max_metadata_bytes: usize,
+    pub max_attachments_bytes: usize,
+    pub max_title_characters: usize,
+    /// Edits of one cell that a late change is transformed over.
+    pub max_late_edits: usize,
+    pub max_cells: usize,
+    pub max_batch_commands: usize,
+    pub max_queued_executions: usize,
+    pub max_kernels: usize,
+    pub max_output_bytes_per_report: usize,
+    pub max_undo_steps: usize,
+    pub max_input_bytes: usize,
+    pub max_cause_characters: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_source_bytes: 1 << 20,
+            max_metadata_bytes: 1 << 20,
+            max_attachments_bytes: 16 << 20,
+            max_title_characters: 255,
+            max_late_edits: 10_000,
+            max_cells: 20_000,
+            max_batch_commands: 60_000,
+            max_queued_executions: 20_000,
+            max_kernels: 8,
+            max_output_bytes_per_report: 4 << 20,
+            max_undo_steps: 100,
+            max_input_bytes: 64 << 10,
+            max_cause_characters: 2_000,
+        }
+    }
+}

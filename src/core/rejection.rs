@@ -1,0 +1,101 @@
+//! Why a command was refused: a code for programs, a sentence for people that says what to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::Version;
+
+/// The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RejectionCode {
+    /// The role or the token's scopes do not allow it. 403
+    Forbidden,
+    /// No such notebook, or it is not for this actor's eyes. 404
+    UnknownNotebook,
+    /// The notebook exists already. 409
+    NotebookExists,
+    /// The notebook is archived: unarchive it first. 409
+    NotebookArchived,
+    /// `expected_version`, a cell's version or a base does not match. 409
+    Conflict,
+    /// A base version that is not reached yet. 400
+    VersionInFuture,
+    /// A base version before what is kept: take a snapshot, offer the text as a conflict copy. 409
+    BaseTooOld,
+    /// No such cell, ever. 404
+    UnknownCell,
+    /// The cell is in the trash: restore it first. 410
+    CellDeleted,
+    /// The cell is alive: nothing to restore. 409
+    CellNotDeleted,
+    /// A cell of that id exists or existed. 409
+    CellExists,
+    /// A cell cannot stand before or after itself. 400
+    InvalidPlace,
+    /// The change does not fit the text. 400
+    InvalidChange,
+    /// Only code and SQL cells run. 400
+    NotRunnable,
+    /// No such execution, or it is over and out of the state. 404
+    UnknownExecution,
+    /// The execution is not in a state for this. 409
+    ExecutionState,
+    /// No such kernel session. 404
+    UnknownKernelSession,
+    /// The kernel session is not in a state for this. 409
+    KernelState,
+    /// Another agent was first. 409
+    AlreadyClaimed,
+    /// The writer's kernel session is over: its fence is stale. 409
+    StaleFence,
+    /// No question is open. 409
+    NoInputRequested,
+    /// Nothing to undo or redo. 409
+    NothingToUndo,
+    /// The same command id with another body. 409
+    CommandIdReused,
+    /// A limit was reached; the message names it. 413
+    LimitExceeded,
+    /// The value is not allowed; the message says why. 400
+    InvalidValue,
+    /// Access must keep at least one owner. 409
+    LastOwner,
+    /// A newer server wrote this notebook: this one serves it read-only. 409
+    ReadOnly,
+    /// The server could not store it; nothing was changed. 503
+    Unavailable,
+}
+
+/// A refusal. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
+#[error("{message}")]
+pub struct Rejection {
+    pub code: RejectionCode,
+    /// One sentence that says what to do.
+    pub message: String,
+    /// For `conflict` and its like: the version that the sender expected.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_version: Option<Version>,
+    /// For `conflict` and its like: the version that is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub actual_version: Option<Version>,
+}
+
+impl Rejection {
+    pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), expected_version: None, actual_version: None }
+    }
+
+    /// A mismatch that names both versions.
+    pub fn conflict(what: &str, expected: Version, actual: Version) -> Self {
+        Self {
+            code: RejectionCode::Conflict,
+            message: format!(
+                "{what} is at version {actual}, not {expected}: read it again and decide on what it is now"
+            ),
+            expected_version: Some(expected),
+            actual_version: Some(actual),
+        }
+    }
+}

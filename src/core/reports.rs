@@ -1,0 +1,167 @@
+//! What an agent reports of an execution: judged by the fence of its kernel session, applied once by its number.
+
+use crate::actor::Actor;
+use crate::command::ExecutionReport;
+use crate::context::Context;
+use crate::decide::{Decided, Decision, Outcome};
+use crate::event::{
+    ExecutionCancelled, ExecutionCompleted, ExecutionLost, ExecutionStarted, InputRequested, OutputAppended,
+    OutputRecovered, OutputUpdated, OutputsCleared,
+};
+use crate::executions::{replayed, successor};
+use crate::ids::{ExecutionId, Version};
+use crate::notebook::{Execution, ExecutionStatus, Notebook, Output};
+use crate::rejection::{Rejection, RejectionCode};
+
+/// Whose report it is, and which.
+pub(crate) struct Report {
+    pub execution_id: ExecutionId,
+    pub fence: Version,
+    pub seq: u64,
+}
+
+impl Report {
+    pub(crate) fn decide(
+        self,
+        notebook: &Notebook,
+        context: &Context,
+        report: ExecutionReport,
+    ) -> Result<Decision, Rejection> {
+        check_size(context, &report)?;
+        let recorded;
+        let execution = match notebook.executions.get(&self.execution_id) {
+            Some(execution) => &**execution,
+            None => {
+                recorded = replayed(&context.history, &self.execution_id).ok_or_else(|| self.unknown())?;
+                &recorded
+            }
+        };
+        self.check_fence(notebook, context, execution)?;
+        if self.seq <= execution.output_seq {
+            return Ok(Decision::nothing());
+        }
+        if execution.status.is_finished() {
+            return Ok(self.late(execution, report));
+        }
+        self.running(notebook, execution, report)
+    }
+
+    fn unknown(&self) -> Rejection {
+        let message = format!("no execution {} in this notebook: drop what you hold of it", self.execution_id);
+        Rejection::new(RejectionCode::UnknownExecution, message)
+    }
+
+    /// The fence must be the one of the assignment; while the execution runs, its session must live and be the sender's.
+    fn check_fence(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Result<(), Rejection> {
+        let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
+        let is_owner = session.is_none_or(|session| match &context.actor {
+            Actor::Agent { id } => session.agent.as_ref() == Some(id),
+            actor => *actor == Actor::System,
+        });
+        let is_alive =
+            execution.status.is_finished() || session.is_some_and(|session| session.fence == Some(self.fence));
+        if execution.fence == Some(self.fence) && is_owner && is_alive {
+            return Ok(());
+        }
+        let message = "this kernel session is over or not yours: stop writing about it and ask for the state";
+        Err(Rejection { actual_version: execution.fence, ..Rejection::new(RejectionCode::StaleFence, message) })
+    }
+
+    /// After the end: output of a lost execution is recovered, other late output (a thread) is appended, the rest is moot.
+    fn late(self, execution: &Execution, report: ExecutionReport) -> Decision {
+        let Report { execution_id, seq: output_seq, .. } = self;
+        match report {
+            ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
+                Decision::one(OutputRecovered { execution_id, output_seq, outputs })
+            }
+            ExecutionReport::Output { outputs } => Decision::one(OutputAppended { execution_id, output_seq, outputs }),
+            ExecutionReport::UpdateDisplay { display_id, output } => {
+                Decision::one(OutputUpdated { execution_id, output_seq, display_id, output })
+            }
+            _ => Decision::nothing(),
+        }
+    }
+
+    fn running(
+        self,
+        notebook: &Notebook,
+        execution: &Execution,
+        report: ExecutionReport,
+    ) -> Result<Decision, Rejection> {
+        let Report { execution_id, seq: output_seq, .. } = self;
+        Ok(match report {
+            ExecutionReport::Started {} if execution.status == ExecutionStatus::Running => Decision::nothing(),
+            ExecutionReport::Started {} => Decision::one(ExecutionStarted { execution_id, output_seq }),
+            ExecutionReport::Output { outputs } => Decision::one(OutputAppended { execution_id, output_seq, outputs }),
+            ExecutionReport::UpdateDisplay { display_id, output } => {
+                Decision::one(OutputUpdated { execution_id, output_seq, display_id, output })
+            }
+            ExecutionReport::Clear { wait } => Decision::one(OutputsCleared { execution_id, output_seq, wait }),
+            ExecutionReport::InputRequest { prompt, password } => {
+                Decision::one(InputRequested { execution_id, output_seq, prompt, password })
+            }
+            ExecutionReport::Completed { ok, execution_count, notice } => {
+                let completed = ExecutionCompleted { execution_id, output_seq, ok, execution_count, notice };
+                complete(notebook, execution, completed)
+            }
+            ExecutionReport::Lost { cause } => {
+                let next = successor(notebook, execution, &[&execution_id]);
+                let lost = ExecutionLost { execution_id, cause };
+                ended(lost.into(), Vec::new(), next)
+            }
+        })
+    }
+}
+
+fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejection> {
+    let size: usize = match report {
+        ExecutionReport::Output { outputs } => outputs.iter().map(size_of_output).sum(),
+        ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + size_of_output(output),
+        ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
+        ExecutionReport::Lost { cause } => cause.len(),
+        ExecutionReport::Completed { notice, .. } => notice.as_ref().map_or(0, String::len),
+        ExecutionReport::Started {} | ExecutionReport::Clear { .. } => 0,
+    };
+    let limit = context.limits.max_output_bytes_per_report;
+    if size <= limit {
+        return Ok(());
+    }
+    let message = format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports");
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+fn size_of_output(output: &Output) -> usize {
+    output.content.get().len() + output.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
+}
+
+/// The end of a run: what waits behind a failure is cancelled where it was asked for, and the next one is assigned.
+fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
+    let execution_id = completed.execution_id.clone();
+    let stopped = if completed.ok { Vec::new() } else { stopped_by(notebook, execution) };
+    let mut except: Vec<&ExecutionId> = stopped.clone();
+    except.push(&execution_id);
+    let next = successor(notebook, execution, &except);
+    let cancelled = stopped
+        .into_iter()
+        .map(|id| ExecutionCancelled { execution_id: id.clone(), cause: "an earlier cell failed".to_owned() }.into());
+    let end = if execution.cancel_requested && !completed.ok {
+        ExecutionCancelled { execution_id: execution_id.clone(), cause: "interrupted".to_owned() }.into()
+    } else {
+        completed.into()
+    };
+    ended(end, cancelled.collect(), next)
+}
+
+fn stopped_by<'a>(notebook: &'a Notebook, failed: &Execution) -> Vec<&'a ExecutionId> {
+    let waits = |execution: &Execution| {
+        execution.status == ExecutionStatus::Queued
+            && execution.stop_on_error
+            && execution.correlation_id == failed.correlation_id
+    };
+    notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
+}
+
+fn ended(end: Decided, cancelled: Vec<Decided>, next: Option<Decided>) -> Decision {
+    let events = [end].into_iter().chain(cancelled).chain(next).collect();
+    Decision { events, outcome: Outcome::default() }
+}
