@@ -1,0 +1,126 @@
+//! Jupyter notebook files: `.ipynb` in (nbformat 1 to 4) and out (always valid nbformat 4.5).
+//!
+//! *Lenient*: whatever Python's `nbformat` reads is read, and much that it refuses; each repair is named in a [`Notice`].
+//! *Lossless*: what nbformat 4.5 has no place for is kept under `metadata.notarium` and comes back from there.
+//! *Nbformat's own style*: a valid 4.5 file goes out as the very bytes that `nbformat.write` would write.
+//!
+//! **Invariant.** `write(read(write(d))) == write(d)`, and what [`write()`] returns always validates against the schema of
+//! nbformat 4.5. Nothing in here panics or recurses deeper than [`MAX_DEPTH`] plus a small constant, whatever the input.
+//! No clock and no randomness: ids for cells that need one come from the caller.
+//!
+//! Deliberately absent: checks on names and titles (an imported name is validated like a typed one, by whoever takes it).
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+mod draft;
+mod json;
+mod notice;
+mod output;
+mod read;
+mod schema;
+mod upgrade;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use notice::{Notice, NoticeCode};
+pub use read::read;
+pub use write::write;
+
+/// How deep a metadata value, an output or an attachment may nest.
+pub const MAX_DEPTH: usize = 100;
+
+/// A JSON object whose values nobody here needs to understand: compact JSON with sorted keys.
+pub type Object = BTreeMap<String, Box<RawValue>>;
+
+/// What [`read()`] refuses to go beyond.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub max_bytes: usize,
+    pub max_cells: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 256 << 20,
+            max_cells: 20_000,
+        }
+    }
+}
+
+/// A notebook as a file holds it.
+#[derive(Debug, Clone, Default)]
+pub struct Document {
+    /// All of the notebook's metadata, unknown entries included; may hold a `notarium` object with our own entries.
+    pub metadata: Object,
+    /// The (major, minor) that the file said it was. [`write()`] ignores it.
+    pub nbformat_original: (u32, u32),
+    /// Top-level keys that nbformat 4 does not know.
+    pub extra: Object,
+    pub cells: Vec<DocumentCell>,
+}
+
+/// One cell as a file holds it.
+#[derive(Debug, Clone, Default)]
+pub struct DocumentCell {
+    /// 1 to 64 of `a-z A-Z 0-9 - _`, unique in its document.
+    pub id: String,
+    /// `code`, `markdown`, `raw`, `sql` (a code cell to others) or `prompt` (a markdown cell to others).
+    pub cell_type: String,
+    /// Lines end with `\n` only.
+    pub source: String,
+    pub metadata: Object,
+    /// File name to MIME bundle.
+    pub attachments: Option<Object>,
+    pub execution_count: Option<i64>,
+    /// Output objects of nbformat 4 with multi-line text joined; fields and types that nbformat does not know are kept.
+    pub outputs: Vec<Box<RawValue>>,
+    /// Flag name to value, from `metadata.notarium.flags` and, for `source_hidden` and `outputs_hidden`, JupyterLab's
+    /// `metadata.jupyter`. A flag that is off is absent.
+    pub flags: Object,
+    /// Keys of the cell that nbformat 4 does not know, or whose value it could not take.
+    pub extra: Object,
+}
+
+/// What [`read()`] made of a file.
+#[derive(Debug, Clone)]
+pub struct Imported {
+    pub document: Document,
+    /// `metadata.title`, or `metadata.name` of nbformat 1 to 3: a suggestion, not validated.
+    pub title: Option<String>,
+    /// What was repaired, converted or put aside; at most one for each code.
+    pub notices: Vec<Notice>,
+}
+
+/// Why a file was refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IpynbError {
+    #[error("the file is empty: choose a notebook file")]
+    Empty,
+    #[error(
+        "the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again"
+    )]
+    TooLarge { bytes: usize, max_bytes: usize },
+    #[error("the notebook has {cells} cells, more than the {max_cells} allowed: split it")]
+    TooManyCells { cells: usize, max_cells: usize },
+    #[error("a value nests deeper than {max_depth} levels: remove or flatten it")]
+    TooDeep { max_depth: usize },
+    #[error("the file is not UTF-8 (at byte {offset}): save it as UTF-8 and try again")]
+    NotUtf8 { offset: usize },
+    #[error("the file is not valid JSON at line {line}, column {column}: {reason}")]
+    NotJson {
+        line: usize,
+        column: usize,
+        reason: &'static str,
+    },
+    #[error("the file is JSON but not a notebook: {reason}")]
+    NotANotebook { reason: &'static str },
+    #[error(
+        "nbformat {version} is not supported (1 to 4 are): save the notebook in an older format"
+    )]
+    UnsupportedVersion { version: String },
+}

@@ -1,0 +1,905 @@
+use super::*;
+
+const SCHEMA: &str = include_str!("../../../tests/fixtures/notebooks/nbformat.v4.5.schema.json");
+
+fn import(text: &str) -> Imported {
+    try_import(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn try_import(bytes: &[u8]) -> Result<Imported, IpynbError> {
+    let mut next = 0;
+    read(bytes, &Limits::default(), &mut || {
+        next += 1;
+        format!("new-{next}")
+    })
+}
+
+fn codes(imported: &Imported) -> Vec<NoticeCode> {
+    imported.notices.iter().map(|notice| notice.code).collect()
+}
+
+/// A notebook of nbformat 4.5 with these cells.
+fn notebook(cells: &str) -> String {
+    format!(r#"{{"cells": [{cells}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}"#)
+}
+
+fn code_cell(outputs: &str) -> String {
+    notebook(&format!(
+        r#"{{"id": "a", "cell_type": "code", "source": "", "metadata": {{}}, "execution_count": null, "outputs": [{outputs}]}}"#
+    ))
+}
+
+/// Checks the laws of every export, and returns it.
+fn export(document: &Document) -> String {
+    let text = write(document);
+    assert_valid(&text);
+    let again = import(&text);
+    assert_eq!(
+        write(&again.document),
+        text,
+        "write(read(write(d))) differs"
+    );
+    text
+}
+
+fn assert_valid(text: &str) {
+    thread_local! {
+        static VALIDATOR: jsonschema::Validator = {
+            let schema = serde_json::from_str(SCHEMA).expect("the schema is JSON");
+            jsonschema::validator_for(&schema).expect("the schema compiles")
+        };
+    }
+    let value = serde_json::from_str(text).expect("an export is JSON");
+    VALIDATOR.with(|validator| {
+        if let Err(error) = validator.validate(&value) {
+            panic!("{error}\n{text}");
+        }
+    });
+    let ids: Vec<&str> = value["cells"]
+        .as_array()
+        .expect("cells")
+        .iter()
+        .map(|cell| cell["id"].as_str().expect("id"))
+        .collect();
+    let distinct: std::collections::BTreeSet<&&str> = ids.iter().collect();
+    assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+}
+
+/// Imports, exports and imports again: the second import must equal the first and repair nothing.
+fn round_trip(text: &str) -> Imported {
+    let first = import(text);
+    let exported = export(&first.document);
+    let second = import(&exported);
+    assert_eq!(second.notices, [], "{exported}");
+    assert_eq!(
+        format!("{:?}", second.document.cells),
+        format!("{:?}", first.document.cells)
+    );
+    assert_eq!(
+        format!("{:?}", second.document.metadata),
+        format!("{:?}", first.document.metadata)
+    );
+    assert_eq!(
+        format!("{:?}", second.document.extra),
+        format!("{:?}", first.document.extra)
+    );
+    first
+}
+
+fn raw(text: &str) -> Box<serde_json::value::RawValue> {
+    serde_json::value::RawValue::from_string(text.to_owned()).expect("valid JSON")
+}
+
+macro_rules! expected_of_nbformat {
+    ($($name:ident: $file:literal,)*) => {$(
+        #[test]
+        fn $name() {
+            let imported = round_trip(include_str!(concat!("../../../tests/fixtures/notebooks/", $file)));
+            let expected = include_str!(concat!("../../../tests/fixtures/notebooks/expected/", $file));
+            assert_eq!(write(&imported.document), expected);
+        }
+    )*};
+}
+
+expected_of_nbformat! {
+    nbformat_2_as_python_upgrades_it: "test2.ipynb",
+    nbformat_3_as_python_upgrades_it: "test3.ipynb",
+    nbformat_4_0_as_python_writes_it: "test4.ipynb",
+    nbformat_4_4_with_many_tracebacks: "many_tracebacks.ipynb",
+    nbformat_4_5_as_python_writes_it: "test4.5.ipynb",
+    nbformat_4_5_without_ids: "v4_5_no_cell_id.ipynb",
+    a_real_notebook: "Cheryl.ipynb",
+}
+
+#[test]
+fn an_invalid_id_is_replaced_and_kept_aside() {
+    let imported = round_trip(include_str!(
+        "../../../tests/fixtures/notebooks/invalid_cell_id.ipynb"
+    ));
+    let cell = &imported.document.cells[0];
+    assert_eq!(
+        (cell.id.as_str(), cell.extra["id"].get()),
+        ("new-1", "\"$illegal_chars\"")
+    );
+    assert!(codes(&imported).contains(&NoticeCode::CellId));
+}
+
+#[test]
+fn a_notebook_of_the_future_loses_nothing() {
+    let imported = round_trip(include_str!(
+        "../../../tests/fixtures/notebooks/test4plus.ipynb"
+    ));
+    let document = &imported.document;
+    assert_eq!(document.extra["extra"].get(), "\"future\"");
+    let future = document
+        .cells
+        .iter()
+        .find(|cell| cell.id == "future-10")
+        .expect("kept");
+    assert_eq!(
+        (future.cell_type.as_str(), future.extra["cell_type"].get()),
+        ("raw", "\"future cell\"")
+    );
+    let outputs = &document
+        .cells
+        .iter()
+        .find(|cell| cell.id == "future-11")
+        .expect("kept")
+        .outputs;
+    assert_eq!(
+        outputs[1].get(),
+        r#"{"output_type":"future output","some key":["some data"]}"#
+    );
+    assert!(codes(&imported).contains(&NoticeCode::NewerMinor));
+}
+
+#[test]
+fn what_is_no_notebook_is_refused_with_the_reason() {
+    let depth = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    let deep = notebook("").replace(
+        "\"metadata\": {}",
+        &format!("\"metadata\": {{\"deep\": {depth}}}"),
+    );
+    let cases: [(&[u8], &str); 12] = [
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf \n", "the file is empty"),
+        (b"{\"a\": \"\xff\"}", "not UTF-8 (at byte 7)"),
+        (
+            b"{\"cells\": [\n  {\"id\": ",
+            "line 2, column 10: the file ends too early",
+        ),
+        (
+            b"{} {}",
+            "line 1, column 4: there is something after the end",
+        ),
+        (b"[]", "not an object"),
+        (b"{}", "neither a format version"),
+        (b"{\"nbformat\": 4, \"metadata\": {}}", "no list of cells"),
+        (
+            b"{\"nbformat\": 5, \"cells\": []}",
+            "nbformat 5 is not supported",
+        ),
+        (
+            b"{\"nbformat\": 0, \"cells\": []}",
+            "nbformat 0 is not supported",
+        ),
+        (b"\xff\xfe{\0}\0", "not UTF-8 (at byte 0)"),
+        (deep.as_bytes(), "deeper than 100 levels"),
+    ];
+    for (bytes, expected) in cases {
+        let error = try_import(bytes).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{error} / {expected}");
+    }
+}
+
+#[test]
+fn limits_are_typed() {
+    let text = notebook("{}, {}");
+    let read_with = |max_bytes, max_cells| {
+        read(
+            text.as_bytes(),
+            &Limits {
+                max_bytes,
+                max_cells,
+            },
+            &mut String::new,
+        )
+        .err()
+    };
+    assert_eq!(
+        read_with(10, 9),
+        Some(IpynbError::TooLarge {
+            bytes: text.len(),
+            max_bytes: 10
+        })
+    );
+    assert_eq!(
+        read_with(999, 1),
+        Some(IpynbError::TooManyCells {
+            cells: 2,
+            max_cells: 1
+        })
+    );
+    assert_eq!(read_with(999, 2), None);
+}
+
+#[test]
+fn what_is_as_deep_as_allowed_survives_being_put_aside() {
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let output = |levels| {
+        code_cell(&format!(
+            r#"{{"output_type": "odd", "value": {}}}"#,
+            deep(levels)
+        ))
+    };
+    round_trip(&output(99));
+    assert_eq!(
+        try_import(output(100).as_bytes()).err(),
+        Some(IpynbError::TooDeep {
+            max_depth: MAX_DEPTH
+        })
+    );
+    let mut document = import(&notebook("")).document;
+    document
+        .metadata
+        .insert("deep".to_owned(), raw(&deep(5_000)));
+    assert!(export(&document).contains("\"deep\": \"[[["));
+}
+
+use NoticeCode::*;
+
+/// Odd cells and the notices that their repair gives.
+const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x"}"#,
+        &[CellMetadata],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": null}"#,
+        &[CellMetadata],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": "odd"}"#,
+        &[CellMetadata, UnknownCellKey],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "outputs": [], "execution_count": null}"#,
+        &[EmptyFieldDropped],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "outputs": [1], "execution_count": 3}"#,
+        &[UnknownCellKey],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": null}"#,
+        &[Attachments],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": {"a.png": "odd"}}"#,
+        &[],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "attachments": {}, "outputs": [], "execution_count": 1}"#,
+        &[],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}}"#,
+        &[OutputsMissing],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": {"odd": 1}}"#,
+        &[UnknownCellKey, OutputsMissing],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [], "execution_count": -1}"#,
+        &[UnknownCellKey, ExecutionCount],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [], "execution_count": "3"}"#,
+        &[UnknownCellKey, ExecutionCount],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [], "execution_count": 99999999999999999999}"#,
+        &[UnknownCellKey, ExecutionCount],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": null, "metadata": {}}"#,
+        &[Source],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": ["a", 1], "metadata": {}}"#,
+        &[UnknownCellKey, Source],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": "a\r\nb\rc", "metadata": {}}"#,
+        &[LineEndings],
+    ),
+    (
+        r#"{"id": 7, "cell_type": "raw", "source": "", "metadata": {}}"#,
+        &[CellId, UnknownCellKey],
+    ),
+    (
+        r#"{"cell_type": "raw", "source": "", "metadata": {}}"#,
+        &[CellId],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "new", "source": "", "metadata": {}}"#,
+        &[CellType, UnknownCellKey],
+    ),
+    (r#"{"id": "a", "source": "", "metadata": {}}"#, &[CellType]),
+    (
+        r#"{"id": "a", "cell_type": 4, "source": "", "metadata": {}}"#,
+        &[CellType, UnknownCellKey],
+    ),
+    (r#""not a cell""#, &[CellNotAnObject, CellId]),
+    (
+        r#"{"id": "a", "cell_type": "code", "source": "", "metadata": {"name": "", "tags": ["a", "a"], "collapsed": 1, "scrolled": "x", "execution": {"a": 1}, "jupyter": 3}, "outputs": []}"#,
+        &[],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": "", "metadata": {"format": 3, "collapsed": 1, "notarium": "odd"}}"#,
+        &[],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": "", "metadata": {"notarium": {}}}"#,
+        &[],
+    ),
+    (
+        r#"{"id": "a", "cell_type": "raw", "source": "\ud800", "metadata": {"x": NaN, "y": 1, "y": 2}}"#,
+        &[LoneSurrogate, NotFinite, DuplicateKey],
+    ),
+];
+
+#[test]
+fn odd_cells_are_repaired_with_a_notice_and_lose_nothing() {
+    for (cell, expected) in ODD_CELLS {
+        let imported = round_trip(&notebook(cell));
+        let mut expected = expected.to_vec();
+        expected.sort();
+        assert_eq!(codes(&imported), expected, "{cell}");
+    }
+}
+
+#[test]
+fn odd_outputs_keep_their_place_and_their_parts() {
+    let cases: &[(&str, &[NoticeCode])] = &[
+        (
+            r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {}}"#,
+            &[EmptyFieldDropped],
+        ),
+        (
+            r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {"a": 1}}"#,
+            &[],
+        ),
+        (
+            r#"{"output_type": "stream", "name": null, "text": ["a", 2]}"#,
+            &[],
+        ),
+        (r#"{"output_type": "stream"}"#, &[OutputCompleted]),
+        (
+            r#"{"output_type": "error", "ename": null, "evalue": 5, "traceback": "one text"}"#,
+            &[],
+        ),
+        (r#"{"output_type": "error"}"#, &[OutputCompleted]),
+        (
+            r#"{"output_type": "display_data", "data": {"text/plain": "kept", "text/html": {"odd": 1}}, "metadata": {}, "transient": {}}"#,
+            &[],
+        ),
+        (
+            r#"{"output_type": "display_data", "data": ["odd"], "metadata": null}"#,
+            &[],
+        ),
+        (
+            r#"{"output_type": "execute_result", "data": {"application/x+json": [1, 12345678901234567890123]}}"#,
+            &[OutputCompleted],
+        ),
+        (
+            r#"{"output_type": "execute_result", "data": {}, "metadata": {}, "execution_count": "1"}"#,
+            &[],
+        ),
+        (
+            r#"{"output_type": "pyout", "prompt_number": 3, "text": ["a\n", "b"]}"#,
+            &[OutputUpgraded],
+        ),
+        (r#"{"output_type": "table", "rows": [1]}"#, &[UnknownOutput]),
+        (r#"{"text": "no type"}"#, &[UnknownOutput]),
+        (r#""not an object""#, &[OutputNotAnObject]),
+    ];
+    for (output, expected) in cases {
+        let text = code_cell(&format!(
+            r#"{output}, {{"output_type": "stream", "name": "stdout", "text": "after"}}"#
+        ));
+        let imported = round_trip(&text);
+        assert_eq!(codes(&imported), *expected, "{output}");
+        assert_eq!(imported.document.cells[0].outputs.len(), 2);
+    }
+}
+
+#[test]
+fn the_part_of_an_output_that_fits_is_shown_to_others() {
+    let text = code_cell(
+        r#"{"output_type": "display_data", "data": {"text/plain": "kept", "a/b": 1}, "metadata": {}, "transient": 2}"#,
+    );
+    let exported: serde_json::Value =
+        serde_json::from_str(&export(&import(&text).document)).expect("JSON");
+    let cell = &exported["cells"][0];
+    assert_eq!(
+        cell["outputs"][0]["data"],
+        serde_json::json!({"text/plain": ["kept"]})
+    );
+    let patch = &cell["metadata"]["notarium"]["output_patches"][0];
+    assert_eq!(
+        (&patch["data"], &patch["set"]),
+        (
+            &serde_json::json!({"a/b": 1}),
+            &serde_json::json!({"transient": 2})
+        )
+    );
+}
+
+#[test]
+fn a_patch_is_left_out_when_another_program_has_run_the_cell() {
+    let text = export(
+        &import(&code_cell(
+            r#"{"output_type": "stream", "name": "stdout", "text": "old", "more": 1}"#,
+        ))
+        .document,
+    );
+    let imported = import(&text.replace("\"old\"", "\"new\""));
+    assert_eq!(codes(&imported), [NoticeCode::StaleAside]);
+    assert_eq!(
+        imported.document.cells[0].outputs[0].get(),
+        r#"{"name":"stdout","output_type":"stream","text":"new"}"#
+    );
+    assert!(!write(&imported.document).contains("notarium"));
+}
+
+fn cell_of_type(cell_type: &str) -> DocumentCell {
+    DocumentCell {
+        id: "a".to_owned(),
+        cell_type: cell_type.to_owned(),
+        ..DocumentCell::default()
+    }
+}
+
+#[test]
+fn our_cell_types_and_flags_come_back() {
+    let mut sql = cell_of_type("sql");
+    sql.flags = Object::from([
+        ("pinned".to_owned(), raw("true")),
+        ("source_hidden".to_owned(), raw("true")),
+    ]);
+    sql.attachments = Some(Object::from([(
+        "a.png".to_owned(),
+        raw(r#"{"image/png":"AA"}"#),
+    )]));
+    let mut prompt = cell_of_type("prompt");
+    prompt.id = "b".to_owned();
+    prompt.execution_count = Some(4);
+    prompt.outputs = vec![raw(
+        r#"{"data":{"text/markdown":"the\nreply"},"metadata":{},"output_type":"display_data"}"#,
+    )];
+    let document = Document {
+        cells: vec![sql, prompt],
+        ..Document::default()
+    };
+    let text = export(&document);
+    assert_eq!(
+        format!("{:?}", import(&text).document.cells),
+        format!("{:?}", document.cells)
+    );
+    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(
+        (
+            &value["cells"][0]["cell_type"],
+            &value["cells"][1]["cell_type"]
+        ),
+        (&"code".into(), &"markdown".into())
+    );
+    let metadata = serde_json::json!({
+        "jupyter": {"source_hidden": true},
+        "notarium": {"attachments": {"a.png": {"image/png": "AA"}}, "cell_type": "sql", "flags": {"pinned": true}},
+    });
+    assert_eq!(value["cells"][0]["metadata"], metadata);
+}
+
+#[test]
+fn a_document_of_any_kind_is_written_valid() {
+    let mut odd = cell_of_type("no such type");
+    odd.id = "not valid!".to_owned();
+    odd.execution_count = Some(-5);
+    odd.source = "a\r\n\u{2028}b".to_owned();
+    odd.outputs = vec![raw("3"), raw(r#"{"output_type":"stream"}"#)];
+    let cells = vec![
+        odd,
+        cell_of_type("code"),
+        cell_of_type("code"),
+        cell_of_type("raw"),
+    ];
+    export(&Document {
+        cells,
+        ..Document::default()
+    });
+}
+
+#[test]
+fn versions_are_guessed_from_the_shape() {
+    let cases = [
+        (
+            r#"{"cells": [{"cell_type": "code", "source": "s", "outputs": []}]}"#,
+            "s",
+        ),
+        (
+            r#"{"nbformat": "4", "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "s", "outputs": []}]}"#,
+            "s",
+        ),
+        (
+            r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": ["s"], "outputs": []}]}]}"#,
+            "s",
+        ),
+        (
+            r#"{"nbformat": 4, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s\n", "t"], "outputs": []}]}]}"#,
+            "s\nt",
+        ),
+        (
+            r#"{"nbformat": 3, "cells": [{"cell_type": "code", "input": ["s", "t"]}]}"#,
+            "s\nt",
+        ),
+        (
+            r#"{"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s", "t"]}]}]}"#,
+            "s\nt",
+        ),
+        (
+            r#"{"cells": [{"cell_type": "code", "code": "s", "prompt_number": 4}]}"#,
+            "s",
+        ),
+        (
+            r#"{"nbformat": 1, "cells": [{"cell_type": "text", "text": "s"}]}"#,
+            "s",
+        ),
+    ];
+    for (text, source) in cases {
+        assert_eq!(round_trip(text).document.cells[0].source, source, "{text}");
+    }
+}
+
+#[test]
+fn worksheets_are_flattened_and_the_name_is_offered_as_title() {
+    let imported = round_trip(
+        r#"{"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "Old", "signature": "x"}, "worksheets": [
+            {"cells": [{"cell_type": "heading", "level": 2, "source": ["a\n", "b"]}], "metadata": {"kept": 1}},
+            {"cells": [{"cell_type": "code", "language": "R", "collapsed": true, "input": [], "prompt_number": 3,
+                "outputs": [{"output_type": "pyout", "prompt_number": 3, "json": ["{\"a\":1.0}"], "png": "AA"}]}]}]}"#,
+    );
+    let document = &imported.document;
+    assert_eq!(imported.title.as_deref(), Some("Old"));
+    assert!(codes(&imported).contains(&NoticeCode::WorksheetsFlattened));
+    assert_eq!(document.cells[0].source, "## a b");
+    let code = &document.cells[1];
+    assert_eq!(
+        (
+            code.extra["language"].get(),
+            code.metadata["collapsed"].get(),
+            code.execution_count
+        ),
+        ("\"R\"", "true", Some(3))
+    );
+    assert_eq!(
+        code.outputs[0].get(),
+        r#"{"data":{"application/json":{"a":1.0},"image/png":"AA"},"execution_count":3,"metadata":{},"output_type":"execute_result"}"#
+    );
+    assert_eq!(
+        document.extra["worksheets"].get(),
+        r#"[{"metadata":{"kept":1}},{}]"#
+    );
+}
+
+#[test]
+fn a_kernelspec_without_a_name_to_show_is_completed() {
+    let text = notebook("").replace("\"metadata\": {}", r#""metadata": {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {}, "title": 3}"#);
+    let imported = round_trip(&text);
+    assert_eq!(
+        imported.document.metadata["kernelspec"].get(),
+        r#"{"display_name":"ir","language":"R","name":"ir"}"#
+    );
+    assert_eq!(
+        imported.document.metadata["language_info"].get(),
+        r#"{"name":"R"}"#
+    );
+    assert_eq!(
+        (imported.document.metadata["title"].get(), imported.title),
+        ("3", None)
+    );
+}
+
+mod laws {
+    use proptest::prelude::*;
+
+    use super::super::json::Json;
+    use super::*;
+
+    const FILES: [&str; 5] = [
+        include_str!("../../../tests/fixtures/notebooks/test4plus.ipynb"),
+        include_str!("../../../tests/fixtures/notebooks/many_tracebacks.ipynb"),
+        include_str!("../../../tests/fixtures/notebooks/invalid_cell_id.ipynb"),
+        include_str!("../../../tests/fixtures/notebooks/v4_5_no_cell_id.ipynb"),
+        r#"{"nbformat":3,"metadata":{"name":"n"},"worksheets":[{"cells":[{"cell_type":"code","input":["a"],"language":"x","outputs":[{"output_type":"pyout","text":["a"],"json":"{}"},{"output_type":"stream","stream":"e","text":"b"}]},{"cell_type":"heading","level":3,"source":"h"}]}]}"#,
+    ];
+
+    /// Keys and texts that mean something somewhere, so that random JSON reaches the branches.
+    fn word() -> impl Strategy<Value = String> {
+        let words = [
+            "id",
+            "cell_type",
+            "source",
+            "metadata",
+            "outputs",
+            "execution_count",
+            "attachments",
+            "notarium",
+            "flags",
+            "extra",
+            "output_patches",
+            "jupyter",
+            "source_hidden",
+            "tags",
+            "name",
+            "collapsed",
+            "output_type",
+            "data",
+            "text",
+            "traceback",
+            "text/plain",
+            "application/json",
+            "image/png",
+            "display_data",
+            "stream",
+            "error",
+            "pyout",
+            "code",
+            "markdown",
+            "raw",
+            "sql",
+            "prompt",
+            "heading",
+            "level",
+            "kernelspec",
+            "language_info",
+            "display_name",
+            "set",
+            "output",
+            "index",
+            "digest",
+            "a",
+            "a\r\nb",
+            "",
+            "trusted",
+            "title",
+        ];
+        prop::sample::select(words.to_vec()).prop_map(str::to_owned)
+    }
+
+    fn any_json() -> impl Strategy<Value = Json> {
+        let numbers = prop::sample::select(vec![
+            "0",
+            "1",
+            "-1",
+            "2.5",
+            "1e3",
+            "99999999999999999999",
+            "1.10",
+        ]);
+        let leaf = prop_oneof![
+            Just(Json::Null),
+            any::<bool>().prop_map(Json::Bool),
+            numbers.prop_map(|text| Json::Number(text.to_owned())),
+            word().prop_map(Json::String),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
+                prop::collection::btree_map(word(), inner, 0..6).prop_map(Json::Object),
+            ]
+        })
+    }
+
+    fn object(fields: &[&'static str]) -> impl Strategy<Value = Json> + use<> {
+        let fields = fields.to_vec();
+        let count = fields.len();
+        let own = prop::collection::vec(prop::option::weighted(0.7, any_json()), count..=count);
+        (own, prop::collection::btree_map(word(), any_json(), 0..2)).prop_map(
+            move |(own, mut map)| {
+                let own = fields
+                    .iter()
+                    .zip(own)
+                    .filter_map(|(key, value)| Some(((*key).to_owned(), value?)));
+                map.extend(own);
+                Json::Object(map)
+            },
+        )
+    }
+
+    fn typed(
+        key: &'static str,
+        types: &'static [&'static str],
+        of: impl Strategy<Value = Json>,
+    ) -> impl Strategy<Value = Json> {
+        (prop::sample::select(types), of).prop_map(move |(name, value)| {
+            let Json::Object(mut map) = value else {
+                return value;
+            };
+            map.insert(key.to_owned(), Json::text(name));
+            Json::Object(map)
+        })
+    }
+
+    fn any_output() -> impl Strategy<Value = Json> {
+        let fields = [
+            "data",
+            "metadata",
+            "text",
+            "name",
+            "ename",
+            "evalue",
+            "traceback",
+            "execution_count",
+        ];
+        let known = typed(
+            "output_type",
+            &[
+                "display_data",
+                "execute_result",
+                "stream",
+                "error",
+                "pyout",
+                "odd",
+            ],
+            object(&fields),
+        );
+        prop_oneof![9 => known, 1 => any_json()]
+    }
+
+    fn any_aside() -> impl Strategy<Value = Json> {
+        object(&[
+            "flags",
+            "extra",
+            "metadata",
+            "attachments",
+            "outputs",
+            "execution_count",
+            "cell_type",
+            "output_patches",
+        ])
+    }
+
+    fn any_cell() -> impl Strategy<Value = Json> {
+        let base = object(&["id", "source", "metadata", "attachments", "execution_count"]);
+        let parts = (
+            base,
+            prop::collection::vec(any_output(), 0..3),
+            prop::option::of(any_aside()),
+        );
+        let cell = parts.prop_map(|(base, outputs, aside)| {
+            let Json::Object(mut cell) = base else {
+                return base;
+            };
+            cell.insert("outputs".to_owned(), Json::Array(outputs));
+            if let (Some(aside), Some(Json::Object(metadata))) = (aside, cell.get_mut("metadata")) {
+                metadata.insert("notarium".to_owned(), aside);
+            }
+            Json::Object(cell)
+        });
+        let types = &["code", "markdown", "raw", "sql", "heading", "html", "odd"];
+        prop_oneof![9 => typed("cell_type", types, cell), 1 => any_json()]
+    }
+
+    fn any_notebook() -> impl Strategy<Value = String> {
+        let parts = (
+            prop::collection::vec(any_cell(), 0..4),
+            object(&["metadata"]),
+            0..8_u32,
+            any::<bool>(),
+        );
+        parts.prop_map(|(cells, base, minor, old)| {
+            let Json::Object(mut root) = base else {
+                return base.compact();
+            };
+            let cells = Json::Array(cells);
+            let sheet = Json::Array(vec![Json::Object(
+                [("cells".to_owned(), cells.clone())].into(),
+            )]);
+            root.insert(
+                if old { "worksheets" } else { "cells" }.to_owned(),
+                if old { sheet } else { cells },
+            );
+            root.insert(
+                "nbformat".to_owned(),
+                Json::Number(if old { "3" } else { "4" }.to_owned()),
+            );
+            root.insert("nbformat_minor".to_owned(), Json::Number(minor.to_string()));
+            Json::Object(root).pretty()
+        })
+    }
+
+    fn any_object() -> impl Strategy<Value = Object> {
+        prop::collection::btree_map(word(), any_json().prop_map(|value| value.to_raw()), 0..4)
+    }
+
+    fn any_document_cell() -> impl Strategy<Value = DocumentCell> {
+        let kinds = prop::sample::select(vec!["code", "markdown", "raw", "sql", "prompt", "odd"]);
+        let outputs = prop::collection::vec(any_output().prop_map(|value| value.to_raw()), 0..3);
+        let maps = (
+            any_object(),
+            prop::option::of(any_aside()),
+            prop::option::of(any_object()),
+            any_object(),
+            any_object(),
+        );
+        (
+            word(),
+            kinds,
+            word(),
+            maps,
+            prop::option::of(-2..3_i64),
+            outputs,
+        )
+            .prop_map(
+                |(
+                    id,
+                    kind,
+                    source,
+                    (mut metadata, aside, attachments, flags, extra),
+                    execution_count,
+                    outputs,
+                )| {
+                    metadata.extend(aside.map(|aside| ("notarium".to_owned(), aside.to_raw())));
+                    DocumentCell {
+                        id,
+                        cell_type: kind.to_owned(),
+                        source,
+                        metadata,
+                        attachments,
+                        execution_count,
+                        outputs,
+                        flags,
+                        extra,
+                    }
+                },
+            )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+
+        #[test]
+        fn any_notebook_comes_in_and_goes_out_unchanged(text in any_notebook()) {
+            round_trip(&text);
+        }
+
+        #[test]
+        fn any_document_is_written_valid_and_stable(
+            metadata in any_object(), extra in any_object(), cells in prop::collection::vec(any_document_cell(), 0..4)
+        ) {
+            export(&Document { metadata, extra, cells, nbformat_original: (4, 5) });
+        }
+
+        #[test]
+        fn a_damaged_file_never_panics(
+            file in 0..FILES.len(), damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4_u8), 1..6)
+        ) {
+            let mut bytes = FILES[file].as_bytes().to_vec();
+            for (at, byte, kind) in damage {
+                let at = at.index(bytes.len());
+                match kind {
+                    0 => bytes[at] = byte,
+                    1 => _ = bytes.remove(at),
+                    2 => bytes.insert(at, b"[]{}\",:\\u0"[usize::from(byte) % 10]),
+                    _ => bytes.truncate(at.max(1)),
+                }
+            }
+            if let Ok(imported) = try_import(&bytes) {
+                export(&imported.document);
+            }
+        }
+    }
+}

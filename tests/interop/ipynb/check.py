@@ -1,0 +1,237 @@
+"""Compares notarium's reading and writing of .ipynb files with Python's nbformat, the oracle.
+
+    pip install nbformat            # in a virtual environment
+    cargo build -p notarium-wire --example ipynb_roundtrip
+    python tests/interop/ipynb/check.py [--cases N] [--seed S] [--write-expected] [FILE ...]
+
+For each file and each generated odd notebook:
+  1. what nbformat reads, we read;
+  2. what we write validates with nbformat.validate, strictly (no repair by the validator);
+  3. our cells, sources, outputs and metadata are those of nbformat.read(as_version=4);
+  4. where nbformat's own result is valid 4.5 (with ids), our bytes are the bytes that nbformat writes;
+  5. reading our export again gives the same document without a notice.
+"""
+
+import argparse
+import copy
+import json
+import logging
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import warnings
+
+import nbformat
+from nbformat.v4.rwbase import _rejoin_mimebundle
+
+import odd
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+FIXTURES = ROOT / "tests" / "fixtures" / "notebooks"
+PROGRAM = ROOT / "target" / "debug" / "examples" / "ipynb_roundtrip"
+KNOWN = {
+    "code": {"id", "cell_type", "metadata", "source", "outputs", "execution_count"},
+    "markdown": {"id", "cell_type", "metadata", "source", "attachments"},
+    "raw": {"id", "cell_type", "metadata", "source", "attachments"},
+}
+
+
+def ours(texts):
+    """Our answer for each text."""
+    lines = "".join(json.dumps(text) + "\n" for text in texts)
+    done = subprocess.run([PROGRAM, "--many"], input=lines.encode(), stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+
+def theirs(text):
+    """nbformat's reading as version 4, or the error with which it refuses or crashes."""
+    try:
+        return nbformat.reads(text, as_version=4), None
+    except Exception as error:  # the oracle crashes with all kinds
+        return None, f"{type(error).__name__}: {error}"
+
+
+def finite(value):
+    """NaN and infinities as we have them: null. Half surrogates: U+FFFD."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if not value.isascii() else value
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    if isinstance(value, dict):
+        return {finite(key): finite(item) for key, item in value.items()}
+    return value
+
+
+def normal_output(output):
+    """An output of nbformat's with the fields that we fill in, text joined."""
+    if not isinstance(output, dict):
+        return {"output_type": "unrecognized", "value": output}
+    kind = output.get("output_type")
+    defaults = {
+        "display_data": {"data": {}, "metadata": {}},
+        "execute_result": {"data": {}, "metadata": {}, "execution_count": None},
+        "stream": {"name": "stdout", "text": ""},
+        "error": {"ename": "", "evalue": "", "traceback": []},
+    }
+    output = {**defaults.get(kind, {}), **output} if isinstance(kind, str) else dict(output)
+    if isinstance(output.get("data"), dict):
+        _rejoin_mimebundle(output["data"])
+    if kind in ("stream", "error") and output.get("metadata") == {}:
+        del output["metadata"]
+    return output
+
+
+def upgraded_here(output):
+    return isinstance(output, dict) and output.get("output_type") in ("pyout", "pyerr")
+
+
+def differences(nb, answer):
+    """What nbformat's notebook has that our document has not."""
+    document = answer["document"]
+    nb = finite(json.loads(json.dumps(nb)))
+    if len(nb["cells"]) != len(document["cells"]):
+        yield f"{len(document['cells'])} cells instead of {len(nb['cells'])}"
+        return
+    metadata = nb["metadata"] if isinstance(nb.get("metadata"), dict) else {}
+    yield from metadata_differences("notebook", metadata, document["metadata"], document["extra"])
+    for index, (cell, got) in enumerate(zip(nb["cells"], document["cells"])):
+        yield from (f"cell {index}: {difference}" for difference in cell_differences(cell, got))
+
+
+def metadata_differences(where, expected, got, extra):
+    expected = {key: value for key, value in expected.items() if key not in ("orig_nbformat", "orig_nbformat_minor", "signature", "trusted")}
+    for key, value in expected.items():
+        mine = got.get(key)
+        if key in ("kernelspec", "language_info") and isinstance(value, dict) and isinstance(mine, dict):
+            mine = {name: mine.get(name) for name in value}
+        if key not in ("notarium", "jupyter") and mine != value:
+            yield f"{where} metadata {key}: {mine!r} instead of {value!r}"
+
+
+def cell_differences(cell, got):
+    kind = cell.get("cell_type")
+    want = {"heading": "markdown", "html": "markdown"}.get(kind, kind)
+    if want in KNOWN and got["cell_type"] != want and "notarium" not in cell.get("metadata", {}):
+        yield f"type {got['cell_type']} instead of {kind}"
+    source = cell.get("source", "")
+    if isinstance(source, str) and kind != "heading" and source.replace("\r\n", "\n").replace("\r", "\n") != got["source"]:
+        yield f"source {got['source']!r} instead of {source!r}"
+    if isinstance(cell.get("metadata"), dict):
+        yield from metadata_differences("cell", cell["metadata"], got["metadata"], got["extra"])
+    if isinstance(cell.get("attachments"), dict) and cell["attachments"] != (got["attachments"]):
+        yield f"attachments {got['attachments']!r} instead of {cell['attachments']!r}"
+    if want == "code":
+        yield from output_differences(cell, got)
+    known = KNOWN.get(want, KNOWN["raw"]) | {"attachments", "level", "cell_type", "notarium"}
+    for key in set(cell) - known:
+        if key not in got["extra"] and cell[key] not in (None, [], {}, "") and got["cell_type"] in ("code", "markdown", "raw"):
+            yield f"key {key} is lost"
+
+
+def output_differences(cell, got):
+    count = cell.get("execution_count")
+    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**63 and count != got["execution_count"]:
+        yield f"execution count {got['execution_count']} instead of {count}"
+    outputs = cell.get("outputs", [])
+    if not isinstance(outputs, list) or any(upgraded_here(output) for output in outputs):
+        return
+    if [normal_output(output) for output in outputs] != got["outputs"]:
+        yield f"outputs {got['outputs']!r} instead of {outputs!r}"
+
+
+def strictly_valid(nb):
+    """None when valid; the validator may repair nothing."""
+    before = copy.deepcopy(nb)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            nbformat.validate(nb)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None if nb == before else "the validator changed it"
+
+
+def their_bytes(nb, answer):
+    """What nbformat writes for its own reading as 4.5 with our ids, or None when that is not valid."""
+    nb = copy.deepcopy(nb)
+    nb["nbformat_minor"] = 5
+    for cell, mine in zip(nb["cells"], answer["document"]["cells"]):
+        cell["id"] = mine["id"]
+    if strictly_valid(copy.deepcopy(nb)):
+        return None
+    text = nbformat.writes(nb) + "\n"
+    # What nbformat writes for lists of strings in images (from nbformat 3) it joins when it reads them again.
+    return nbformat.writes(nbformat.reads(text, as_version=4)) + "\n"
+
+
+def check(name, text, answer, tally):
+    nb, refusal = theirs(text)
+    if "error" in answer:
+        if nb is not None:
+            yield f"we refuse what nbformat reads: {answer['error']}"
+        tally["both refuse" if nb is None else "only we refuse"] += 1
+        return
+    tally["both read" if nb is not None else "only we read"] += 1
+    invalid = strictly_valid(json.loads(answer["ipynb"], object_hook=nbformat.from_dict))
+    if invalid:
+        yield f"our export is invalid: {invalid}"
+    if not answer["stable"]:
+        yield "importing our export changes something"
+    if nb is None:
+        return
+    yield from differences(nb, answer)
+    expected = their_bytes(nb, answer)
+    if expected is not None and not has_repairs(answer):
+        tally["same bytes"] += 1
+        if expected != answer["ipynb"]:
+            at = next((i for i, (a, b) in enumerate(zip(expected, answer["ipynb"])) if a != b), min(len(expected), len(answer["ipynb"])))
+            yield f"bytes differ at {at}: {answer['ipynb'][max(0, at - 60):at + 60]!r} instead of {expected[max(0, at - 60):at + 60]!r}"
+
+
+def has_repairs(answer):
+    """Repairs that nbformat does not make: the bytes then differ on purpose."""
+    repairs = {"line_endings", "not_finite", "lone_surrogate", "empty_field_dropped", "output_upgraded", "kernelspec_completed", "stale_aside"}
+    return any(notice["code"] in repairs for notice in answer["notices"])
+
+
+def write_expected():
+    for path in sorted(FIXTURES.glob("*.ipynb")):
+        text = path.read_text(encoding="utf8")
+        answer = ours([text])[0]
+        expected = their_bytes(theirs(text)[0], answer)
+        if expected is not None:
+            (FIXTURES / "expected" / path.name).write_text(expected, encoding="utf8")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    parser.add_argument("--cases", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write-expected", action="store_true")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    if options.write_expected:
+        return write_expected()
+    files = sorted(FIXTURES.glob("*.ipynb")) + options.files
+    cases = [(path.name, path.read_text(encoding="utf8")) for path in files]
+    cases += odd.named(FIXTURES)
+    cases += odd.generated(random.Random(options.seed), options.cases, FIXTURES)
+    tally = dict.fromkeys(["both read", "both refuse", "only we read", "only we refuse", "same bytes"], 0)
+    failed = 0
+    for (name, text), answer in zip(cases, ours([text for _, text in cases])):
+        found = list(check(name, text, answer, tally))
+        failed += bool(found)
+        for line in found[:3]:
+            print(f"FAIL {name}: {line[:600]}")
+    print(f"{len(cases)} cases, {len(cases) - failed} agree; " + ", ".join(f"{key} {count}" for key, count in tally.items()))
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
