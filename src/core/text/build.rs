@@ -16,11 +16,7 @@ impl Builder {
         }
         match self.sections.last_mut() {
             Some(last) if last.insert.is_none() => last.length += length,
-            _ => self.sections.push(Section {
-                length,
-                insert: None,
-                insert_length: 0,
-            }),
+            _ => self.push(length, None, 0),
         }
     }
 
@@ -51,11 +47,18 @@ impl Builder {
                 return;
             }
         }
-        self.sections.push(Section {
-            length,
-            insert: Some(text.to_owned()),
-            insert_length: text_length,
-        });
+        self.push(length, Some(text.to_owned()), text_length);
+    }
+
+    /// Adds a section that is not empty, never joined with its neighbour.
+    pub(super) fn push(&mut self, length: usize, insert: Option<String>, insert_length: usize) {
+        if length > 0 || insert_length > 0 {
+            self.sections.push(Section {
+                length,
+                insert,
+                insert_length,
+            });
+        }
     }
 
     pub(super) fn section_count(&self) -> usize {

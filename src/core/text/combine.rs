@@ -11,10 +11,10 @@ impl ChangeSet {
     /// when it cuts a pair that `self` inserts, [`TextError::TooManySections`].
     pub fn compose(&self, next: &ChangeSet) -> Result<ChangeSet, TextError> {
         next.expect_length(self.length_after())?;
-        if self.is_identity() {
+        if self.is_plain_identity() {
             return Ok(next.clone());
         }
-        if next.is_identity() {
+        if next.is_plain_identity() {
             return Ok(self.clone());
         }
         Composition::new(self, next).run()
@@ -30,7 +30,7 @@ impl ChangeSet {
     /// or [`TextError::TooLong`] when the result exceeds what a change may be.
     pub fn map(&self, over: &ChangeSet, before: bool) -> Result<ChangeSet, TextError> {
         over.expect_length(self.length_before())?;
-        if over.is_identity() {
+        if over.is_plain_identity() {
             return Ok(self.clone());
         }
         Mapping::new(self, over, before).run()

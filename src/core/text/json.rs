@@ -89,13 +89,15 @@ impl JsonSchema for ChangeSet {
     }
 }
 
-/// Reads a change. `fault` keeps the typed reason, which serde's errors would flatten to a string.
+/// Reads a change. Neighbouring sections stay apart, as in CodeMirror's `fromJSON`: joined they would map differently.
+/// Only empty ones are dropped, which CodeMirror never writes and partly cannot compose.
 struct Reader {
     limits: TextLimits,
     builder: Builder,
     sections: usize,
     units_before: usize,
     units_after: usize,
+    /// The typed reason, which serde's errors would flatten to a string.
     fault: Option<TextError>,
 }
 
@@ -124,14 +126,14 @@ impl Reader {
 
     fn keep<E: Error>(&mut self, length: usize) -> Result<(), E> {
         self.count(length, length)?;
-        self.builder.keep(length);
+        self.builder.push(length, None, 0);
         Ok(())
     }
 
-    fn replace<E: Error>(&mut self, length: usize, text: &str) -> Result<(), E> {
-        let text_length = utf16_len(text);
+    fn replace<E: Error>(&mut self, length: usize, text: String) -> Result<(), E> {
+        let text_length = utf16_len(&text);
         self.count(length, text_length)?;
-        self.builder.replace(length, text, text_length);
+        self.builder.push(length, Some(text), text_length);
         Ok(())
     }
 
@@ -241,7 +243,7 @@ impl<'de> Visitor<'de> for SectionSeed<'_> {
         {
             separator = "\n";
         }
-        self.0.replace(length, &text)
+        self.0.replace(length, text)
     }
 }
 

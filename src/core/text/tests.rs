@@ -224,12 +224,13 @@ fn read(json: &str) -> Result<ChangeSet, TextError> {
 
 #[rstest]
 #[case::nothing("[]", "[]")]
-#[case::kept_together("[1,2,0,3]", "[6]")]
-#[case::deleted_together("[[1],[2],[0]]", "[[3]]")]
-#[case::inserted_together(r#"[[0,"a"],[0,"b"],[0,""]]"#, r#"[[0,"ab"]]"#)]
+#[case::kept_apart("[1,2,0,3]", "[1,2,3]")]
+#[case::empty_dropped(r#"[[0],[1],0,[0,""]]"#, "[[1]]")]
+#[case::deletions_stay_apart("[[1],[2]]", "[[1],[2]]")]
+#[case::insertions_stay_apart(r#"[[0,"a"],[0,"b"]]"#, r#"[[0,"a"],[0,"b"]]"#)]
 #[case::neighbours_stay_apart(r#"[[1],[0,"x"],[2,"y"],[1]]"#, r#"[[1],[0,"x"],[2,"y"],[1]]"#)]
 #[case::lines(r#"[[0,"","a",""]]"#, r#"[[0,"","a",""]]"#)]
-fn json_is_read_into_normal_form(#[case] json: &str, #[case] normal: &str) {
+fn json_is_read_as_codemirror_reads_it(#[case] json: &str, #[case] normal: &str) {
     assert_eq!(
         read(json).map(|change| change.to_json()),
         Ok(normal.to_owned())
@@ -436,6 +437,7 @@ fn small_constructors_agree_with_codemirror() {
     "one = 3\nsame\ntwo = 4\n",
     r#"[6,[1,"3"],12,[1,"4"],1]"#
 )]
+#[case::same_last_byte("aÀb", "a一b", r#"[1,[1,"一"],1]"#)]
 #[case::emoji("a😀b", "a😁b", r#"[1,[2,"😁"],1]"#)]
 fn a_diff_touches_little(#[case] old: &str, #[case] new: &str, #[case] expected: &str) {
     assert_eq!(diff(old, new).to_json(), expected);
