@@ -45,17 +45,11 @@ pub enum TextError {
     )]
     LengthMismatch { expected: usize, actual: usize },
     /// A section begins or ends between the two halves of a surrogate pair.
-    #[error(
-        "offset {offset} is inside a surrogate pair: move it to the start or the end of the character"
-    )]
+    #[error("offset {offset} is inside a surrogate pair: move it to the start or the end of the character")]
     InsideSurrogatePair { offset: usize },
     /// An offset lies behind the end, or a range ends before it starts.
     #[error("range {start}..{end} does not fit a text of {length} UTF-16 units")]
-    OutOfBounds {
-        start: usize,
-        end: usize,
-        length: usize,
-    },
+    OutOfBounds { start: usize, end: usize, length: usize },
     /// More sections than allowed.
     #[error("the change has more than {max} sections: send it in several smaller changes")]
     TooManySections { max: usize },
@@ -72,14 +66,10 @@ pub enum TextError {
     #[error("{found} is not a length: send an integer of at least 0")]
     BadLength { found: String },
     /// The JSON is not a ChangeSet at all.
-    #[error(
-        "not a change set: {0}; send CodeMirror's ChangeSet JSON, for instance [5,[0,\"text\"],3]"
-    )]
+    #[error("not a change set: {0}; send CodeMirror's ChangeSet JSON, for instance [5,[0,\"text\"],3]")]
     Malformed(String),
     /// The texts given to [`ChangeSet::invert_with`] are not the ones that the change removed.
-    #[error(
-        "the removed texts do not belong to this change (at deletion {index}): pass what apply returned"
-    )]
+    #[error("the removed texts do not belong to this change (at deletion {index}): pass what apply returned")]
     RemovedMismatch { index: usize },
 }
 
@@ -94,10 +84,7 @@ pub struct TextLimits {
 
 impl Default for TextLimits {
     fn default() -> Self {
-        Self {
-            max_sections: MAX_SECTIONS,
-            max_text_units: MAX_TEXT_UNITS,
-        }
+        Self { max_sections: MAX_SECTIONS, max_text_units: MAX_TEXT_UNITS }
     }
 }
 
@@ -113,11 +100,7 @@ struct Section {
 
 impl Section {
     fn length_after(&self) -> usize {
-        if self.insert.is_some() {
-            self.insert_length
-        } else {
-            self.length
-        }
+        if self.insert.is_some() { self.insert_length } else { self.length }
     }
 
     fn deletes(&self) -> bool {
@@ -169,11 +152,7 @@ impl ChangeSet {
     /// [`TextError::OutOfBounds`], [`TextError::TooLong`], or [`TextError::CarriageReturn`].
     pub fn replace(length: usize, range: Range<usize>, text: &str) -> Result<Self, TextError> {
         if range.start > range.end || range.end > length {
-            return Err(TextError::OutOfBounds {
-                start: range.start,
-                end: range.end,
-                length,
-            });
+            return Err(TextError::OutOfBounds { start: range.start, end: range.end, length });
         }
         check_source(text)?;
         let mut builder = Builder::default();
@@ -209,25 +188,17 @@ impl ChangeSet {
     /// [`TextError::TooManySections`] or [`TextError::TooLong`].
     pub fn check(&self, limits: &TextLimits) -> Result<(), TextError> {
         if self.sections.len() > limits.max_sections {
-            return Err(TextError::TooManySections {
-                max: limits.max_sections,
-            });
+            return Err(TextError::TooManySections { max: limits.max_sections });
         }
         if self.length_before().max(self.length_after()) > limits.max_text_units {
-            return Err(TextError::TooLong {
-                max_units: limits.max_text_units,
-            });
+            return Err(TextError::TooLong { max_units: limits.max_text_units });
         }
         Ok(())
     }
 
     fn expect_length(&self, actual: usize) -> Result<(), TextError> {
         let expected = self.length_before();
-        if expected == actual {
-            Ok(())
-        } else {
-            Err(TextError::LengthMismatch { expected, actual })
-        }
+        if expected == actual { Ok(()) } else { Err(TextError::LengthMismatch { expected, actual }) }
     }
 }
 
@@ -241,20 +212,12 @@ pub fn utf16_len(text: &str) -> usize {
 /// # Errors
 /// [`TextError::CarriageReturn`].
 pub fn check_source(text: &str) -> Result<(), TextError> {
-    if text.contains('\r') {
-        Err(TextError::CarriageReturn)
-    } else {
-        Ok(())
-    }
+    if text.contains('\r') { Err(TextError::CarriageReturn) } else { Ok(()) }
 }
 
 /// Turns CRLF and lone CR into `\n`; borrows when there is nothing to turn.
 pub fn normalise_line_breaks(text: &str) -> Cow<'_, str> {
-    if text.contains('\r') {
-        Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
-    } else {
-        Cow::Borrowed(text)
-    }
+    if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }
 
 /// Byte offset of the UTF-16 offset `units` in `text`; `None` when it is inside a surrogate pair. Needs

@@ -30,10 +30,7 @@ impl ChangeSet {
     /// [`TextError::InsideSurrogatePair`] when a section would cut one.
     pub fn apply(&self, doc: &str) -> Result<Applied, TextError> {
         let edits = self.edits(doc)?;
-        Ok(Applied {
-            text: rebuild(doc, &edits),
-            removed: removed(doc, &edits),
-        })
+        Ok(Applied { text: rebuild(doc, &edits), removed: removed(doc, &edits) })
     }
 
     /// Changes `doc` in place and returns what was removed, as [`ChangeSet::apply`]; on an error `doc` is unchanged.
@@ -76,10 +73,7 @@ impl ChangeSet {
                 byte + bytes.ok_or(TextError::InsideSurrogatePair { offset })?
             };
             if let Some(insert) = &section.insert {
-                edits.push(Edit {
-                    range: byte..end,
-                    insert,
-                });
+                edits.push(Edit { range: byte..end, insert });
             }
             byte = end;
         }
@@ -89,9 +83,7 @@ impl ChangeSet {
 
 fn removed(doc: &str, edits: &[Edit<'_>]) -> Vec<String> {
     let deletions = edits.iter().filter(|edit| !edit.range.is_empty());
-    deletions
-        .map(|edit| doc[edit.range.clone()].to_owned())
-        .collect()
+    deletions.map(|edit| doc[edit.range.clone()].to_owned()).collect()
 }
 
 fn rebuild(doc: &str, edits: &[Edit<'_>]) -> String {

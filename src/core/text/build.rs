@@ -25,13 +25,7 @@ impl Builder {
     }
 
     /// As `replace`; with `join` it always extends the last section, which must then be a change.
-    pub(super) fn replace_joined(
-        &mut self,
-        length: usize,
-        text: &str,
-        text_length: usize,
-        join: bool,
-    ) {
+    pub(super) fn replace_joined(&mut self, length: usize, text: &str, text_length: usize, join: bool) {
         if length == 0 && text.is_empty() {
             return;
         }
@@ -53,11 +47,7 @@ impl Builder {
     /// Adds a section that is not empty, never joined with its neighbour.
     pub(super) fn push(&mut self, length: usize, insert: Option<String>, insert_length: usize) {
         if length > 0 || insert_length > 0 {
-            self.sections.push(Section {
-                length,
-                insert,
-                insert_length,
-            });
+            self.sections.push(Section { length, insert, insert_length });
         }
     }
 
@@ -69,17 +59,12 @@ impl Builder {
     /// When the result is beyond what a reader of its JSON would accept.
     pub(super) fn finish(self) -> Result<ChangeSet, TextError> {
         let change = self.finish_unchecked();
-        change.check(&TextLimits {
-            max_sections: MAX_SECTIONS,
-            max_text_units: MAX_TEXT_UNITS,
-        })?;
+        change.check(&TextLimits { max_sections: MAX_SECTIONS, max_text_units: MAX_TEXT_UNITS })?;
         Ok(change)
     }
 
     pub(super) fn finish_unchecked(self) -> ChangeSet {
-        ChangeSet {
-            sections: self.sections,
-        }
+        ChangeSet { sections: self.sections }
     }
 }
 
@@ -98,14 +83,8 @@ pub(super) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(change: &'a ChangeSet) -> Self {
-        let mut cursor = Self {
-            sections: &change.sections,
-            index: 0,
-            length: 0,
-            insert_length: 0,
-            started: false,
-            insert_byte: 0,
-        };
+        let mut cursor =
+            Self { sections: &change.sections, index: 0, length: 0, insert_length: 0, started: false, insert_byte: 0 };
         cursor.load();
         cursor
     }
@@ -128,23 +107,16 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn is_keep(&self) -> bool {
-        self.sections
-            .get(self.index)
-            .is_some_and(|section| section.insert.is_none())
+        self.sections.get(self.index).is_some_and(|section| section.insert.is_none())
     }
 
     pub(super) fn is_change(&self) -> bool {
-        self.sections
-            .get(self.index)
-            .is_some_and(|section| section.insert.is_some())
+        self.sections.get(self.index).is_some_and(|section| section.insert.is_some())
     }
 
     /// The whole text that the section inserts.
     pub(super) fn text(&self) -> &'a str {
-        self.sections
-            .get(self.index)
-            .and_then(|section| section.insert.as_deref())
-            .unwrap_or_default()
+        self.sections.get(self.index).and_then(|section| section.insert.as_deref()).unwrap_or_default()
     }
 
     pub(super) fn next(&mut self) {
@@ -166,11 +138,7 @@ impl<'a> Cursor<'a> {
     /// surrogate pair.
     pub(super) fn insert_piece(&self, length: usize) -> Option<&'a str> {
         let rest = &self.text()[self.insert_byte..];
-        let end = if length >= self.insert_length {
-            rest.len()
-        } else {
-            byte_offset(rest, length)?
-        };
+        let end = if length >= self.insert_length { rest.len() } else { byte_offset(rest, length)? };
         Some(&rest[..end])
     }
 

@@ -45,9 +45,7 @@ fn read(json: &RawValue) -> ChangeSet {
 
 fn applied(change: &ChangeSet, doc: &str) -> String {
     let mut in_place = doc.to_owned();
-    let removed = change
-        .apply_to(&mut in_place)
-        .expect("the change is for this text");
+    let removed = change.apply_to(&mut in_place).expect("the change is for this text");
     let done = change.apply(doc).expect("the change is for this text");
     assert_eq!((&in_place, &removed), (&done.text, &done.removed));
     done.text
@@ -92,18 +90,14 @@ fn check(case: &Case<'_>) {
     assert_same(&map(&b, &a, true), case.b_over_a_before, exact);
     assert_eq!(applied(&b_late, &case.after_a), case.after_a_then_b);
     assert_eq!(applied(&a_late, &case.after_b), case.after_b_then_a);
-    assert_eq!(
-        applied(&map(&a, &b, true), &case.after_b),
-        case.after_a_then_b
-    );
+    assert_eq!(applied(&map(&a, &b, true), &case.after_b), case.after_a_then_b);
 }
 
 /// Checks every line and returns how many there were; a disagreement prints its case.
 fn check_all<'l>(lines: impl Iterator<Item = &'l str>) -> usize {
     lines
         .map(|line| {
-            let agrees =
-                std::panic::catch_unwind(|| check(&serde_json::from_str(line).expect("a case")));
+            let agrees = std::panic::catch_unwind(|| check(&serde_json::from_str(line).expect("a case")));
             assert!(agrees.is_ok(), "disagrees with CodeMirror: {line}");
         })
         .count()
@@ -115,16 +109,12 @@ fn codemirror_agrees_on_the_golden_sample() {
 }
 
 #[test]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the cases are a file that `make test` lets Node write"
-)]
+#[expect(clippy::disallowed_methods, reason = "the cases are a file that `make test` lets Node write")]
 fn codemirror_agrees_on_generated_cases() {
     let Ok(path) = std::env::var("NOTARIUM_CODEMIRROR_CASES") else {
         return eprintln!("skipped: NOTARIUM_CODEMIRROR_CASES names no file of cases");
     };
-    let cases =
-        std::fs::read_to_string(&path).expect("the file that NOTARIUM_CODEMIRROR_CASES names");
+    let cases = std::fs::read_to_string(&path).expect("the file that NOTARIUM_CODEMIRROR_CASES names");
     let count = check_all(cases.lines());
     assert!(count > 0, "{path} holds no case");
     println!("{count} cases agree");

@@ -41,24 +41,13 @@ impl ChangeSet {
     /// # Errors
     /// [`TextError::RemovedMismatch`] when number or lengths of `removed` do not belong to `self`.
     pub fn invert_with(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
-        let deletions = self
-            .sections
-            .iter()
-            .filter(|section| section.deletes())
-            .count();
+        let deletions = self.sections.iter().filter(|section| section.deletes()).count();
         if deletions != removed.len() {
-            return Err(TextError::RemovedMismatch {
-                index: deletions.min(removed.len()),
-            });
+            return Err(TextError::RemovedMismatch { index: deletions.min(removed.len()) });
         }
         let mut removed = removed.iter().enumerate();
-        let sections = self
-            .sections
-            .iter()
-            .map(|section| invert_section(section, &mut removed));
-        Ok(ChangeSet {
-            sections: sections.collect::<Result<_, _>>()?,
-        })
+        let sections = self.sections.iter().map(|section| invert_section(section, &mut removed));
+        Ok(ChangeSet { sections: sections.collect::<Result<_, _>>()? })
     }
 
     /// The change that undoes `self`, which is a change of `doc`.
@@ -86,19 +75,12 @@ fn invert_section<'r>(
         }
         insert.clone_from(text);
     }
-    Ok(Section {
-        length: section.insert_length,
-        insert: Some(insert),
-        insert_length: section.length,
-    })
+    Ok(Section { length: section.insert_length, insert: Some(insert), insert_length: section.length })
 }
 
 /// Never seen: the lengths were compared before. An answer all the same, so that no input can panic or loop.
 fn mismatch(first: &Cursor<'_>, second: &Cursor<'_>) -> TextError {
-    TextError::LengthMismatch {
-        expected: first.length,
-        actual: second.length,
-    }
+    TextError::LengthMismatch { expected: first.length, actual: second.length }
 }
 
 struct Composition<'a> {
@@ -114,13 +96,7 @@ struct Composition<'a> {
 impl<'a> Composition<'a> {
     fn new(first: &'a ChangeSet, second: &'a ChangeSet) -> Self {
         let (first, second) = (Cursor::new(first), Cursor::new(second));
-        Self {
-            first,
-            second,
-            result: Builder::default(),
-            open: false,
-            offset: 0,
-        }
+        Self { first, second, result: Builder::default(), open: false, offset: 0 }
     }
 
     fn run(mut self) -> Result<ChangeSet, TextError> {
@@ -128,16 +104,10 @@ impl<'a> Composition<'a> {
             if self.first.is_done() && self.second.is_done() {
                 return self.result.finish();
             } else if self.first.is_change() && self.first.insert_length == 0 {
-                self.result
-                    .replace_joined(self.first.length, "", 0, self.open);
+                self.result.replace_joined(self.first.length, "", 0, self.open);
                 self.first.next();
             } else if self.second.length == 0 && !self.second.is_done() {
-                self.result.replace_joined(
-                    0,
-                    self.second.text(),
-                    self.second.insert_length,
-                    self.open,
-                );
+                self.result.replace_joined(0, self.second.text(), self.second.insert_length, self.open);
                 self.second.next();
             } else if self.first.is_done() || self.second.is_done() {
                 return Err(mismatch(&self.first, &self.second));
@@ -150,11 +120,7 @@ impl<'a> Composition<'a> {
     /// Takes the next stretch of the text between the changes that is of one kind in both.
     fn piece(&mut self) -> Result<(), TextError> {
         let keeps = self.first.is_keep();
-        let left = if keeps {
-            self.first.length
-        } else {
-            self.first.insert_length
-        };
+        let left = if keeps { self.first.length } else { self.first.insert_length };
         let length = left.min(self.second.length);
         let open = self.open;
         let sections = self.result.section_count();
@@ -163,15 +129,11 @@ impl<'a> Composition<'a> {
             self.first.advance(length);
         } else {
             let end = self.offset + length;
-            let piece = self
-                .first
-                .insert_piece(length)
-                .ok_or(TextError::InsideSurrogatePair { offset: end })?;
+            let piece = self.first.insert_piece(length).ok_or(TextError::InsideSurrogatePair { offset: end })?;
             self.second_on_inserted(piece, length);
             self.first.take_insert(piece.len(), length);
         }
-        let unfinished =
-            (!keeps && left > length) || (self.second.is_change() && self.second.length > length);
+        let unfinished = (!keeps && left > length) || (self.second.is_change() && self.second.length > length);
         self.open = unfinished && (open || self.result.section_count() > sections);
         self.second.advance(length);
         self.offset += length;
@@ -183,33 +145,19 @@ impl<'a> Composition<'a> {
             self.result.keep(length);
         } else {
             let (text, text_length) = self.unwritten_replacement();
-            self.result
-                .replace_joined(length, text, text_length, self.open);
+            self.result.replace_joined(length, text, text_length, self.open);
         }
     }
 
     fn second_on_inserted(&mut self, piece: &str, length: usize) {
-        let deleted = if self.first.started {
-            0
-        } else {
-            self.first.length
-        };
-        let (text, text_length) = if self.second.is_keep() {
-            (piece, length)
-        } else {
-            self.unwritten_replacement()
-        };
-        self.result
-            .replace_joined(deleted, text, text_length, self.open);
+        let deleted = if self.first.started { 0 } else { self.first.length };
+        let (text, text_length) = if self.second.is_keep() { (piece, length) } else { self.unwritten_replacement() };
+        self.result.replace_joined(deleted, text, text_length, self.open);
     }
 
     /// What the second change inserts here, unless an earlier piece of the same section has written it.
     fn unwritten_replacement(&self) -> (&'a str, usize) {
-        if self.second.started {
-            ("", 0)
-        } else {
-            (self.second.text(), self.second.insert_length)
-        }
+        if self.second.started { ("", 0) } else { (self.second.text(), self.second.insert_length) }
     }
 }
 
@@ -225,13 +173,7 @@ struct Mapping<'a> {
 impl<'a> Mapping<'a> {
     fn new(change: &'a ChangeSet, over: &'a ChangeSet, before: bool) -> Self {
         let (change, over) = (Cursor::new(change), Cursor::new(over));
-        Self {
-            change,
-            over,
-            before,
-            result: Builder::default(),
-            inserted: None,
-        }
+        Self { change, over, before, result: Builder::default(), inserted: None }
     }
 
     fn run(mut self) -> Result<ChangeSet, TextError> {
@@ -255,8 +197,7 @@ impl<'a> Mapping<'a> {
 
     /// Changes are ordered by where they start, then by length, then by `before`.
     fn over_comes_first(&self) -> bool {
-        self.over.is_change()
-            && (!self.change.is_change() || self.has_inserted() || self.over_is_shorter())
+        self.over.is_change() && (!self.change.is_change() || self.has_inserted() || self.over_is_shorter())
     }
 
     fn over_is_shorter(&self) -> bool {
@@ -297,10 +238,7 @@ impl<'a> Mapping<'a> {
                 still_there += piece;
                 left -= piece;
                 self.over.advance(piece);
-            } else if self.over.is_change()
-                && self.over.insert_length == 0
-                && self.over.length < left
-            {
+            } else if self.over.is_change() && self.over.insert_length == 0 && self.over.length < left {
                 left -= self.over.length;
                 self.over.next();
             } else {
@@ -313,11 +251,8 @@ impl<'a> Mapping<'a> {
 
     /// Deletes `length` units and inserts what the current section of `change` inserts, if that is not yet done.
     fn write_insertion(&mut self, length: usize) {
-        let (text, text_length) = if self.has_inserted() {
-            ("", 0)
-        } else {
-            (self.change.text(), self.change.insert_length)
-        };
+        let (text, text_length) =
+            if self.has_inserted() { ("", 0) } else { (self.change.text(), self.change.insert_length) };
         self.result.replace(length, text, text_length);
         self.inserted = Some(self.change.index());
     }

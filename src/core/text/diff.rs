@@ -14,18 +14,12 @@ const MAX_COMPARISONS: usize = 1_000_000;
 /// Neither text may contain `\r` (see [`super::check_source`]). Where a fine diff would take too long, a larger
 /// stretch is replaced as a whole.
 pub fn diff(old: &str, new: &str) -> ChangeSet {
-    let mut fine = Differ {
-        builder: Builder::default(),
-        comparisons_left: MAX_COMPARISONS,
-    };
+    let mut fine = Differ { builder: Builder::default(), comparisons_left: MAX_COMPARISONS };
     fine.lines(old, new);
     if fine.builder.section_count() <= MAX_SECTIONS {
         return fine.builder.finish_unchecked();
     }
-    let mut coarse = Differ {
-        builder: Builder::default(),
-        comparisons_left: 0,
-    };
+    let mut coarse = Differ { builder: Builder::default(), comparisons_left: 0 };
     coarse.lines(old, new);
     coarse.builder.finish_unchecked()
 }
@@ -118,9 +112,7 @@ fn split_words(text: &str) -> Vec<&str> {
 
 fn word_end(text: &str) -> usize {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    let end = text
-        .find(|character| !is_word(character))
-        .unwrap_or(text.len());
+    let end = text.find(|character| !is_word(character)).unwrap_or(text.len());
     end.max(text.chars().next().map_or(0, char::len_utf8))
 }
 

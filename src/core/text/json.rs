@@ -20,9 +20,7 @@ impl ChangeSet {
     pub fn from_json(json: &str, limits: &TextLimits) -> Result<Self, TextError> {
         let mut reader = Reader::new(limits);
         let mut deserializer = serde_json::Deserializer::from_str(json);
-        let read = reader
-            .deserialize(&mut deserializer)
-            .and_then(|()| deserializer.end());
+        let read = reader.deserialize(&mut deserializer).and_then(|()| deserializer.end());
         match (read, reader.fault) {
             (Ok(()), _) => Ok(reader.builder.finish_unchecked()),
             (Err(_), Some(fault)) => Err(fault),
@@ -51,9 +49,7 @@ impl Serialize for Section {
         let mut parts = serializer.serialize_seq(None)?;
         parts.serialize_element(&self.length)?;
         if !insert.is_empty() {
-            insert
-                .split('\n')
-                .try_for_each(|line| parts.serialize_element(line))?;
+            insert.split('\n').try_for_each(|line| parts.serialize_element(line))?;
         }
         parts.end()
     }
@@ -104,18 +100,8 @@ struct Reader {
 impl Reader {
     fn new(limits: &TextLimits) -> Self {
         let max_sections = limits.max_sections.min(MAX_SECTIONS);
-        let limits = TextLimits {
-            max_sections,
-            max_text_units: limits.max_text_units.min(MAX_TEXT_UNITS),
-        };
-        Self {
-            limits,
-            builder: Builder::default(),
-            sections: 0,
-            units_before: 0,
-            units_after: 0,
-            fault: None,
-        }
+        let limits = TextLimits { max_sections, max_text_units: limits.max_text_units.min(MAX_TEXT_UNITS) };
+        Self { limits, builder: Builder::default(), sections: 0, units_before: 0, units_after: 0, fault: None }
     }
 
     fn refuse<E: Error>(&mut self, fault: TextError) -> E {
@@ -138,10 +124,7 @@ impl Reader {
     }
 
     fn count<E: Error>(&mut self, before: usize, after: usize) -> Result<(), E> {
-        let TextLimits {
-            max_sections,
-            max_text_units: max_units,
-        } = self.limits;
+        let TextLimits { max_sections, max_text_units: max_units } = self.limits;
         self.sections += 1;
         self.units_before = self.units_before.saturating_add(before);
         self.units_after = self.units_after.saturating_add(after);
@@ -163,9 +146,7 @@ impl Reader {
     }
 
     fn bad_length<E: Error>(&mut self, found: impl fmt::Display) -> E {
-        self.refuse(TextError::BadLength {
-            found: found.to_string(),
-        })
+        self.refuse(TextError::BadLength { found: found.to_string() })
     }
 }
 
@@ -185,10 +166,7 @@ impl<'de> Visitor<'de> for &mut Reader {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sections: A) -> Result<(), A::Error> {
-        while sections
-            .next_element_seed(SectionSeed(&mut *self))?
-            .is_some()
-        {}
+        while sections.next_element_seed(SectionSeed(&mut *self))?.is_some() {}
         Ok(())
     }
 }
@@ -233,14 +211,7 @@ impl<'de> Visitor<'de> for SectionSeed<'_> {
         };
         let mut text = String::new();
         let mut separator = "";
-        while parts
-            .next_element_seed(LineSeed {
-                reader: &mut *self.0,
-                separator,
-                text: &mut text,
-            })?
-            .is_some()
-        {
+        while parts.next_element_seed(LineSeed { reader: &mut *self.0, separator, text: &mut text })?.is_some() {
             separator = "\n";
         }
         self.0.replace(length, text)

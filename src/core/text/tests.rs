@@ -38,13 +38,7 @@ fn script() -> impl Strategy<Value = Script> {
 fn change(doc: &str, script: &Script) -> ChangeSet {
     let mut builder = Builder::default();
     let mut characters = doc.chars();
-    let mut units = |count: usize| {
-        characters
-            .by_ref()
-            .take(count)
-            .map(char::len_utf16)
-            .sum::<usize>()
-    };
+    let mut units = |count: usize| characters.by_ref().take(count).map(char::len_utf16).sum::<usize>();
     for (keep, delete, insert) in script {
         builder.keep(units(*keep));
         builder.replace(units(*delete), insert, utf16_len(insert));
@@ -61,24 +55,15 @@ fn applied(change: &ChangeSet, doc: &str) -> String {
 fn applied_naively(change: &ChangeSet, doc: &str) -> String {
     let units: Vec<u16> = doc.encode_utf16().collect();
     let (mut result, mut position) = (Vec::new(), 0);
-    for section in serde_json::to_value(change)
-        .expect("a value")
-        .as_array()
-        .expect("an array")
-    {
-        let number = |value: &serde_json::Value| {
-            usize::try_from(value.as_u64().expect("length")).expect("fits")
-        };
+    for section in serde_json::to_value(change).expect("a value").as_array().expect("an array") {
+        let number = |value: &serde_json::Value| usize::try_from(value.as_u64().expect("length")).expect("fits");
         match section.as_array() {
             None => {
                 result.extend_from_slice(&units[position..position + number(section)]);
                 position += number(section);
             }
             Some(parts) => {
-                let lines: Vec<_> = parts[1..]
-                    .iter()
-                    .map(|line| line.as_str().expect("line"))
-                    .collect();
+                let lines: Vec<_> = parts[1..].iter().map(|line| line.as_str().expect("line")).collect();
                 result.extend(lines.join("\n").encode_utf16());
                 position += number(&parts[0]);
             }
@@ -231,10 +216,7 @@ fn read(json: &str) -> Result<ChangeSet, TextError> {
 #[case::neighbours_stay_apart(r#"[[1],[0,"x"],[2,"y"],[1]]"#, r#"[[1],[0,"x"],[2,"y"],[1]]"#)]
 #[case::lines(r#"[[0,"","a",""]]"#, r#"[[0,"","a",""]]"#)]
 fn json_is_read_as_codemirror_reads_it(#[case] json: &str, #[case] normal: &str) {
-    assert_eq!(
-        read(json).map(|change| change.to_json()),
-        Ok(normal.to_owned())
-    );
+    assert_eq!(read(json).map(|change| change.to_json()), Ok(normal.to_owned()));
 }
 
 #[rstest]
@@ -250,9 +232,7 @@ fn json_is_read_as_codemirror_reads_it(#[case] json: &str, #[case] normal: &str)
 #[case::line_break(r#"[[0,"a\nb"]]"#, TextError::LineBreakInLine)]
 fn bad_json_is_refused_with_its_reason(#[case] json: &str, #[case] expected: TextError) {
     assert_eq!(read(json), Err(expected.clone()));
-    let flat = serde_json::from_str::<ChangeSet>(json)
-        .expect_err("refused")
-        .to_string();
+    let flat = serde_json::from_str::<ChangeSet>(json).expect_err("refused").to_string();
     assert!(flat.starts_with(&expected.to_string()), "{flat}");
 }
 
@@ -271,46 +251,21 @@ fn bad_json_is_refused_with_its_reason(#[case] json: &str, #[case] expected: Tex
 #[case::cut_off("[1,[2,")]
 #[case::lone_surrogate(r#"[[0,"\ud83d"]]"#)]
 fn what_is_no_change_set_is_refused(#[case] json: &str) {
-    assert!(
-        matches!(read(json), Err(TextError::Malformed(_))),
-        "{:?}",
-        read(json)
-    );
+    assert!(matches!(read(json), Err(TextError::Malformed(_))), "{:?}", read(json));
     assert!(serde_json::from_str::<ChangeSet>(json).is_err());
 }
 
 #[test]
 fn limits_hold_while_reading() {
-    let limits = TextLimits {
-        max_sections: 2,
-        max_text_units: 10,
-    };
+    let limits = TextLimits { max_sections: 2, max_text_units: 10 };
     let read = |json| ChangeSet::from_json(json, &limits).map(|change| change.to_json());
-    assert_eq!(
-        read(r#"[4,[6,"abcdef"]]"#),
-        Ok(r#"[4,[6,"abcdef"]]"#.to_owned())
-    );
-    assert_eq!(
-        read("[1,[1],1]"),
-        Err(TextError::TooManySections { max: 2 })
-    );
-    assert_eq!(
-        read(r#"[10,[0,"a"]]"#),
-        Err(TextError::TooLong { max_units: 10 })
-    );
+    assert_eq!(read(r#"[4,[6,"abcdef"]]"#), Ok(r#"[4,[6,"abcdef"]]"#.to_owned()));
+    assert_eq!(read("[1,[1],1]"), Err(TextError::TooManySections { max: 2 }));
+    assert_eq!(read(r#"[10,[0,"a"]]"#), Err(TextError::TooLong { max_units: 10 }));
     assert_eq!(read("[[11]]"), Err(TextError::TooLong { max_units: 10 }));
     let change = ChangeSet::insert(10, 0, "a").expect("in bounds");
-    assert_eq!(
-        change.check(&limits),
-        Err(TextError::TooLong { max_units: 10 })
-    );
-    assert_eq!(
-        change.check(&TextLimits {
-            max_text_units: 11,
-            ..limits
-        }),
-        Ok(())
-    );
+    assert_eq!(change.check(&limits), Err(TextError::TooLong { max_units: 10 }));
+    assert_eq!(change.check(&TextLimits { max_text_units: 11, ..limits }), Ok(()));
 }
 
 #[test]
@@ -330,75 +285,38 @@ fn a_change_for_another_text_is_refused() {
     assert_eq!(change.apply("ab"), Err(mismatch(3, 2)));
     assert_eq!(change.invert("ab"), Err(mismatch(3, 2)));
     assert_eq!(change.compose(&ChangeSet::identity(3)), Err(mismatch(3, 4)));
-    assert_eq!(
-        change.map(&ChangeSet::identity(4), false),
-        Err(mismatch(4, 3))
-    );
+    assert_eq!(change.map(&ChangeSet::identity(4), false), Err(mismatch(4, 3)));
 }
 
 #[test]
 fn a_pair_is_cut_neither_in_a_text_nor_in_an_insertion() {
     let inside = TextError::InsideSurrogatePair { offset: 2 };
-    assert_eq!(
-        read("[2,[0,\"x\"],1]").and_then(|change| change.apply("a😀")),
-        Err(inside.clone())
-    );
-    assert_eq!(
-        read("[[2],1]").and_then(|change| change.apply("a😀")),
-        Err(inside.clone())
-    );
+    assert_eq!(read("[2,[0,\"x\"],1]").and_then(|change| change.apply("a😀")), Err(inside.clone()));
+    assert_eq!(read("[[2],1]").and_then(|change| change.apply("a😀")), Err(inside.clone()));
     let insertion = ChangeSet::insert(1, 1, "😀").expect("in bounds");
-    assert_eq!(
-        insertion.compose(&read("[2,[1]]").expect("fits")),
-        Err(inside)
-    );
+    assert_eq!(insertion.compose(&read("[2,[1]]").expect("fits")), Err(inside));
 }
 
 #[test]
 fn ranges_outside_the_text_are_refused() {
-    let outside = |start, end| {
-        Err(TextError::OutOfBounds {
-            start,
-            end,
-            length: 3,
-        })
-    };
+    let outside = |start, end| Err(TextError::OutOfBounds { start, end, length: 3 });
     assert_eq!(ChangeSet::insert(3, 4, "a"), outside(4, 4));
     assert_eq!(ChangeSet::replace(3, 2..4, ""), outside(2, 4));
     #[expect(clippy::reversed_empty_ranges, reason = "that is the input under test")]
     let reversed = ChangeSet::replace(3, 2..1, "");
     assert_eq!(reversed, outside(2, 1));
-    assert_eq!(
-        ChangeSet::insert(3, 0, "a\r\n"),
-        Err(TextError::CarriageReturn)
-    );
-    assert_eq!(
-        ChangeSet::insert(MAX_TEXT_UNITS, 0, "a"),
-        Err(TextError::TooLong {
-            max_units: MAX_TEXT_UNITS
-        })
-    );
+    assert_eq!(ChangeSet::insert(3, 0, "a\r\n"), Err(TextError::CarriageReturn));
+    assert_eq!(ChangeSet::insert(MAX_TEXT_UNITS, 0, "a"), Err(TextError::TooLong { max_units: MAX_TEXT_UNITS }));
 }
 
 #[test]
 fn foreign_removals_are_refused() {
     let change = read("[[2],1,[1,\"x\"]]").expect("fits");
-    let undo = |removed: &[&str]| {
-        change.invert_with(&removed.iter().map(ToString::to_string).collect::<Vec<_>>())
-    };
-    assert_eq!(
-        undo(&["ab", "c"]).map(|undo| undo.to_json()),
-        Ok(r#"[[0,"ab"],1,[1,"c"]]"#.to_owned())
-    );
+    let undo = |removed: &[&str]| change.invert_with(&removed.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(undo(&["ab", "c"]).map(|undo| undo.to_json()), Ok(r#"[[0,"ab"],1,[1,"c"]]"#.to_owned()));
     assert_eq!(undo(&["ab"]), Err(TextError::RemovedMismatch { index: 1 }));
-    assert_eq!(
-        undo(&["ab", "c", "d"]),
-        Err(TextError::RemovedMismatch { index: 2 })
-    );
-    assert_eq!(
-        undo(&["ab", "cd"]),
-        Err(TextError::RemovedMismatch { index: 1 })
-    );
+    assert_eq!(undo(&["ab", "c", "d"]), Err(TextError::RemovedMismatch { index: 2 }));
+    assert_eq!(undo(&["ab", "cd"]), Err(TextError::RemovedMismatch { index: 1 }));
 }
 
 #[test]
@@ -414,29 +332,15 @@ fn small_constructors_agree_with_codemirror() {
     assert_eq!(ChangeSet::identity(0).to_json(), "[]");
     assert_eq!(ChangeSet::identity(3).to_json(), "[3]");
     assert!(ChangeSet::identity(3).is_identity());
-    assert_eq!(
-        ChangeSet::insert(3, 1, "a\nb").map(|c| c.to_json()),
-        Ok(r#"[1,[0,"a","b"],2]"#.to_owned())
-    );
-    assert_eq!(
-        ChangeSet::replace_all(3, "").map(|c| c.to_json()),
-        Ok("[[3]]".to_owned())
-    );
-    assert!(
-        !ChangeSet::replace_all(3, "")
-            .expect("in bounds")
-            .is_identity()
-    );
+    assert_eq!(ChangeSet::insert(3, 1, "a\nb").map(|c| c.to_json()), Ok(r#"[1,[0,"a","b"],2]"#.to_owned()));
+    assert_eq!(ChangeSet::replace_all(3, "").map(|c| c.to_json()), Ok("[[3]]".to_owned()));
+    assert!(!ChangeSet::replace_all(3, "").expect("in bounds").is_identity());
 }
 
 #[rstest]
 #[case::a_word("x = old + 1\n", "x = new + 1\n", r#"[4,[3,"new"],5]"#)]
 #[case::a_line_in("a\nb\n", "a\nc\nb\n", r#"[2,[0,"c",""],2]"#)]
-#[case::two_lines(
-    "one = 1\nsame\ntwo = 2\n",
-    "one = 3\nsame\ntwo = 4\n",
-    r#"[6,[1,"3"],12,[1,"4"],1]"#
-)]
+#[case::two_lines("one = 1\nsame\ntwo = 2\n", "one = 3\nsame\ntwo = 4\n", r#"[6,[1,"3"],12,[1,"4"],1]"#)]
 #[case::same_last_byte("aÀb", "a一b", r#"[1,[1,"一"],1]"#)]
 #[case::emoji("a😀b", "a😁b", r#"[1,[2,"😁"],1]"#)]
 fn a_diff_touches_little(#[case] old: &str, #[case] new: &str, #[case] expected: &str) {
@@ -445,15 +349,8 @@ fn a_diff_touches_little(#[case] old: &str, #[case] new: &str, #[case] expected:
 
 #[test]
 fn a_huge_diff_replaces_one_stretch() {
-    let text = |word: &str| {
-        (0..5_000)
-            .map(|i| format!("{word}{i}\n"))
-            .collect::<String>()
-    };
-    let (old, new) = (
-        format!("a\n{}z\n", text("old")),
-        format!("a\n{}z\n", text("new")),
-    );
+    let text = |word: &str| (0..5_000).map(|i| format!("{word}{i}\n")).collect::<String>();
+    let (old, new) = (format!("a\n{}z\n", text("old")), format!("a\n{}z\n", text("new")));
     let change = diff(&old, &new);
     assert_eq!(applied(&change, &old), new);
     assert_eq!(change.sections.len(), 3);
