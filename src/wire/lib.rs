@@ -1,3 +1,23 @@
-//! Under construction.
+//! The wire: messages between clients and server as JSON, and the files that come in and go out.
+//!
+//! Purpose: every message that crosses a socket is a type of this crate; `protocol/README.md` describes them, the JSON
+//! Schemas in `protocol/schema/` are generated from here, and the golden files in `protocol/golden/` keep all languages honest.
+//!
+//! Invariants:
+//! - Pure: no I/O, clock or environment.
+//! - What cannot be typed is passed on as the text that came in (`RawJson`), never re-serialised.
+//! - A message with an unknown type or field is refused with a sentence that says what was expected.
+//!
+//! This crate must never decide anything about a notebook: that is the core's.
 
 pub mod ipynb;
+pub mod message;
+
+pub use message::{
+    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
+    KernelStatus, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage, SubscribeMessage,
+    SubscribedMessage, UnconfirmedText, WelcomeMessage,
+};
+
+/// The version of the protocol that this build speaks.
+pub const PROTOCOL: u32 = 1;

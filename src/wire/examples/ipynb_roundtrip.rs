@@ -25,16 +25,8 @@ fn main() -> std::io::Result<()> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer<'a> {
-    Refused {
-        error: String,
-    },
-    Read {
-        ipynb: String,
-        notices: &'a [Notice],
-        title: Option<&'a str>,
-        stable: bool,
-        document: View<'a>,
-    },
+    Refused { error: String },
+    Read { ipynb: String, notices: &'a [Notice], title: Option<&'a str>, stable: bool, document: View<'a> },
 }
 
 /// The document as JSON, numbers untouched.
@@ -62,9 +54,7 @@ struct CellView<'a> {
 fn answer(bytes: &[u8]) -> String {
     let imported = read_numbered(bytes);
     let answer = match &imported {
-        Err(error) => Answer::Refused {
-            error: error.to_string(),
-        },
+        Err(error) => Answer::Refused { error: error.to_string() },
         Ok(imported) => describe(imported),
     };
     serde_json::to_string(&answer).unwrap_or_default()
@@ -86,18 +76,9 @@ fn is_stable(document: &Document, ipynb: &str) -> bool {
     read_numbered(ipynb.as_bytes()).is_ok_and(|again| {
         let same = |one: String, other: String| one == other;
         again.notices.is_empty()
-            && same(
-                format!("{:?}", again.document.cells),
-                format!("{:?}", document.cells),
-            )
-            && same(
-                format!("{:?}", again.document.metadata),
-                format!("{:?}", document.metadata),
-            )
-            && same(
-                format!("{:?}", again.document.extra),
-                format!("{:?}", document.extra),
-            )
+            && same(format!("{:?}", again.document.cells), format!("{:?}", document.cells))
+            && same(format!("{:?}", again.document.metadata), format!("{:?}", document.metadata))
+            && same(format!("{:?}", again.document.extra), format!("{:?}", document.extra))
             && same(write(&again.document), ipynb.to_owned())
     })
 }

@@ -15,15 +15,8 @@ use super::{Document, DocumentCell, Object};
 pub const JUPYTER_FLAGS: [&str; 2] = ["outputs_hidden", "source_hidden"];
 
 /// What exports keep under `metadata.notarium` of a cell, besides odd metadata.
-const CELL_ASIDE: [&str; 7] = [
-    "attachments",
-    "cell_type",
-    "execution_count",
-    "extra",
-    "flags",
-    "output_patches",
-    "outputs",
-];
+const CELL_ASIDE: [&str; 7] =
+    ["attachments", "cell_type", "execution_count", "extra", "flags", "output_patches", "outputs"];
 
 #[derive(Debug, Default)]
 pub struct CellDraft {
@@ -47,11 +40,7 @@ impl CellDraft {
             metadata: from_object(&cell.metadata),
             attachments: cell.attachments.as_ref().map(from_object),
             execution_count: cell.execution_count,
-            outputs: cell
-                .outputs
-                .iter()
-                .map(|output| Json::from_raw(output))
-                .collect(),
+            outputs: cell.outputs.iter().map(|output| Json::from_raw(output)).collect(),
             flags: from_object(&cell.flags),
             extra: from_object(&cell.extra),
         }
@@ -78,14 +67,8 @@ impl CellDraft {
     /// Deepest value in it.
     pub fn depth(&self) -> usize {
         let maps = [&self.metadata, &self.flags, &self.extra];
-        let maps = maps
-            .into_iter()
-            .chain(&self.attachments)
-            .flat_map(Map::values);
-        maps.chain(&self.outputs)
-            .map(Json::depth)
-            .max()
-            .unwrap_or(0)
+        let maps = maps.into_iter().chain(&self.attachments).flat_map(Map::values);
+        maps.chain(&self.outputs).map(Json::depth).max().unwrap_or(0)
     }
 
     /// Brings the draft to its one settled form.
@@ -105,8 +88,7 @@ impl CellDraft {
     fn settle_type(&mut self) {
         if Base::of(&self.cell_type).is_none() {
             let cell_type = std::mem::replace(&mut self.cell_type, "raw".to_owned());
-            self.extra
-                .insert("cell_type".to_owned(), Json::String(cell_type));
+            self.extra.insert("cell_type".to_owned(), Json::String(cell_type));
         }
     }
 
@@ -122,10 +104,7 @@ impl CellDraft {
             if !value.is_object() {
                 notices.add(NoticeCode::OutputNotAnObject);
                 let output_type = ("output_type".to_owned(), Json::text("unrecognized"));
-                *value = Json::Object(Map::from([
-                    output_type,
-                    ("value".to_owned(), value.clone()),
-                ]));
+                *value = Json::Object(Map::from([output_type, ("value".to_owned(), value.clone())]));
             }
             if let Json::Object(output) = value {
                 output::join_output(output);
@@ -143,10 +122,7 @@ impl CellDraft {
         if let Some(count) = self.execution_count.filter(|count| *count < 0) {
             notices.add(NoticeCode::ExecutionCount);
             self.execution_count = None;
-            self.extra.insert(
-                "execution_count".to_owned(),
-                Json::Number(count.to_string()),
-            );
+            self.extra.insert("execution_count".to_owned(), Json::Number(count.to_string()));
         }
     }
 
@@ -166,10 +142,7 @@ impl CellDraft {
     }
 
     fn restore_type(&mut self, aside: &mut Map, notices: &mut Notices) {
-        let ours = aside
-            .get("cell_type")
-            .and_then(Json::as_str)
-            .filter(|ours| ["sql", "prompt"].contains(ours));
+        let ours = aside.get("cell_type").and_then(Json::as_str).filter(|ours| ["sql", "prompt"].contains(ours));
         let Some(ours) = ours.map(str::to_owned) else {
             return;
         };
@@ -199,10 +172,7 @@ impl CellDraft {
         if self.outputs.is_empty() {
             self.outputs = take_list(aside, "outputs").unwrap_or_default();
         }
-        let count = aside
-            .get("execution_count")
-            .and_then(Json::as_integer)
-            .filter(|count| *count >= 0);
+        let count = aside.get("execution_count").and_then(Json::as_integer).filter(|count| *count >= 0);
         if count.is_some() && self.execution_count.is_none() {
             aside.remove("execution_count");
             self.execution_count = count;
@@ -241,9 +211,7 @@ impl CellDraft {
         for flag in JUPYTER_FLAGS {
             if jupyter.get(flag) == Some(&Json::Bool(true)) {
                 jupyter.remove(flag);
-                self.flags
-                    .entry(flag.to_owned())
-                    .or_insert(Json::Bool(true));
+                self.flags.entry(flag.to_owned()).or_insert(Json::Bool(true));
             }
             any |= self.flags.get(flag) == Some(&Json::Bool(true));
         }
@@ -262,19 +230,11 @@ pub struct NotebookDraft {
 
 impl NotebookDraft {
     pub fn from_document(document: &Document) -> Self {
-        Self {
-            metadata: from_object(&document.metadata),
-            extra: from_object(&document.extra),
-        }
+        Self { metadata: from_object(&document.metadata), extra: from_object(&document.extra) }
     }
 
     pub fn depth(&self) -> usize {
-        self.metadata
-            .values()
-            .chain(self.extra.values())
-            .map(Json::depth)
-            .max()
-            .unwrap_or(0)
+        self.metadata.values().chain(self.extra.values()).map(Json::depth).max().unwrap_or(0)
     }
 
     pub fn settle(&mut self, notices: &mut Notices) {
@@ -300,10 +260,7 @@ impl NotebookDraft {
 fn complete_kernelspec(metadata: &mut Map, notices: &mut Notices) {
     let mut language = None;
     if let Some(Json::Object(spec)) = metadata.get_mut("kernelspec") {
-        language = spec
-            .get("language")
-            .filter(|language| language.is_string())
-            .cloned();
+        language = spec.get("language").filter(|language| language.is_string()).cloned();
         complete_name(spec, "display_name", spec.get("name").cloned(), notices);
     }
     if let Some(Json::Object(info)) = metadata.get_mut("language_info") {
@@ -379,14 +336,9 @@ pub fn take_list(map: &mut Map, key: &str) -> Option<Vec<Json>> {
 }
 
 pub fn from_object(object: &Object) -> Map {
-    object
-        .iter()
-        .map(|(key, raw)| (key.clone(), Json::from_raw(raw)))
-        .collect()
+    object.iter().map(|(key, raw)| (key.clone(), Json::from_raw(raw))).collect()
 }
 
 pub fn to_object(map: &Map) -> Object {
-    map.iter()
-        .map(|(key, value)| (key.clone(), value.to_raw()))
-        .collect()
+    map.iter().map(|(key, value)| (key.clone(), value.to_raw())).collect()
 }

@@ -31,19 +31,11 @@ impl Json {
     }
 
     pub fn as_str(&self) -> Option<&str> {
-        if let Self::String(text) = self {
-            Some(text)
-        } else {
-            None
-        }
+        if let Self::String(text) = self { Some(text) } else { None }
     }
 
     pub fn as_object(&self) -> Option<&Map> {
-        if let Self::Object(map) = self {
-            Some(map)
-        } else {
-            None
-        }
+        if let Self::Object(map) = self { Some(map) } else { None }
     }
 
     pub fn is_string(&self) -> bool {
@@ -102,16 +94,12 @@ impl Json {
             Self::Bool(false) => out.push_str("false"),
             Self::Number(text) => out.push_str(text),
             Self::String(text) => print_string(out, text),
-            Self::Array(items) => print_items(out, indent, '[', ']', items, |out, item, inner| {
-                item.print(out, inner)
+            Self::Array(items) => print_items(out, indent, '[', ']', items, |out, item, inner| item.print(out, inner)),
+            Self::Object(map) => print_items(out, indent, '{', '}', map, |out, (key, value), inner| {
+                print_string(out, key);
+                out.push_str(if inner.is_some() { ": " } else { ":" });
+                value.print(out, inner);
             }),
-            Self::Object(map) => {
-                print_items(out, indent, '{', '}', map, |out, (key, value), inner| {
-                    print_string(out, key);
-                    out.push_str(if inner.is_some() { ": " } else { ":" });
-                    value.print(out, inner);
-                })
-            }
         }
     }
 
@@ -164,10 +152,7 @@ fn new_line(out: &mut String, indent: Option<usize>) {
 fn print_string(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(at) = rest
-        .bytes()
-        .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')
-    {
+    while let Some(at) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
         out.push_str(&rest[..at]);
         print_escape(out, rest.as_bytes()[at]);
         rest = &rest[at + 1..];
@@ -206,12 +191,7 @@ pub enum Failure {
 
 /// Parses one value. `NaN` and infinities become null, half surrogates U+FFFD, the last of equal keys counts.
 pub fn parse(text: &str, max_depth: usize) -> Result<(Json, Repairs), Failure> {
-    let mut parser = Parser {
-        text,
-        at: 0,
-        max_depth,
-        repairs: Repairs::default(),
-    };
+    let mut parser = Parser { text, at: 0, max_depth, repairs: Repairs::default() };
     let value = parser.value(0)?;
     parser.skip_space();
     match parser.peek() {
@@ -229,15 +209,8 @@ struct Parser<'a> {
 
 impl Parser<'_> {
     fn wrong(&self, reason: &'static str) -> Failure {
-        let reason = if self.at >= self.text.len() {
-            "the file ends too early"
-        } else {
-            reason
-        };
-        Failure::Syntax {
-            at: self.at,
-            reason,
-        }
+        let reason = if self.at >= self.text.len() { "the file ends too early" } else { reason };
+        Failure::Syntax { at: self.at, reason }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -332,11 +305,7 @@ impl Parser<'_> {
         }
         let key = self.string()?;
         self.skip_space();
-        if self.take(b':') {
-            Ok(key)
-        } else {
-            Err(self.wrong("a colon was expected"))
-        }
+        if self.take(b':') { Ok(key) } else { Err(self.wrong("a colon was expected")) }
     }
 
     fn end_of_items(&mut self, close: u8) -> Result<bool, Failure> {
@@ -356,9 +325,7 @@ impl Parser<'_> {
         let mut out = String::new();
         loop {
             let rest = &self.text[self.at..];
-            let plain = rest
-                .bytes()
-                .position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\');
+            let plain = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\');
             let plain = plain.unwrap_or(rest.len());
             out.push_str(&rest[..plain]);
             self.at += plain;
@@ -404,8 +371,7 @@ impl Parser<'_> {
         let start = self.at;
         if self.take_word("\\u")
             && let Ok(low @ 0xDC00..0xE000) = self.four_digits()
-            && let Some(character) =
-                char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+            && let Some(character) = char::from_u32(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
         {
             return character;
         }
@@ -425,9 +391,7 @@ impl Parser<'_> {
             return Err(self.wrong("four hex digits were expected"));
         };
         self.at += 4;
-        Ok(digits.iter().fold(0, |sum, digit| {
-            sum * 16 + char::from(*digit).to_digit(16).unwrap_or(0)
-        }))
+        Ok(digits.iter().fold(0, |sum, digit| sum * 16 + char::from(*digit).to_digit(16).unwrap_or(0)))
     }
 
     fn number(&mut self) -> Result<Json, Failure> {
@@ -443,9 +407,7 @@ impl Parser<'_> {
         let exponent = self.part(2, |parser| parser.take(b'e') || parser.take(b'E'));
         let text = &self.text[start..self.at];
         if !fraction && !exponent {
-            return Ok(Json::Number(
-                if text == "-0" { "0" } else { text }.to_owned(),
-            ));
+            return Ok(Json::Number(if text == "-0" { "0" } else { text }.to_owned()));
         }
         Ok(float(text).map_or_else(|| self.not_finite(), Json::Number))
     }
@@ -500,10 +462,8 @@ fn python_repr(value: f64) -> String {
 /// Sign, digits without zeros at either end, and the power of ten of the last digit.
 fn decimal(text: &str) -> Option<(bool, String, i64)> {
     let negative = text.starts_with('-');
-    let (mantissa, exponent) = text
-        .trim_start_matches('-')
-        .split_once(['e', 'E'])
-        .unwrap_or((text.trim_start_matches('-'), "0"));
+    let (mantissa, exponent) =
+        text.trim_start_matches('-').split_once(['e', 'E']).unwrap_or((text.trim_start_matches('-'), "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
@@ -512,11 +472,7 @@ fn decimal(text: &str) -> Option<(bool, String, i64)> {
         return Some((negative, String::new(), 0));
     }
     let dropped = i64::try_from(digits.len() - significant.len()).ok()?;
-    let power = exponent
-        .parse::<i64>()
-        .ok()?
-        .checked_sub(i64::try_from(fraction.len()).ok()?)?
-        .checked_add(dropped)?;
+    let power = exponent.parse::<i64>().ok()?.checked_sub(i64::try_from(fraction.len()).ok()?)?.checked_add(dropped)?;
     Some((negative, significant.to_owned(), power))
 }
 
@@ -525,19 +481,13 @@ mod tests {
     use super::*;
 
     fn printed(text: &str) -> String {
-        parse(text, 100).map_or_else(
-            |failure| format!("{failure:?}"),
-            |(value, _)| value.compact(),
-        )
+        parse(text, 100).map_or_else(|failure| format!("{failure:?}"), |(value, _)| value.compact())
     }
 
     #[test]
     fn numbers_are_python_s_when_nothing_is_lost() {
         let cases = [
-            (
-                "123456789012345678901234567890",
-                "123456789012345678901234567890",
-            ),
+            ("123456789012345678901234567890", "123456789012345678901234567890"),
             ("-0", "0"),
             ("-0.0", "-0.0"),
             ("1e5", "100000.0"),
@@ -547,10 +497,7 @@ mod tests {
             ("1.50", "1.5"),
             ("123456789012345680.0", "1.2345678901234568e+17"),
             ("5e-324", "5e-324"),
-            (
-                "0.1000000000000000055511151231257827",
-                "0.1000000000000000055511151231257827",
-            ),
+            ("0.1000000000000000055511151231257827", "0.1000000000000000055511151231257827"),
             ("1e-400", "1e-400"),
             ("1e400", "null"),
             ("-Infinity", "null"),
@@ -584,9 +531,7 @@ mod tests {
             ("'a'", 0),
         ];
         for (text, expected) in cases {
-            let Err(Failure::Syntax { at, .. }) = parse(text, 100) else {
-                panic!("{text} was accepted")
-            };
+            let Err(Failure::Syntax { at, .. }) = parse(text, 100) else { panic!("{text} was accepted") };
             assert_eq!(at, expected, "{text}");
         }
     }
@@ -605,19 +550,13 @@ mod tests {
 
     #[test]
     fn depth_is_limited_without_a_stack_overflow() {
-        assert_eq!(
-            parse(&"[".repeat(1_000_000), 100).err(),
-            Some(Failure::TooDeep)
-        );
+        assert_eq!(parse(&"[".repeat(1_000_000), 100).err(), Some(Failure::TooDeep));
         assert!(parse(&format!("{}{}", "[".repeat(100), "]".repeat(100)), 100).is_ok());
     }
 
     #[test]
     fn the_last_of_equal_keys_counts() {
         let (value, repairs) = parse(r#"{"a":1,"a":2}"#, 9).expect("valid");
-        assert_eq!(
-            (value.compact().as_str(), repairs.duplicate_keys),
-            (r#"{"a":2}"#, 1)
-        );
+        assert_eq!((value.compact().as_str(), repairs.duplicate_keys), (r#"{"a":2}"#, 1));
     }
 }

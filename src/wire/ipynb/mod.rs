@@ -45,10 +45,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_bytes: 256 << 20,
-            max_cells: 20_000,
-        }
+        Self { max_bytes: 256 << 20, max_cells: 20_000 }
     }
 }
 
@@ -101,9 +98,7 @@ pub struct Imported {
 pub enum IpynbError {
     #[error("the file is empty: choose a notebook file")]
     Empty,
-    #[error(
-        "the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again"
-    )]
+    #[error("the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again")]
     TooLarge { bytes: usize, max_bytes: usize },
     #[error("the notebook has {cells} cells, more than the {max_cells} allowed: split it")]
     TooManyCells { cells: usize, max_cells: usize },
@@ -112,15 +107,9 @@ pub enum IpynbError {
     #[error("the file is not UTF-8 (at byte {offset}): save it as UTF-8 and try again")]
     NotUtf8 { offset: usize },
     #[error("the file is not valid JSON at line {line}, column {column}: {reason}")]
-    NotJson {
-        line: usize,
-        column: usize,
-        reason: &'static str,
-    },
+    NotJson { line: usize, column: usize, reason: &'static str },
     #[error("the file is JSON but not a notebook: {reason}")]
     NotANotebook { reason: &'static str },
-    #[error(
-        "nbformat {version} is not supported (1 to 4 are): save the notebook in an older format"
-    )]
+    #[error("nbformat {version} is not supported (1 to 4 are): save the notebook in an older format")]
     UnsupportedVersion { version: String },
 }

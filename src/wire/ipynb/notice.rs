@@ -44,28 +44,18 @@ impl NoticeCode {
             Self::LoneSurrogate => "half a surrogate pair was replaced by U+FFFD",
             Self::NotFinite => "NaN or an infinity, which JSON does not have, became null",
             Self::DuplicateKey => "an object has the same key twice; the last one counts",
-            Self::VersionGuessed => {
-                "the format version is missing or odd; it was guessed from the shape"
-            }
-            Self::NewerMinor => {
-                "the file is newer than nbformat 4.5; what is not known was kept aside"
-            }
+            Self::VersionGuessed => "the format version is missing or odd; it was guessed from the shape",
+            Self::NewerMinor => "the file is newer than nbformat 4.5; what is not known was kept aside",
             Self::Upgraded => "the notebook was upgraded from an older major version",
             Self::WorksheetsFlattened => "several worksheets became one list of cells",
             Self::NotebookMetadata => "the notebook's metadata is missing or not an object",
             Self::UnknownNotebookKey => "a key that nbformat does not know was kept aside",
-            Self::KernelspecCompleted => {
-                "the kernelspec or language had no name to show; one was filled in"
-            }
-            Self::CellNotAnObject => {
-                "a cell is not an object; it was kept aside and an empty raw cell stands for it"
-            }
+            Self::KernelspecCompleted => "the kernelspec or language had no name to show; one was filled in",
+            Self::CellNotAnObject => "a cell is not an object; it was kept aside and an empty raw cell stands for it",
             Self::CellType => "a cell type was converted",
             Self::CellId => "a cell id is missing, invalid or used twice; the cell has a new one",
             Self::CellMetadata => "a cell's metadata is missing or not an object",
-            Self::UnknownCellKey => {
-                "a key that nbformat does not know in such a cell was kept aside"
-            }
+            Self::UnknownCellKey => "a key that nbformat does not know in such a cell was kept aside",
             Self::Source => "a source is missing or is not text",
             Self::LineEndings => "line endings CRLF or CR became LF",
             Self::Attachments => "attachments are not an object; they were kept aside",
@@ -74,9 +64,7 @@ impl NoticeCode {
             Self::OutputNotAnObject => "an output is not an object; it was wrapped in one",
             Self::OutputCompleted => "a required field of an output was missing and filled in",
             Self::OutputUpgraded => "an output of nbformat 3 was upgraded",
-            Self::UnknownOutput => {
-                "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside"
-            }
+            Self::UnknownOutput => "an output, or a part of one, does not fit nbformat 4.5; exports keep it aside",
             Self::EmptyFieldDropped => "an empty field that does not belong there was left out",
             Self::StaleAside => {
                 "something kept aside belongs to content that another program has replaced; it was left out"
@@ -120,12 +108,7 @@ impl Notices {
             return;
         }
         let cell = self.cell;
-        let new = || Notice {
-            code,
-            count: 0,
-            cell,
-            message: message(code, detail),
-        };
+        let new = || Notice { code, count: 0, cell, message: message(code, detail) };
         self.by_code.entry(code).or_insert_with(new).count += count;
     }
 

@@ -1,9 +1,7 @@
 //! One output: brought to the form in memory, fitted to the schema for a file, and back.
 
 use super::json::{Json, Map};
-use super::schema::{
-    is_execution_count, is_json_mime, is_mime_part, is_multiline, is_split_mime, is_string_list,
-};
+use super::schema::{is_execution_count, is_json_mime, is_mime_part, is_multiline, is_split_mime, is_string_list};
 
 /// A field that the schema requires of an output type; there are no optional ones.
 struct Field {
@@ -13,51 +11,15 @@ struct Field {
     nearest: fn(&Json) -> Json,
 }
 
-const TYPE: Field = Field {
-    key: "output_type",
-    fits: Json::is_string,
-    nearest: as_string,
-};
-const DATA: Field = Field {
-    key: "data",
-    fits: is_bundle,
-    nearest: fitting_parts,
-};
-const METADATA: Field = Field {
-    key: "metadata",
-    fits: Json::is_object,
-    nearest: |_| Json::empty_object(),
-};
-const COUNT: Field = Field {
-    key: "execution_count",
-    fits: is_execution_count,
-    nearest: |_| Json::Null,
-};
-const NAME: Field = Field {
-    key: "name",
-    fits: Json::is_string,
-    nearest: |_| Json::text("stdout"),
-};
-const TEXT: Field = Field {
-    key: "text",
-    fits: is_multiline,
-    nearest: as_string,
-};
-const ENAME: Field = Field {
-    key: "ename",
-    fits: Json::is_string,
-    nearest: as_string,
-};
-const EVALUE: Field = Field {
-    key: "evalue",
-    fits: Json::is_string,
-    nearest: as_string,
-};
-const TRACEBACK: Field = Field {
-    key: "traceback",
-    fits: is_string_list,
-    nearest: as_lines,
-};
+const TYPE: Field = Field { key: "output_type", fits: Json::is_string, nearest: as_string };
+const DATA: Field = Field { key: "data", fits: is_bundle, nearest: fitting_parts };
+const METADATA: Field = Field { key: "metadata", fits: Json::is_object, nearest: |_| Json::empty_object() };
+const COUNT: Field = Field { key: "execution_count", fits: is_execution_count, nearest: |_| Json::Null };
+const NAME: Field = Field { key: "name", fits: Json::is_string, nearest: |_| Json::text("stdout") };
+const TEXT: Field = Field { key: "text", fits: is_multiline, nearest: as_string };
+const ENAME: Field = Field { key: "ename", fits: Json::is_string, nearest: as_string };
+const EVALUE: Field = Field { key: "evalue", fits: Json::is_string, nearest: as_string };
+const TRACEBACK: Field = Field { key: "traceback", fits: is_string_list, nearest: as_lines };
 
 fn fields(output: &Map) -> &'static [Field] {
     match output.get("output_type").and_then(Json::as_str) {
@@ -70,26 +32,16 @@ fn fields(output: &Map) -> &'static [Field] {
 }
 
 fn has_bundle(output: &Map) -> bool {
-    matches!(
-        output.get("output_type").and_then(Json::as_str),
-        Some("display_data" | "execute_result")
-    )
+    matches!(output.get("output_type").and_then(Json::as_str), Some("display_data" | "execute_result"))
 }
 
 fn is_bundle(value: &Json) -> bool {
-    value
-        .as_object()
-        .is_some_and(|parts| parts.iter().all(is_mime_part))
+    value.as_object().is_some_and(|parts| parts.iter().all(is_mime_part))
 }
 
 fn fitting_parts(value: &Json) -> Json {
     let parts = value.as_object().cloned().unwrap_or_default();
-    Json::Object(
-        parts
-            .into_iter()
-            .filter(|(mime, part)| is_mime_part((mime, part)))
-            .collect(),
-    )
+    Json::Object(parts.into_iter().filter(|(mime, part)| is_mime_part((mime, part))).collect())
 }
 
 /// Any value as text: a list is joined, what is no text stands as JSON.
@@ -124,19 +76,13 @@ pub fn join(value: &mut Json) {
 /// Joins the text parts of a MIME bundle.
 pub fn join_bundle(value: &mut Json) {
     let Json::Object(parts) = value else { return };
-    parts
-        .iter_mut()
-        .filter(|(mime, _)| !is_json_mime(mime))
-        .for_each(|(_, part)| join(part));
+    parts.iter_mut().filter(|(mime, _)| !is_json_mime(mime)).for_each(|(_, part)| join(part));
 }
 
 /// Splits the text parts of a MIME bundle that nbformat splits.
 pub fn split_bundle(value: &mut Json) {
     let Json::Object(parts) = value else { return };
-    parts
-        .iter_mut()
-        .filter(|(mime, _)| is_split_mime(mime))
-        .for_each(|(_, part)| split(part));
+    parts.iter_mut().filter(|(mime, _)| is_split_mime(mime)).for_each(|(_, part)| split(part));
 }
 
 fn split(value: &mut Json) {
@@ -151,9 +97,7 @@ pub fn lines(text: &str) -> Json {
     let mut start = 0;
     let mut characters = text.char_indices().peekable();
     while let Some((at, character)) = characters.next() {
-        if !is_line_end(character)
-            || (character == '\r' && characters.peek().is_some_and(|(_, next)| *next == '\n'))
-        {
+        if !is_line_end(character) || (character == '\r' && characters.peek().is_some_and(|(_, next)| *next == '\n')) {
             continue;
         }
         let end = at + character.len_utf8();
@@ -167,10 +111,7 @@ pub fn lines(text: &str) -> Json {
 }
 
 pub fn is_line_end(character: char) -> bool {
-    matches!(
-        character,
-        '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
-    )
+    matches!(character, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
 /// Joins what files split, as nbformat does on reading.
@@ -197,9 +138,7 @@ pub fn split_output(output: &mut Map) {
 pub fn complete(output: &mut Map) -> bool {
     let before = output.len();
     for field in fields(output) {
-        output
-            .entry(field.key.to_owned())
-            .or_insert_with(|| (field.nearest)(&Json::Null));
+        output.entry(field.key.to_owned()).or_insert_with(|| (field.nearest)(&Json::Null));
     }
     output.len() > before
 }
@@ -207,9 +146,7 @@ pub fn complete(output: &mut Map) -> bool {
 /// Drops an empty `metadata` where the type has none, which is frequent in real files. Says whether it did.
 pub fn drop_empty_metadata(output: &mut Map) -> bool {
     let has_none = !fields(output).is_empty() && !has_bundle(output);
-    let empty = output
-        .get("metadata")
-        .is_some_and(|metadata| *metadata == Json::empty_object());
+    let empty = output.get("metadata").is_some_and(|metadata| *metadata == Json::empty_object());
     has_none && empty && output.remove("metadata").is_some()
 }
 
@@ -217,25 +154,12 @@ pub fn drop_empty_metadata(output: &mut Map) -> bool {
 pub fn fit(output: &Map) -> (Map, Option<Map>) {
     let fields = fields(output);
     if fields.is_empty() {
-        return (
-            stand_in(),
-            Some(Map::from([(
-                "output".to_owned(),
-                Json::Object(output.clone()),
-            )])),
-        );
+        return (stand_in(), Some(Map::from([("output".to_owned(), Json::Object(output.clone()))])));
     }
     let nearest = |field: &Field| {
         let value = output.get(field.key).unwrap_or(&Json::Null);
         let fits = output.contains_key(field.key) && (field.fits)(value);
-        (
-            field.key.to_owned(),
-            if fits {
-                value.clone()
-            } else {
-                (field.nearest)(value)
-            },
-        )
+        (field.key.to_owned(), if fits { value.clone() } else { (field.nearest)(value) })
     };
     let written: Map = fields.iter().map(nearest).collect();
     let patch = difference(output, &written);
@@ -251,19 +175,9 @@ fn stand_in() -> Map {
 
 fn difference(output: &Map, written: &Map) -> Map {
     let mut patch = Map::new();
-    let mut set: Map = output
-        .iter()
-        .filter(|(key, value)| written.get(*key) != Some(value))
-        .map(owned)
-        .collect();
-    if let (Some(Json::Object(parts)), Some(Json::Object(kept))) =
-        (set.get("data"), written.get("data"))
-    {
-        let parts = parts
-            .iter()
-            .filter(|(mime, _)| !kept.contains_key(*mime))
-            .map(owned)
-            .collect();
+    let mut set: Map = output.iter().filter(|(key, value)| written.get(*key) != Some(value)).map(owned).collect();
+    if let (Some(Json::Object(parts)), Some(Json::Object(kept))) = (set.get("data"), written.get("data")) {
+        let parts = parts.iter().filter(|(mime, _)| !kept.contains_key(*mime)).map(owned).collect();
         patch.insert("data".to_owned(), Json::Object(parts));
         set.remove("data");
     }
@@ -296,8 +210,8 @@ pub fn mend(written: &mut Map, patch: Map) {
 /// Tells whether an output is still the one that was written (FNV-1a, 64 bits: nobody gains by forging it).
 pub fn digest(output: &Map) -> String {
     let text = Json::Object(output.clone()).compact();
-    let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let sum = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
     format!("{sum:016x}")
 }

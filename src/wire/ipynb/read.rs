@@ -20,40 +20,20 @@ const WRAPPING_DEPTH: usize = 16;
 ///
 /// # Errors
 /// When the file is no notebook, is broken beyond repair, or reaches a limit: see [`IpynbError`].
-pub fn read(
-    bytes: &[u8],
-    limits: &Limits,
-    new_id: &mut dyn FnMut() -> String,
-) -> Result<Imported, IpynbError> {
+pub fn read(bytes: &[u8], limits: &Limits, new_id: &mut dyn FnMut() -> String) -> Result<Imported, IpynbError> {
     let mut notices = Notices::default();
     let mut root = parse(decode(bytes, limits, &mut notices)?, &mut notices)?;
     let (major, minor) = take_version(&mut root, &mut notices)?;
-    let name = if major < 4 {
-        upgrade::notebook(&mut root, major, &mut notices)
-    } else {
-        None
-    };
+    let name = if major < 4 { upgrade::notebook(&mut root, major, &mut notices) } else { None };
     let cells = take_cells(&mut root, limits)?;
     let notebook = parse_notebook(root, &mut notices);
     let mut drafts = parse_cells(cells, &mut notices);
     give_ids(&mut drafts, minor >= 5, new_id, &mut notices);
-    let depth = drafts
-        .iter()
-        .map(CellDraft::depth)
-        .chain([notebook.depth()])
-        .max()
-        .unwrap_or(0);
+    let depth = drafts.iter().map(CellDraft::depth).chain([notebook.depth()]).max().unwrap_or(0);
     if depth > MAX_DEPTH {
-        return Err(IpynbError::TooDeep {
-            max_depth: MAX_DEPTH,
-        });
+        return Err(IpynbError::TooDeep { max_depth: MAX_DEPTH });
     }
-    let title = notebook
-        .metadata
-        .get("title")
-        .and_then(Json::as_str)
-        .map(str::to_owned)
-        .or(name);
+    let title = notebook.metadata.get("title").and_then(Json::as_str).map(str::to_owned).or(name);
     let document = Document {
         metadata: to_object(&notebook.metadata),
         nbformat_original: (major, minor),
@@ -61,74 +41,38 @@ pub fn read(
         cells: drafts.into_iter().map(CellDraft::into_cell).collect(),
     };
     let title = title.filter(|title| !title.trim().is_empty());
-    Ok(Imported {
-        document,
-        title,
-        notices: notices.into_list(),
-    })
+    Ok(Imported { document, title, notices: notices.into_list() })
 }
 
-fn decode<'a>(
-    bytes: &'a [u8],
-    limits: &Limits,
-    notices: &mut Notices,
-) -> Result<&'a str, IpynbError> {
+fn decode<'a>(bytes: &'a [u8], limits: &Limits, notices: &mut Notices) -> Result<&'a str, IpynbError> {
     if bytes.len() > limits.max_bytes {
-        return Err(IpynbError::TooLarge {
-            bytes: bytes.len(),
-            max_bytes: limits.max_bytes,
-        });
+        return Err(IpynbError::TooLarge { bytes: bytes.len(), max_bytes: limits.max_bytes });
     }
-    let text = std::str::from_utf8(bytes).map_err(|error| IpynbError::NotUtf8 {
-        offset: error.valid_up_to(),
-    })?;
+    let text = std::str::from_utf8(bytes).map_err(|error| IpynbError::NotUtf8 { offset: error.valid_up_to() })?;
     let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
-    notices.add_many(
-        NoticeCode::ByteOrderMark,
-        usize::from(plain.len() < text.len()),
-        "",
-    );
-    if plain.trim().is_empty() {
-        Err(IpynbError::Empty)
-    } else {
-        Ok(plain)
-    }
+    notices.add_many(NoticeCode::ByteOrderMark, usize::from(plain.len() < text.len()), "");
+    if plain.trim().is_empty() { Err(IpynbError::Empty) } else { Ok(plain) }
 }
 
 fn parse(text: &str, notices: &mut Notices) -> Result<Map, IpynbError> {
-    let (value, repairs) =
-        json::parse(text, MAX_DEPTH + WRAPPING_DEPTH).map_err(|failure| refuse(text, &failure))?;
+    let (value, repairs) = json::parse(text, MAX_DEPTH + WRAPPING_DEPTH).map_err(|failure| refuse(text, &failure))?;
     notices.add_many(NoticeCode::LoneSurrogate, repairs.lone_surrogates, "");
     notices.add_many(NoticeCode::NotFinite, repairs.not_finite, "");
     notices.add_many(NoticeCode::DuplicateKey, repairs.duplicate_keys, "");
     match value {
         Json::Object(root) => Ok(root),
-        _ => Err(IpynbError::NotANotebook {
-            reason: "it is not an object",
-        }),
+        _ => Err(IpynbError::NotANotebook { reason: "it is not an object" }),
     }
 }
 
 fn refuse(text: &str, failure: &Failure) -> IpynbError {
     let Failure::Syntax { at, reason } = *failure else {
-        return IpynbError::TooDeep {
-            max_depth: MAX_DEPTH,
-        };
+        return IpynbError::TooDeep { max_depth: MAX_DEPTH };
     };
     let before = text.get(..at).unwrap_or(text);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
-    let column = before
-        .rsplit('\n')
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .count()
-        + 1;
-    IpynbError::NotJson {
-        line,
-        column,
-        reason,
-    }
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    IpynbError::NotJson { line, column, reason }
 }
 
 /// The version that the file says it has, or the one that it looks like.
@@ -136,9 +80,7 @@ fn take_version(root: &mut Map, notices: &mut Notices) -> Result<(u32, u32), Ipy
     let said = root.remove("nbformat").as_ref().and_then(as_version);
     let minor = take_minor(root);
     if let Some(version) = said.filter(|major| !(1..=4).contains(major)) {
-        return Err(IpynbError::UnsupportedVersion {
-            version: version.to_string(),
-        });
+        return Err(IpynbError::UnsupportedVersion { version: version.to_string() });
     }
     let major = shape(root, said)?;
     if said != Some(major) || (major == 4 && minor.is_none()) {
@@ -156,9 +98,7 @@ fn take_minor(root: &mut Map) -> Option<u32> {
 
 /// A version is a whole number; some programs write it as a string.
 fn as_version(value: &Json) -> Option<u32> {
-    let number = value
-        .as_integer()
-        .or_else(|| value.as_str()?.trim().parse().ok())?;
+    let number = value.as_integer().or_else(|| value.as_str()?.trim().parse().ok())?;
     u32::try_from(number).ok()
 }
 
@@ -171,12 +111,10 @@ fn shape(root: &Map, said: Option<u32>) -> Result<u32, IpynbError> {
         Some(1) if has_list("cells") => Ok(1),
         _ if has_list("cells") => Ok(guess_major(root)),
         _ if has_list("worksheets") => Ok(3),
-        None => Err(IpynbError::NotANotebook {
-            reason: "it has neither a format version (nbformat) nor a list of cells",
-        }),
-        Some(_) => Err(IpynbError::NotANotebook {
-            reason: "it has no list of cells",
-        }),
+        None => {
+            Err(IpynbError::NotANotebook { reason: "it has neither a format version (nbformat) nor a list of cells" })
+        }
+        Some(_) => Err(IpynbError::NotANotebook { reason: "it has no list of cells" }),
     }
 }
 
@@ -184,12 +122,7 @@ fn guess_major(root: &Map) -> u32 {
     let Some(Json::Array(cells)) = root.get("cells") else {
         return 4;
     };
-    let any = |key| {
-        cells
-            .iter()
-            .filter_map(Json::as_object)
-            .any(|cell| cell.contains_key(key))
-    };
+    let any = |key| cells.iter().filter_map(Json::as_object).any(|cell| cell.contains_key(key));
     match (any("source"), any("input"), any("code") || any("text")) {
         (false, true, _) => 3,
         (false, false, true) => 1,
@@ -200,10 +133,7 @@ fn guess_major(root: &Map) -> u32 {
 fn take_cells(root: &mut Map, limits: &Limits) -> Result<Vec<Json>, IpynbError> {
     let cells = take_list(root, "cells").unwrap_or_default();
     if cells.len() > limits.max_cells {
-        return Err(IpynbError::TooManyCells {
-            cells: cells.len(),
-            max_cells: limits.max_cells,
-        });
+        return Err(IpynbError::TooManyCells { cells: cells.len(), max_cells: limits.max_cells });
     }
     Ok(cells)
 }
@@ -213,10 +143,7 @@ fn parse_notebook(mut root: Map, notices: &mut Notices) -> NotebookDraft {
     for key in root.keys() {
         notices.add_with(NoticeCode::UnknownNotebookKey, key);
     }
-    let mut notebook = NotebookDraft {
-        metadata,
-        extra: root,
-    };
+    let mut notebook = NotebookDraft { metadata, extra: root };
     notebook.settle(notices);
     notebook
 }
@@ -250,11 +177,7 @@ fn parse_cells(cells: Vec<Json>, notices: &mut Notices) -> Vec<CellDraft> {
 
 fn wrap_cell(value: Json, notices: &mut Notices) -> CellDraft {
     notices.add(NoticeCode::CellNotAnObject);
-    CellDraft {
-        cell_type: "raw".to_owned(),
-        extra: Map::from([("cell".to_owned(), value)]),
-        ..CellDraft::default()
-    }
+    CellDraft { cell_type: "raw".to_owned(), extra: Map::from([("cell".to_owned(), value)]), ..CellDraft::default() }
 }
 
 fn parse_cell(mut cell: Map, notices: &mut Notices) -> CellDraft {
@@ -322,30 +245,19 @@ fn take_type(cell: &mut Map, source: &mut String, notices: &mut Notices) -> Stri
         _ => "raw",
     };
     notices.add_with(NoticeCode::CellType, name);
-    if let Some(said) =
-        said.filter(|said| !matches!(said.as_str(), Some("heading" | "html" | "plaintext")))
-    {
+    if let Some(said) = said.filter(|said| !matches!(said.as_str(), Some("heading" | "html" | "plaintext"))) {
         cell.insert("cell_type".to_owned(), said);
     }
     converted.to_owned()
 }
 
 fn heading(cell: &mut Map, source: &str) -> String {
-    let level = cell
-        .remove("level")
-        .and_then(|level| level.as_integer())
-        .unwrap_or(1)
-        .clamp(1, 6);
+    let level = cell.remove("level").and_then(|level| level.as_integer()).unwrap_or(1).clamp(1, 6);
     let hashes = "#".repeat(usize::try_from(level).unwrap_or(1));
     let line: Vec<String> = match super::output::lines(source) {
-        Json::Array(lines) => lines
-            .iter()
-            .map(|line| {
-                plain_text(line)
-                    .trim_end_matches(super::output::is_line_end)
-                    .to_owned()
-            })
-            .collect(),
+        Json::Array(lines) => {
+            lines.iter().map(|line| plain_text(line).trim_end_matches(super::output::is_line_end).to_owned()).collect()
+        }
         _ => Vec::new(),
     };
     format!("{hashes} {}", line.join(" "))
@@ -408,22 +320,10 @@ fn drop_empty(cell: &mut Map, notices: &mut Notices) {
     }
 }
 
-fn give_ids(
-    drafts: &mut [CellDraft],
-    expected: bool,
-    new_id: &mut dyn FnMut() -> String,
-    notices: &mut Notices,
-) {
+fn give_ids(drafts: &mut [CellDraft], expected: bool, new_id: &mut dyn FnMut() -> String, notices: &mut Notices) {
     let mut seen = BTreeSet::new();
-    let lacking: Vec<bool> = drafts
-        .iter()
-        .map(|draft| draft.id.is_empty() || !seen.insert(draft.id.clone()))
-        .collect();
-    for (index, draft) in drafts
-        .iter_mut()
-        .enumerate()
-        .filter(|(index, _)| lacking[*index])
-    {
+    let lacking: Vec<bool> = drafts.iter().map(|draft| draft.id.is_empty() || !seen.insert(draft.id.clone())).collect();
+    for (index, draft) in drafts.iter_mut().enumerate().filter(|(index, _)| lacking[*index]) {
         notices.cell = Some(index);
         if expected || !draft.id.is_empty() || draft.extra.contains_key("id") {
             notices.add(NoticeCode::CellId);

@@ -30,16 +30,12 @@ impl Base {
 }
 
 pub fn is_cell_id(id: &str) -> bool {
-    (1..=64).contains(&id.len())
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+    (1..=64).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 /// MIME types whose value may be any JSON, and is never joined or split.
 pub fn is_json_mime(mime: &str) -> bool {
-    let structured =
-        mime.starts_with("application/") && mime.ends_with("+json") && !mime.contains('\n');
+    let structured = mime.starts_with("application/") && mime.ends_with("+json") && !mime.contains('\n');
     mime == "application/json" || structured
 }
 
@@ -61,9 +57,7 @@ pub fn is_mime_part((mime, value): (&String, &Json)) -> bool {
 }
 
 pub fn are_attachments(files: &Map) -> bool {
-    files
-        .values()
-        .all(|bundle| matches!(bundle, Json::Object(parts) if parts.iter().all(is_mime_part)))
+    files.values().all(|bundle| matches!(bundle, Json::Object(parts) if parts.iter().all(is_mime_part)))
 }
 
 pub fn is_execution_count(value: &Json) -> bool {
@@ -76,9 +70,7 @@ pub fn cell_entry_fits(base: Base, key: &str, value: &Json) -> bool {
     let code = base == Base::Code;
     match key {
         "notarium" | "jupyter" => value.is_object(),
-        "name" => value
-            .as_str()
-            .is_some_and(|name| !name.is_empty() && !name.contains('\n')),
+        "name" => value.as_str().is_some_and(|name| !name.is_empty() && !name.contains('\n')),
         "tags" => are_tags(value),
         "format" if base == Base::Raw => value.is_string(),
         "collapsed" if code => matches!(value, Json::Bool(_)),
@@ -95,19 +87,16 @@ fn are_tags(value: &Json) -> bool {
         return false;
     };
     let mut seen = std::collections::BTreeSet::new();
-    tags.iter().all(|tag| {
-        tag.as_str()
-            .is_some_and(|tag| !tag.is_empty() && !tag.contains(',') && seen.insert(tag))
-    })
+    tags.iter().all(|tag| tag.as_str().is_some_and(|tag| !tag.is_empty() && !tag.contains(',') && seen.insert(tag)))
 }
 
 /// Whether this entry may stand in the metadata of a notebook.
 pub fn notebook_entry_fits(key: &str, value: &Json) -> bool {
     match key {
         "notarium" => value.is_object(),
-        "kernelspec" => value
-            .as_object()
-            .is_some_and(|spec| required_text(spec, "name") && required_text(spec, "display_name")),
+        "kernelspec" => {
+            value.as_object().is_some_and(|spec| required_text(spec, "name") && required_text(spec, "display_name"))
+        }
         "language_info" => value.as_object().is_some_and(is_language_info),
         "title" => value.is_string(),
         "authors" => matches!(value, Json::Array(_)),
@@ -121,11 +110,6 @@ fn required_text(map: &Map, key: &str) -> bool {
 
 fn is_language_info(info: &Map) -> bool {
     let texts = ["file_extension", "mimetype", "pygments_lexer"];
-    let mode = info
-        .get("codemirror_mode")
-        .is_none_or(|mode| mode.is_string() || mode.is_object());
-    mode && required_text(info, "name")
-        && texts
-            .iter()
-            .all(|key| info.get(*key).is_none_or(Json::is_string))
+    let mode = info.get("codemirror_mode").is_none_or(|mode| mode.is_string() || mode.is_object());
+    mode && required_text(info, "name") && texts.iter().all(|key| info.get(*key).is_none_or(Json::is_string))
 }

@@ -34,11 +34,7 @@ fn export(document: &Document) -> String {
     let text = write(document);
     assert_valid(&text);
     let again = import(&text);
-    assert_eq!(
-        write(&again.document),
-        text,
-        "write(read(write(d))) differs"
-    );
+    assert_eq!(write(&again.document), text, "write(read(write(d))) differs");
     text
 }
 
@@ -55,12 +51,8 @@ fn assert_valid(text: &str) {
             panic!("{error}\n{text}");
         }
     });
-    let ids: Vec<&str> = value["cells"]
-        .as_array()
-        .expect("cells")
-        .iter()
-        .map(|cell| cell["id"].as_str().expect("id"))
-        .collect();
+    let ids: Vec<&str> =
+        value["cells"].as_array().expect("cells").iter().map(|cell| cell["id"].as_str().expect("id")).collect();
     let distinct: std::collections::BTreeSet<&&str> = ids.iter().collect();
     assert_eq!(distinct.len(), ids.len(), "{ids:?}");
 }
@@ -71,18 +63,9 @@ fn round_trip(text: &str) -> Imported {
     let exported = export(&first.document);
     let second = import(&exported);
     assert_eq!(second.notices, [], "{exported}");
-    assert_eq!(
-        format!("{:?}", second.document.cells),
-        format!("{:?}", first.document.cells)
-    );
-    assert_eq!(
-        format!("{:?}", second.document.metadata),
-        format!("{:?}", first.document.metadata)
-    );
-    assert_eq!(
-        format!("{:?}", second.document.extra),
-        format!("{:?}", first.document.extra)
-    );
+    assert_eq!(format!("{:?}", second.document.cells), format!("{:?}", first.document.cells));
+    assert_eq!(format!("{:?}", second.document.metadata), format!("{:?}", first.document.metadata));
+    assert_eq!(format!("{:?}", second.document.extra), format!("{:?}", first.document.extra));
     first
 }
 
@@ -113,76 +96,39 @@ expected_of_nbformat! {
 
 #[test]
 fn an_invalid_id_is_replaced_and_kept_aside() {
-    let imported = round_trip(include_str!(
-        "../../../tests/fixtures/notebooks/invalid_cell_id.ipynb"
-    ));
+    let imported = round_trip(include_str!("../../../tests/fixtures/notebooks/invalid_cell_id.ipynb"));
     let cell = &imported.document.cells[0];
-    assert_eq!(
-        (cell.id.as_str(), cell.extra["id"].get()),
-        ("new-1", "\"$illegal_chars\"")
-    );
+    assert_eq!((cell.id.as_str(), cell.extra["id"].get()), ("new-1", "\"$illegal_chars\""));
     assert!(codes(&imported).contains(&NoticeCode::CellId));
 }
 
 #[test]
 fn a_notebook_of_the_future_loses_nothing() {
-    let imported = round_trip(include_str!(
-        "../../../tests/fixtures/notebooks/test4plus.ipynb"
-    ));
+    let imported = round_trip(include_str!("../../../tests/fixtures/notebooks/test4plus.ipynb"));
     let document = &imported.document;
     assert_eq!(document.extra["extra"].get(), "\"future\"");
-    let future = document
-        .cells
-        .iter()
-        .find(|cell| cell.id == "future-10")
-        .expect("kept");
-    assert_eq!(
-        (future.cell_type.as_str(), future.extra["cell_type"].get()),
-        ("raw", "\"future cell\"")
-    );
-    let outputs = &document
-        .cells
-        .iter()
-        .find(|cell| cell.id == "future-11")
-        .expect("kept")
-        .outputs;
-    assert_eq!(
-        outputs[1].get(),
-        r#"{"output_type":"future output","some key":["some data"]}"#
-    );
+    let future = document.cells.iter().find(|cell| cell.id == "future-10").expect("kept");
+    assert_eq!((future.cell_type.as_str(), future.extra["cell_type"].get()), ("raw", "\"future cell\""));
+    let outputs = &document.cells.iter().find(|cell| cell.id == "future-11").expect("kept").outputs;
+    assert_eq!(outputs[1].get(), r#"{"output_type":"future output","some key":["some data"]}"#);
     assert!(codes(&imported).contains(&NoticeCode::NewerMinor));
 }
 
 #[test]
 fn what_is_no_notebook_is_refused_with_the_reason() {
     let depth = format!("{}{}", "[".repeat(500), "]".repeat(500));
-    let deep = notebook("").replace(
-        "\"metadata\": {}",
-        &format!("\"metadata\": {{\"deep\": {depth}}}"),
-    );
+    let deep = notebook("").replace("\"metadata\": {}", &format!("\"metadata\": {{\"deep\": {depth}}}"));
     let cases: [(&[u8], &str); 12] = [
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \n", "the file is empty"),
         (b"{\"a\": \"\xff\"}", "not UTF-8 (at byte 7)"),
-        (
-            b"{\"cells\": [\n  {\"id\": ",
-            "line 2, column 10: the file ends too early",
-        ),
-        (
-            b"{} {}",
-            "line 1, column 4: there is something after the end",
-        ),
+        (b"{\"cells\": [\n  {\"id\": ", "line 2, column 10: the file ends too early"),
+        (b"{} {}", "line 1, column 4: there is something after the end"),
         (b"[]", "not an object"),
         (b"{}", "neither a format version"),
         (b"{\"nbformat\": 4, \"metadata\": {}}", "no list of cells"),
-        (
-            b"{\"nbformat\": 5, \"cells\": []}",
-            "nbformat 5 is not supported",
-        ),
-        (
-            b"{\"nbformat\": 0, \"cells\": []}",
-            "nbformat 0 is not supported",
-        ),
+        (b"{\"nbformat\": 5, \"cells\": []}", "nbformat 5 is not supported"),
+        (b"{\"nbformat\": 0, \"cells\": []}", "nbformat 0 is not supported"),
         (b"\xff\xfe{\0}\0", "not UTF-8 (at byte 0)"),
         (deep.as_bytes(), "deeper than 100 levels"),
     ];
@@ -195,54 +141,21 @@ fn what_is_no_notebook_is_refused_with_the_reason() {
 #[test]
 fn limits_are_typed() {
     let text = notebook("{}, {}");
-    let read_with = |max_bytes, max_cells| {
-        read(
-            text.as_bytes(),
-            &Limits {
-                max_bytes,
-                max_cells,
-            },
-            &mut String::new,
-        )
-        .err()
-    };
-    assert_eq!(
-        read_with(10, 9),
-        Some(IpynbError::TooLarge {
-            bytes: text.len(),
-            max_bytes: 10
-        })
-    );
-    assert_eq!(
-        read_with(999, 1),
-        Some(IpynbError::TooManyCells {
-            cells: 2,
-            max_cells: 1
-        })
-    );
+    let read_with =
+        |max_bytes, max_cells| read(text.as_bytes(), &Limits { max_bytes, max_cells }, &mut String::new).err();
+    assert_eq!(read_with(10, 9), Some(IpynbError::TooLarge { bytes: text.len(), max_bytes: 10 }));
+    assert_eq!(read_with(999, 1), Some(IpynbError::TooManyCells { cells: 2, max_cells: 1 }));
     assert_eq!(read_with(999, 2), None);
 }
 
 #[test]
 fn what_is_as_deep_as_allowed_survives_being_put_aside() {
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-    let output = |levels| {
-        code_cell(&format!(
-            r#"{{"output_type": "odd", "value": {}}}"#,
-            deep(levels)
-        ))
-    };
+    let output = |levels| code_cell(&format!(r#"{{"output_type": "odd", "value": {}}}"#, deep(levels)));
     round_trip(&output(99));
-    assert_eq!(
-        try_import(output(100).as_bytes()).err(),
-        Some(IpynbError::TooDeep {
-            max_depth: MAX_DEPTH
-        })
-    );
+    assert_eq!(try_import(output(100).as_bytes()).err(), Some(IpynbError::TooDeep { max_depth: MAX_DEPTH }));
     let mut document = import(&notebook("")).document;
-    document
-        .metadata
-        .insert("deep".to_owned(), raw(&deep(5_000)));
+    document.metadata.insert("deep".to_owned(), raw(&deep(5_000)));
     assert!(export(&document).contains("\"deep\": \"[[["));
 }
 
@@ -250,18 +163,9 @@ use NoticeCode::*;
 
 /// Odd cells and the notices that their repair gives.
 const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
-    (
-        r#"{"id": "a", "cell_type": "markdown", "source": "x"}"#,
-        &[CellMetadata],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": null}"#,
-        &[CellMetadata],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": "odd"}"#,
-        &[CellMetadata, UnknownCellKey],
-    ),
+    (r#"{"id": "a", "cell_type": "markdown", "source": "x"}"#, &[CellMetadata]),
+    (r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": null}"#, &[CellMetadata]),
+    (r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": "odd"}"#, &[CellMetadata, UnknownCellKey]),
     (
         r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "outputs": [], "execution_count": null}"#,
         &[EmptyFieldDropped],
@@ -270,22 +174,13 @@ const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
         r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "outputs": [1], "execution_count": 3}"#,
         &[UnknownCellKey],
     ),
-    (
-        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": null}"#,
-        &[Attachments],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": {"a.png": "odd"}}"#,
-        &[],
-    ),
+    (r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": null}"#, &[Attachments]),
+    (r#"{"id": "a", "cell_type": "markdown", "source": "x", "metadata": {}, "attachments": {"a.png": "odd"}}"#, &[]),
     (
         r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "attachments": {}, "outputs": [], "execution_count": 1}"#,
         &[],
     ),
-    (
-        r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}}"#,
-        &[OutputsMissing],
-    ),
+    (r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}}"#, &[OutputsMissing]),
     (
         r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": {"odd": 1}}"#,
         &[UnknownCellKey, OutputsMissing],
@@ -302,35 +197,14 @@ const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
         r#"{"id": "a", "cell_type": "code", "source": "x", "metadata": {}, "outputs": [], "execution_count": 99999999999999999999}"#,
         &[UnknownCellKey, ExecutionCount],
     ),
-    (
-        r#"{"id": "a", "cell_type": "raw", "source": null, "metadata": {}}"#,
-        &[Source],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "raw", "source": ["a", 1], "metadata": {}}"#,
-        &[UnknownCellKey, Source],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "raw", "source": "a\r\nb\rc", "metadata": {}}"#,
-        &[LineEndings],
-    ),
-    (
-        r#"{"id": 7, "cell_type": "raw", "source": "", "metadata": {}}"#,
-        &[CellId, UnknownCellKey],
-    ),
-    (
-        r#"{"cell_type": "raw", "source": "", "metadata": {}}"#,
-        &[CellId],
-    ),
-    (
-        r#"{"id": "a", "cell_type": "new", "source": "", "metadata": {}}"#,
-        &[CellType, UnknownCellKey],
-    ),
+    (r#"{"id": "a", "cell_type": "raw", "source": null, "metadata": {}}"#, &[Source]),
+    (r#"{"id": "a", "cell_type": "raw", "source": ["a", 1], "metadata": {}}"#, &[UnknownCellKey, Source]),
+    (r#"{"id": "a", "cell_type": "raw", "source": "a\r\nb\rc", "metadata": {}}"#, &[LineEndings]),
+    (r#"{"id": 7, "cell_type": "raw", "source": "", "metadata": {}}"#, &[CellId, UnknownCellKey]),
+    (r#"{"cell_type": "raw", "source": "", "metadata": {}}"#, &[CellId]),
+    (r#"{"id": "a", "cell_type": "new", "source": "", "metadata": {}}"#, &[CellType, UnknownCellKey]),
     (r#"{"id": "a", "source": "", "metadata": {}}"#, &[CellType]),
-    (
-        r#"{"id": "a", "cell_type": 4, "source": "", "metadata": {}}"#,
-        &[CellType, UnknownCellKey],
-    ),
+    (r#"{"id": "a", "cell_type": 4, "source": "", "metadata": {}}"#, &[CellType, UnknownCellKey]),
     (r#""not a cell""#, &[CellNotAnObject, CellId]),
     (
         r#"{"id": "a", "cell_type": "code", "source": "", "metadata": {"name": "", "tags": ["a", "a"], "collapsed": 1, "scrolled": "x", "execution": {"a": 1}, "jupyter": 3}, "outputs": []}"#,
@@ -340,10 +214,7 @@ const ODD_CELLS: &[(&str, &[NoticeCode])] = &[
         r#"{"id": "a", "cell_type": "raw", "source": "", "metadata": {"format": 3, "collapsed": 1, "notarium": "odd"}}"#,
         &[],
     ),
-    (
-        r#"{"id": "a", "cell_type": "raw", "source": "", "metadata": {"notarium": {}}}"#,
-        &[],
-    ),
+    (r#"{"id": "a", "cell_type": "raw", "source": "", "metadata": {"notarium": {}}}"#, &[]),
     (
         r#"{"id": "a", "cell_type": "raw", "source": "\ud800", "metadata": {"x": NaN, "y": 1, "y": 2}}"#,
         &[LoneSurrogate, NotFinite, DuplicateKey],
@@ -363,52 +234,29 @@ fn odd_cells_are_repaired_with_a_notice_and_lose_nothing() {
 #[test]
 fn odd_outputs_keep_their_place_and_their_parts() {
     let cases: &[(&str, &[NoticeCode])] = &[
-        (
-            r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {}}"#,
-            &[EmptyFieldDropped],
-        ),
-        (
-            r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {"a": 1}}"#,
-            &[],
-        ),
-        (
-            r#"{"output_type": "stream", "name": null, "text": ["a", 2]}"#,
-            &[],
-        ),
+        (r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {}}"#, &[EmptyFieldDropped]),
+        (r#"{"output_type": "stream", "name": "stdout", "text": "a", "metadata": {"a": 1}}"#, &[]),
+        (r#"{"output_type": "stream", "name": null, "text": ["a", 2]}"#, &[]),
         (r#"{"output_type": "stream"}"#, &[OutputCompleted]),
-        (
-            r#"{"output_type": "error", "ename": null, "evalue": 5, "traceback": "one text"}"#,
-            &[],
-        ),
+        (r#"{"output_type": "error", "ename": null, "evalue": 5, "traceback": "one text"}"#, &[]),
         (r#"{"output_type": "error"}"#, &[OutputCompleted]),
         (
             r#"{"output_type": "display_data", "data": {"text/plain": "kept", "text/html": {"odd": 1}}, "metadata": {}, "transient": {}}"#,
             &[],
         ),
-        (
-            r#"{"output_type": "display_data", "data": ["odd"], "metadata": null}"#,
-            &[],
-        ),
+        (r#"{"output_type": "display_data", "data": ["odd"], "metadata": null}"#, &[]),
         (
             r#"{"output_type": "execute_result", "data": {"application/x+json": [1, 12345678901234567890123]}}"#,
             &[OutputCompleted],
         ),
-        (
-            r#"{"output_type": "execute_result", "data": {}, "metadata": {}, "execution_count": "1"}"#,
-            &[],
-        ),
-        (
-            r#"{"output_type": "pyout", "prompt_number": 3, "text": ["a\n", "b"]}"#,
-            &[OutputUpgraded],
-        ),
+        (r#"{"output_type": "execute_result", "data": {}, "metadata": {}, "execution_count": "1"}"#, &[]),
+        (r#"{"output_type": "pyout", "prompt_number": 3, "text": ["a\n", "b"]}"#, &[OutputUpgraded]),
         (r#"{"output_type": "table", "rows": [1]}"#, &[UnknownOutput]),
         (r#"{"text": "no type"}"#, &[UnknownOutput]),
         (r#""not an object""#, &[OutputNotAnObject]),
     ];
     for (output, expected) in cases {
-        let text = code_cell(&format!(
-            r#"{output}, {{"output_type": "stream", "name": "stdout", "text": "after"}}"#
-        ));
+        let text = code_cell(&format!(r#"{output}, {{"output_type": "stream", "name": "stdout", "text": "after"}}"#));
         let imported = round_trip(&text);
         assert_eq!(codes(&imported), *expected, "{output}");
         assert_eq!(imported.document.cells[0].outputs.len(), 2);
@@ -420,80 +268,43 @@ fn the_part_of_an_output_that_fits_is_shown_to_others() {
     let text = code_cell(
         r#"{"output_type": "display_data", "data": {"text/plain": "kept", "a/b": 1}, "metadata": {}, "transient": 2}"#,
     );
-    let exported: serde_json::Value =
-        serde_json::from_str(&export(&import(&text).document)).expect("JSON");
+    let exported: serde_json::Value = serde_json::from_str(&export(&import(&text).document)).expect("JSON");
     let cell = &exported["cells"][0];
-    assert_eq!(
-        cell["outputs"][0]["data"],
-        serde_json::json!({"text/plain": ["kept"]})
-    );
+    assert_eq!(cell["outputs"][0]["data"], serde_json::json!({"text/plain": ["kept"]}));
     let patch = &cell["metadata"]["notarium"]["output_patches"][0];
-    assert_eq!(
-        (&patch["data"], &patch["set"]),
-        (
-            &serde_json::json!({"a/b": 1}),
-            &serde_json::json!({"transient": 2})
-        )
-    );
+    assert_eq!((&patch["data"], &patch["set"]), (&serde_json::json!({"a/b": 1}), &serde_json::json!({"transient": 2})));
 }
 
 #[test]
 fn a_patch_is_left_out_when_another_program_has_run_the_cell() {
     let text = export(
-        &import(&code_cell(
-            r#"{"output_type": "stream", "name": "stdout", "text": "old", "more": 1}"#,
-        ))
-        .document,
+        &import(&code_cell(r#"{"output_type": "stream", "name": "stdout", "text": "old", "more": 1}"#)).document,
     );
     let imported = import(&text.replace("\"old\"", "\"new\""));
     assert_eq!(codes(&imported), [NoticeCode::StaleAside]);
-    assert_eq!(
-        imported.document.cells[0].outputs[0].get(),
-        r#"{"name":"stdout","output_type":"stream","text":"new"}"#
-    );
+    assert_eq!(imported.document.cells[0].outputs[0].get(), r#"{"name":"stdout","output_type":"stream","text":"new"}"#);
     assert!(!write(&imported.document).contains("notarium"));
 }
 
 fn cell_of_type(cell_type: &str) -> DocumentCell {
-    DocumentCell {
-        id: "a".to_owned(),
-        cell_type: cell_type.to_owned(),
-        ..DocumentCell::default()
-    }
+    DocumentCell { id: "a".to_owned(), cell_type: cell_type.to_owned(), ..DocumentCell::default() }
 }
 
 #[test]
 fn our_cell_types_and_flags_come_back() {
     let mut sql = cell_of_type("sql");
-    sql.flags = Object::from([
-        ("pinned".to_owned(), raw("true")),
-        ("source_hidden".to_owned(), raw("true")),
-    ]);
-    sql.attachments = Some(Object::from([(
-        "a.png".to_owned(),
-        raw(r#"{"image/png":"AA"}"#),
-    )]));
+    sql.flags = Object::from([("pinned".to_owned(), raw("true")), ("source_hidden".to_owned(), raw("true"))]);
+    sql.attachments = Some(Object::from([("a.png".to_owned(), raw(r#"{"image/png":"AA"}"#))]));
     let mut prompt = cell_of_type("prompt");
     prompt.id = "b".to_owned();
     prompt.execution_count = Some(4);
-    prompt.outputs = vec![raw(
-        r#"{"data":{"text/markdown":"the\nreply"},"metadata":{},"output_type":"display_data"}"#,
-    )];
-    let document = Document {
-        cells: vec![sql, prompt],
-        ..Document::default()
-    };
+    prompt.outputs = vec![raw(r#"{"data":{"text/markdown":"the\nreply"},"metadata":{},"output_type":"display_data"}"#)];
+    let document = Document { cells: vec![sql, prompt], ..Document::default() };
     let text = export(&document);
-    assert_eq!(
-        format!("{:?}", import(&text).document.cells),
-        format!("{:?}", document.cells)
-    );
+    assert_eq!(format!("{:?}", import(&text).document.cells), format!("{:?}", document.cells));
     let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(
-        (
-            &value["cells"][0]["cell_type"],
-            &value["cells"][1]["cell_type"]
-        ),
+        (&value["cells"][0]["cell_type"], &value["cells"][1]["cell_type"]),
         (&"code".into(), &"markdown".into())
     );
     let metadata = serde_json::json!({
@@ -510,53 +321,27 @@ fn a_document_of_any_kind_is_written_valid() {
     odd.execution_count = Some(-5);
     odd.source = "a\r\n\u{2028}b".to_owned();
     odd.outputs = vec![raw("3"), raw(r#"{"output_type":"stream"}"#)];
-    let cells = vec![
-        odd,
-        cell_of_type("code"),
-        cell_of_type("code"),
-        cell_of_type("raw"),
-    ];
-    export(&Document {
-        cells,
-        ..Document::default()
-    });
+    let cells = vec![odd, cell_of_type("code"), cell_of_type("code"), cell_of_type("raw")];
+    export(&Document { cells, ..Document::default() });
 }
 
 #[test]
 fn versions_are_guessed_from_the_shape() {
     let cases = [
-        (
-            r#"{"cells": [{"cell_type": "code", "source": "s", "outputs": []}]}"#,
-            "s",
-        ),
+        (r#"{"cells": [{"cell_type": "code", "source": "s", "outputs": []}]}"#, "s"),
         (
             r#"{"nbformat": "4", "nbformat_minor": 2, "metadata": {}, "cells": [{"cell_type": "code", "source": "s", "outputs": []}]}"#,
             "s",
         ),
-        (
-            r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": ["s"], "outputs": []}]}]}"#,
-            "s",
-        ),
+        (r#"{"worksheets": [{"cells": [{"cell_type": "code", "input": ["s"], "outputs": []}]}]}"#, "s"),
         (
             r#"{"nbformat": 4, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s\n", "t"], "outputs": []}]}]}"#,
             "s\nt",
         ),
-        (
-            r#"{"nbformat": 3, "cells": [{"cell_type": "code", "input": ["s", "t"]}]}"#,
-            "s\nt",
-        ),
-        (
-            r#"{"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s", "t"]}]}]}"#,
-            "s\nt",
-        ),
-        (
-            r#"{"cells": [{"cell_type": "code", "code": "s", "prompt_number": 4}]}"#,
-            "s",
-        ),
-        (
-            r#"{"nbformat": 1, "cells": [{"cell_type": "text", "text": "s"}]}"#,
-            "s",
-        ),
+        (r#"{"nbformat": 3, "cells": [{"cell_type": "code", "input": ["s", "t"]}]}"#, "s\nt"),
+        (r#"{"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s", "t"]}]}]}"#, "s\nt"),
+        (r#"{"cells": [{"cell_type": "code", "code": "s", "prompt_number": 4}]}"#, "s"),
+        (r#"{"nbformat": 1, "cells": [{"cell_type": "text", "text": "s"}]}"#, "s"),
     ];
     for (text, source) in cases {
         assert_eq!(round_trip(text).document.cells[0].source, source, "{text}");
@@ -577,39 +362,26 @@ fn worksheets_are_flattened_and_the_name_is_offered_as_title() {
     assert_eq!(document.cells[0].source, "## a b");
     let code = &document.cells[1];
     assert_eq!(
-        (
-            code.extra["language"].get(),
-            code.metadata["collapsed"].get(),
-            code.execution_count
-        ),
+        (code.extra["language"].get(), code.metadata["collapsed"].get(), code.execution_count),
         ("\"R\"", "true", Some(3))
     );
     assert_eq!(
         code.outputs[0].get(),
         r#"{"data":{"application/json":{"a":1.0},"image/png":"AA"},"execution_count":3,"metadata":{},"output_type":"execute_result"}"#
     );
-    assert_eq!(
-        document.extra["worksheets"].get(),
-        r#"[{"metadata":{"kept":1}},{}]"#
-    );
+    assert_eq!(document.extra["worksheets"].get(), r#"[{"metadata":{"kept":1}},{}]"#);
 }
 
 #[test]
 fn a_kernelspec_without_a_name_to_show_is_completed() {
-    let text = notebook("").replace("\"metadata\": {}", r#""metadata": {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {}, "title": 3}"#);
+    let text = notebook("").replace(
+        "\"metadata\": {}",
+        r#""metadata": {"kernelspec": {"name": "ir", "language": "R"}, "language_info": {}, "title": 3}"#,
+    );
     let imported = round_trip(&text);
-    assert_eq!(
-        imported.document.metadata["kernelspec"].get(),
-        r#"{"display_name":"ir","language":"R","name":"ir"}"#
-    );
-    assert_eq!(
-        imported.document.metadata["language_info"].get(),
-        r#"{"name":"R"}"#
-    );
-    assert_eq!(
-        (imported.document.metadata["title"].get(), imported.title),
-        ("3", None)
-    );
+    assert_eq!(imported.document.metadata["kernelspec"].get(), r#"{"display_name":"ir","language":"R","name":"ir"}"#);
+    assert_eq!(imported.document.metadata["language_info"].get(), r#"{"name":"R"}"#);
+    assert_eq!((imported.document.metadata["title"].get(), imported.title), ("3", None));
 }
 
 mod laws {
@@ -680,15 +452,7 @@ mod laws {
     }
 
     fn any_json() -> impl Strategy<Value = Json> {
-        let numbers = prop::sample::select(vec![
-            "0",
-            "1",
-            "-1",
-            "2.5",
-            "1e3",
-            "99999999999999999999",
-            "1.10",
-        ]);
+        let numbers = prop::sample::select(vec!["0", "1", "-1", "2.5", "1e3", "99999999999999999999", "1.10"]);
         let leaf = prop_oneof![
             Just(Json::Null),
             any::<bool>().prop_map(Json::Bool),
@@ -707,16 +471,11 @@ mod laws {
         let fields = fields.to_vec();
         let count = fields.len();
         let own = prop::collection::vec(prop::option::weighted(0.7, any_json()), count..=count);
-        (own, prop::collection::btree_map(word(), any_json(), 0..2)).prop_map(
-            move |(own, mut map)| {
-                let own = fields
-                    .iter()
-                    .zip(own)
-                    .filter_map(|(key, value)| Some(((*key).to_owned(), value?)));
-                map.extend(own);
-                Json::Object(map)
-            },
-        )
+        (own, prop::collection::btree_map(word(), any_json(), 0..2)).prop_map(move |(own, mut map)| {
+            let own = fields.iter().zip(own).filter_map(|(key, value)| Some(((*key).to_owned(), value?)));
+            map.extend(own);
+            Json::Object(map)
+        })
     }
 
     fn typed(
@@ -734,26 +493,10 @@ mod laws {
     }
 
     fn any_output() -> impl Strategy<Value = Json> {
-        let fields = [
-            "data",
-            "metadata",
-            "text",
-            "name",
-            "ename",
-            "evalue",
-            "traceback",
-            "execution_count",
-        ];
+        let fields = ["data", "metadata", "text", "name", "ename", "evalue", "traceback", "execution_count"];
         let known = typed(
             "output_type",
-            &[
-                "display_data",
-                "execute_result",
-                "stream",
-                "error",
-                "pyout",
-                "odd",
-            ],
+            &["display_data", "execute_result", "stream", "error", "pyout", "odd"],
             object(&fields),
         );
         prop_oneof![9 => known, 1 => any_json()]
@@ -774,11 +517,7 @@ mod laws {
 
     fn any_cell() -> impl Strategy<Value = Json> {
         let base = object(&["id", "source", "metadata", "attachments", "execution_count"]);
-        let parts = (
-            base,
-            prop::collection::vec(any_output(), 0..3),
-            prop::option::of(any_aside()),
-        );
+        let parts = (base, prop::collection::vec(any_output(), 0..3), prop::option::of(any_aside()));
         let cell = parts.prop_map(|(base, outputs, aside)| {
             let Json::Object(mut cell) = base else {
                 return base;
@@ -794,28 +533,15 @@ mod laws {
     }
 
     fn any_notebook() -> impl Strategy<Value = String> {
-        let parts = (
-            prop::collection::vec(any_cell(), 0..4),
-            object(&["metadata"]),
-            0..8_u32,
-            any::<bool>(),
-        );
+        let parts = (prop::collection::vec(any_cell(), 0..4), object(&["metadata"]), 0..8_u32, any::<bool>());
         parts.prop_map(|(cells, base, minor, old)| {
             let Json::Object(mut root) = base else {
                 return base.compact();
             };
             let cells = Json::Array(cells);
-            let sheet = Json::Array(vec![Json::Object(
-                [("cells".to_owned(), cells.clone())].into(),
-            )]);
-            root.insert(
-                if old { "worksheets" } else { "cells" }.to_owned(),
-                if old { sheet } else { cells },
-            );
-            root.insert(
-                "nbformat".to_owned(),
-                Json::Number(if old { "3" } else { "4" }.to_owned()),
-            );
+            let sheet = Json::Array(vec![Json::Object([("cells".to_owned(), cells.clone())].into())]);
+            root.insert(if old { "worksheets" } else { "cells" }.to_owned(), if old { sheet } else { cells });
+            root.insert("nbformat".to_owned(), Json::Number(if old { "3" } else { "4" }.to_owned()));
             root.insert("nbformat_minor".to_owned(), Json::Number(minor.to_string()));
             Json::Object(root).pretty()
         })
@@ -828,44 +554,24 @@ mod laws {
     fn any_document_cell() -> impl Strategy<Value = DocumentCell> {
         let kinds = prop::sample::select(vec!["code", "markdown", "raw", "sql", "prompt", "odd"]);
         let outputs = prop::collection::vec(any_output().prop_map(|value| value.to_raw()), 0..3);
-        let maps = (
-            any_object(),
-            prop::option::of(any_aside()),
-            prop::option::of(any_object()),
-            any_object(),
-            any_object(),
-        );
-        (
-            word(),
-            kinds,
-            word(),
-            maps,
-            prop::option::of(-2..3_i64),
-            outputs,
-        )
-            .prop_map(
-                |(
+        let maps =
+            (any_object(), prop::option::of(any_aside()), prop::option::of(any_object()), any_object(), any_object());
+        (word(), kinds, word(), maps, prop::option::of(-2..3_i64), outputs).prop_map(
+            |(id, kind, source, (mut metadata, aside, attachments, flags, extra), execution_count, outputs)| {
+                metadata.extend(aside.map(|aside| ("notarium".to_owned(), aside.to_raw())));
+                DocumentCell {
                     id,
-                    kind,
+                    cell_type: kind.to_owned(),
                     source,
-                    (mut metadata, aside, attachments, flags, extra),
+                    metadata,
+                    attachments,
                     execution_count,
                     outputs,
-                )| {
-                    metadata.extend(aside.map(|aside| ("notarium".to_owned(), aside.to_raw())));
-                    DocumentCell {
-                        id,
-                        cell_type: kind.to_owned(),
-                        source,
-                        metadata,
-                        attachments,
-                        execution_count,
-                        outputs,
-                        flags,
-                        extra,
-                    }
-                },
-            )
+                    flags,
+                    extra,
+                }
+            },
+        )
     }
 
     proptest! {

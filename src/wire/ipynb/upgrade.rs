@@ -19,14 +19,8 @@ impl Lines {
             && items.iter().all(Json::is_string)
         {
             let parts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
-            let ended = parts
-                .first()
-                .is_some_and(|first| first.ends_with(['\n', '\r']));
-            *value = Json::String(parts.join(if self == Self::Either && ended {
-                ""
-            } else {
-                "\n"
-            }));
+            let ended = parts.first().is_some_and(|first| first.ends_with(['\n', '\r']));
+            *value = Json::String(parts.join(if self == Self::Either && ended { "" } else { "\n" }));
         }
     }
 }
@@ -39,11 +33,7 @@ pub fn notebook(root: &mut Map, major: u32, notices: &mut Notices) -> Option<Str
     }
     let mut cells = take_worksheets(root, notices);
     cells.extend(super::draft::take_list(root, "cells").unwrap_or_default());
-    let lines = if major < 3 {
-        Lines::Bare
-    } else {
-        Lines::Either
-    };
+    let lines = if major < 3 { Lines::Bare } else { Lines::Either };
     for (index, value) in cells.iter_mut().enumerate() {
         notices.cell = Some(index);
         if let Json::Object(cell) = value {
@@ -93,8 +83,7 @@ fn take_worksheets(root: &mut Map, notices: &mut Notices) -> Vec<Json> {
 
 fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut Notices) {
     cell.remove("trusted");
-    cell.entry("metadata".to_owned())
-        .or_insert_with(Json::empty_object);
+    cell.entry("metadata".to_owned()).or_insert_with(Json::empty_object);
     for key in ["source", "input", "code", "text", "rendered"] {
         if let Some(text) = cell.get_mut(key) {
             lines.join(text);
@@ -111,19 +100,14 @@ fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut Notices) {
 }
 
 fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
-    if cell
-        .get("language")
-        .is_some_and(|language| language.as_str() == Some("python"))
-    {
+    if cell.get("language").is_some_and(|language| language.as_str() == Some("python")) {
         cell.remove("language");
     }
     rename(cell, "code", "source");
     rename(cell, "input", "source");
-    cell.entry("source".to_owned())
-        .or_insert_with(|| Json::text(""));
+    cell.entry("source".to_owned()).or_insert_with(|| Json::text(""));
     rename(cell, "prompt_number", "execution_count");
-    if let (Some(collapsed), Some(Json::Object(metadata))) =
-        (cell.get("collapsed").cloned(), cell.get_mut("metadata"))
+    if let (Some(collapsed), Some(Json::Object(metadata))) = (cell.get("collapsed").cloned(), cell.get_mut("metadata"))
     {
         metadata.insert("collapsed".to_owned(), collapsed);
         cell.remove("collapsed");
@@ -161,13 +145,8 @@ pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
             lines.join(text);
         }
     }
-    let output_type = output
-        .get("output_type")
-        .and_then(Json::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let rename_type =
-        |output: &mut Map, to: &str| output.insert("output_type".to_owned(), Json::text(to));
+    let output_type = output.get("output_type").and_then(Json::as_str).unwrap_or_default().to_owned();
+    let rename_type = |output: &mut Map, to: &str| output.insert("output_type".to_owned(), Json::text(to));
     match output_type.as_str() {
         "pyout" => {
             rename_type(output, "execute_result");
@@ -180,9 +159,7 @@ pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
             rename_type(output, "error");
         }
         "stream" => {
-            let name = output
-                .remove("stream")
-                .unwrap_or_else(|| Json::text("stdout"));
+            let name = output.remove("stream").unwrap_or_else(|| Json::text("stdout"));
             output.insert("name".to_owned(), name);
         }
         _ => {}
@@ -192,9 +169,7 @@ pub fn upgrade_output(output: &mut Map, lines: Lines, notices: &mut Notices) {
 /// Moves everything but the known fields into `data`, under full MIME types.
 fn gather_data(output: &mut Map, notices: &mut Notices) {
     let own = ["output_type", "execution_count", "metadata"];
-    let mut data: Map = output
-        .extract_if(.., |key, _| !own.contains(&key.as_str()))
-        .collect();
+    let mut data: Map = output.extract_if(.., |key, _| !own.contains(&key.as_str())).collect();
     name_mime_types(&mut data);
     if let Some(value) = data.get_mut("application/json") {
         parse_json(value, notices);
@@ -202,9 +177,7 @@ fn gather_data(output: &mut Map, notices: &mut Notices) {
     let mut data = Json::Object(data);
     output::join_bundle(&mut data);
     output.insert("data".to_owned(), data);
-    let metadata = output
-        .entry("metadata".to_owned())
-        .or_insert_with(Json::empty_object);
+    let metadata = output.entry("metadata".to_owned()).or_insert_with(Json::empty_object);
     if let Json::Object(metadata) = metadata {
         name_mime_types(metadata);
     }

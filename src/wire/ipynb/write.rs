@@ -33,29 +33,20 @@ pub fn write(document: &Document) -> String {
         ("nbformat", number("4")),
         ("nbformat_minor", number("5")),
     ];
-    let mut text =
-        Json::Object(entries.map(|(key, value)| (key.to_owned(), value)).into()).pretty();
+    let mut text = Json::Object(entries.map(|(key, value)| (key.to_owned(), value)).into()).pretty();
     text.push('\n');
     text
 }
 
 /// The first cell with a valid id keeps it.
 fn unique_ids(document: &Document) -> Vec<String> {
-    let valid = document
-        .cells
-        .iter()
-        .map(|cell| cell.id.as_str())
-        .filter(|id| schema::is_cell_id(id));
+    let valid = document.cells.iter().map(|cell| cell.id.as_str()).filter(|id| schema::is_cell_id(id));
     let taken: BTreeSet<&str> = valid.collect();
     let mut used = BTreeSet::new();
     let mut ids = Vec::with_capacity(document.cells.len());
     for (index, cell) in document.cells.iter().enumerate() {
         let keep = schema::is_cell_id(&cell.id) && used.insert(cell.id.as_str());
-        ids.push(if keep {
-            cell.id.clone()
-        } else {
-            index_id(index, &taken)
-        });
+        ids.push(if keep { cell.id.clone() } else { index_id(index, &taken) });
     }
     ids
 }
@@ -67,9 +58,7 @@ pub fn index_id(index: usize, taken: &BTreeSet<&str>) -> String {
     if !taken.contains(plain.as_str()) {
         return plain;
     }
-    numbered
-        .find(|id| !taken.contains(id.as_str()))
-        .unwrap_or(plain)
+    numbered.find(|id| !taken.contains(id.as_str())).unwrap_or(plain)
 }
 
 fn notebook_metadata(mut notebook: NotebookDraft) -> Map {
@@ -92,9 +81,7 @@ fn cell_object(mut cell: CellDraft) -> Map {
     set("id", Json::String(cell.id));
     set("cell_type", Json::text(base.name()));
     set("source", output::lines(&cell.source));
-    let count = cell
-        .execution_count
-        .map_or(Json::Null, |count| Json::Number(count.to_string()));
+    let count = cell.execution_count.map_or(Json::Null, |count| Json::Number(count.to_string()));
     if base == Base::Code {
         set("execution_count", count);
         set("outputs", outputs(&cell.outputs, &mut aside));
@@ -110,14 +97,8 @@ fn cell_object(mut cell: CellDraft) -> Map {
         }
         None => {}
     }
-    let odd = take_odd(&mut cell.metadata, |key, value| {
-        schema::cell_entry_fits(base, key, value)
-    });
-    put(
-        &mut aside,
-        "flags",
-        other_flags(cell.flags, &odd, &mut cell.metadata),
-    );
+    let odd = take_odd(&mut cell.metadata, |key, value| schema::cell_entry_fits(base, key, value));
+    put(&mut aside, "flags", other_flags(cell.flags, &odd, &mut cell.metadata));
     put(&mut aside, "metadata", odd);
     put(&mut aside, "extra", cell.extra);
     add_aside(&mut cell.metadata, aside);
@@ -165,9 +146,7 @@ fn other_flags(mut flags: Map, odd: &Map, metadata: &mut Map) -> Map {
         if flags.get(flag) != Some(&Json::Bool(true)) || odd.contains_key("jupyter") {
             continue;
         }
-        let jupyter = metadata
-            .entry("jupyter".to_owned())
-            .or_insert_with(Json::empty_object);
+        let jupyter = metadata.entry("jupyter".to_owned()).or_insert_with(Json::empty_object);
         if let Json::Object(jupyter) = jupyter {
             jupyter.insert(flag.to_owned(), Json::Bool(true));
             flags.remove(flag);
@@ -178,9 +157,7 @@ fn other_flags(mut flags: Map, odd: &Map, metadata: &mut Map) -> Map {
 
 /// Takes out the entries that would make the file invalid.
 fn take_odd(metadata: &mut Map, fits: impl Fn(&str, &Json) -> bool) -> Map {
-    metadata
-        .extract_if(.., |key, value| !fits(key, value))
-        .collect()
+    metadata.extract_if(.., |key, value| !fits(key, value)).collect()
 }
 
 fn put(aside: &mut Map, key: &str, map: Map) {
@@ -193,9 +170,7 @@ fn add_aside(metadata: &mut Map, aside: Map) {
     if aside.is_empty() {
         return;
     }
-    let ours = metadata
-        .entry("notarium".to_owned())
-        .or_insert_with(Json::empty_object);
+    let ours = metadata.entry("notarium".to_owned()).or_insert_with(Json::empty_object);
     if let Json::Object(ours) = ours {
         ours.extend(aside);
     }

@@ -1,0 +1,331 @@
+//! The messages of the WebSocket, one JSON text frame each, externally tagged: `{"subscribe": {…}}`.
+
+use notarium_core::{
+    Actor, CellId, CommandId, CorrelationId, EventId, ExecutionId, KernelSessionId, Millis, Notebook, NotebookId,
+    Outcome, RawJson, RejectionCode, Role, Scope, Stored, Version,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+// --- from the client ---
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ClientMessage {
+    /// The first frame, within ten seconds.
+    Hello(HelloMessage),
+    /// A new token for the same account, without reconnecting.
+    Refresh {
+        token: String,
+    },
+    Subscribe(SubscribeMessage),
+    Unsubscribe {
+        notebook: NotebookId,
+    },
+    Command(CommandMessage),
+    /// Where I am. Ephemeral: coalesced, forgotten on disconnect, never in the log.
+    Presence {
+        notebook: NotebookId,
+        state: PresenceState,
+    },
+    /// From runtime agents: what I can launch. Replaces the last offer.
+    Offer {
+        kernelspecs: Vec<OfferedKernelspec>,
+    },
+    /// From runtime agents: whether a kernel is busy. Ephemeral.
+    KernelStatus {
+        notebook: NotebookId,
+        kernel_session: KernelSessionId,
+        busy: bool,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HelloMessage {
+    /// [`crate::PROTOCOL`].
+    pub protocol: u32,
+    /// Absent when it came as the subprotocol `notarium.bearer.<token>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Name and version of the program, for people who look for a fault.
+    pub client: String,
+    /// Optional parts of the protocol that the client knows. Unknown names are ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubscribeMessage {
+    pub notebook: NotebookId,
+    /// The version that the client holds; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Version>,
+    /// Cells with text that is not acked: their changes since the base come even when a snapshot does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<UnconfirmedText>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnconfirmedText {
+    pub cell_id: CellId,
+    pub base: Version,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandMessage {
+    /// Chosen by the client, new for every command; a retry repeats it and is applied once.
+    pub id: CommandId,
+    pub notebook: NotebookId,
+    /// Refuse the command unless the notebook is at this version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    /// The undo group; absent: the command is a group of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<CorrelationId>,
+    /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
+    pub body: RawJson,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PresenceState {
+    /// The cell that has the focus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    /// Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<[u32; 2]>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub typing: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedKernelspec {
+    pub name: String,
+    pub display_name: String,
+    pub language: String,
+}
+
+// --- from the server ---
+
+/// What the server sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerMessage {
+    /// The answer to `hello`.
+    Welcome(WelcomeMessage),
+    /// The answer to `subscribe`; `events` follow from the version that it names.
+    Subscribed(Box<SubscribedMessage>),
+    Events(EventsMessage),
+    /// The command's events are on disk. Follows the `events` that carry them.
+    Ack(AckMessage),
+    /// Nothing was changed.
+    Reject(RejectMessage),
+    /// Who is here: the peers that changed, and those that left (by connection).
+    Presence {
+        notebook: NotebookId,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        peers: Vec<PeerState>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left: Vec<String>,
+    },
+    /// What is known of the kernels beside the log. Ephemeral.
+    Kernels {
+        notebook: NotebookId,
+        kernels: Vec<KernelStatus>,
+    },
+    /// Your role in this notebook is now another; null: you may no longer see it, and hear no more of it.
+    Access {
+        notebook: NotebookId,
+        role: Option<Role>,
+    },
+    /// You fell behind: events were left out. What follows is a `subscribed` that catches you up.
+    Resync {
+        notebook: NotebookId,
+        reason: String,
+    },
+    /// To runtime agents: this notebook waits for a kernel that you offer. Subscribe, claim, launch.
+    Work {
+        notebook: NotebookId,
+        kernel_session: KernelSessionId,
+        kernelspec: String,
+    },
+    /// To the runtime agent of a session: the answer to its input request. The only way of a password.
+    InputValue {
+        notebook: NotebookId,
+        execution_id: ExecutionId,
+        value: String,
+    },
+    /// Something is wrong with a message or the connection.
+    Error(ErrorMessage),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WelcomeMessage {
+    pub protocol: u32,
+    /// Name and version of the server.
+    pub server: String,
+    /// The name of this connection in presence.
+    pub connection: String,
+    pub actor: Actor,
+    pub scopes: Vec<Scope>,
+    /// When the token ends; send `refresh` before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+    pub max_frame_bytes: u64,
+    /// The server sends a ping this often; a client that hears nothing for three times as long reconnects.
+    pub heartbeat_ms: u64,
+    pub features: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SubscribedMessage {
+    pub notebook: NotebookId,
+    /// The events that follow come after this version.
+    pub version: Version,
+    pub role: Role,
+    /// True: this server cannot write the notebook, because a newer one has.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<Box<Notebook>>,
+    /// With a snapshot: the events since their base of the cells that the client named as unconfirmed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed_events: Vec<EventMessage>,
+    /// Cells whose base was too far back: offer the text as a conflict copy.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub base_too_old: Vec<CellId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub peers: Vec<PeerState>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kernels: Vec<KernelStatus>,
+}
+
+/// An event as clients see it: without the notebook's id (the frame has it) and the hashes (the record has them).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventMessage {
+    pub version: Version,
+    pub id: EventId,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    pub schema: u16,
+    pub actor: Actor,
+    pub command_id: CommandId,
+    pub correlation_id: CorrelationId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub causation_id: Option<EventId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<CorrelationId>,
+    pub recorded_at: Millis,
+    pub payload: RawJson,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EventsMessage {
+    pub notebook: NotebookId,
+    /// The version of the first event; they are gapless.
+    pub from: Version,
+    pub events: Vec<EventMessage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AckMessage {
+    pub id: CommandId,
+    pub notebook: NotebookId,
+    /// The notebook's version after the command.
+    pub version: Version,
+    #[serde(default, skip_serializing_if = "Outcome::is_empty")]
+    pub outcome: Outcome,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RejectMessage {
+    pub id: CommandId,
+    pub notebook: NotebookId,
+    pub code: RejectionCode,
+    /// One sentence that says what to do.
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual_version: Option<Version>,
+}
+
+/// Somebody who is in the notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PeerState {
+    pub connection: String,
+    pub actor: Actor,
+    /// For people to read.
+    pub name: String,
+    #[serde(default)]
+    pub state: PresenceState,
+}
+
+/// What is known of a kernel beside the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelStatus {
+    pub kernel_session: KernelSessionId,
+    /// False: its runtime agent has not been heard of for five seconds.
+    pub reachable: bool,
+    pub busy: bool,
+}
+
+/// What can be wrong with a message or a connection, beside rejections of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// Not JSON, or not of the described shape.
+    Malformed,
+    UnknownMessage,
+    /// The frame is larger than `max_frame_bytes`.
+    FrameTooLarge,
+    UnsupportedProtocol,
+    /// No `hello` came in time.
+    HelloTimeout,
+    Unauthenticated,
+    Forbidden,
+    UnknownNotebook,
+    TooManyRequests,
+    /// A `since` after the notebook's version: the client knows what this server does not. Subscribe without it.
+    VersionInFuture,
+    /// The server is stopping or cannot serve this now; reconnect with backoff.
+    Unavailable,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ErrorMessage {
+    pub code: ErrorCode,
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notebook: Option<NotebookId>,
+    /// True: the server closes the connection after this.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fatal: bool,
+}
+
+impl From<&Stored> for EventMessage {
+    fn from(stored: &Stored) -> Self {
+        let envelope = stored.envelope.clone();
+        Self {
+            version: envelope.version,
+            id: envelope.id,
+            event_type: envelope.event_type,
+            schema: envelope.schema,
+            actor: envelope.actor,
+            command_id: envelope.command_id,
+            correlation_id: envelope.correlation_id,
+            causation_id: envelope.causation_id,
+            undoes: envelope.undoes,
+            recorded_at: envelope.recorded_at,
+            payload: stored.payload.clone(),
+        }
+    }
+}
