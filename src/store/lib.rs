@@ -1,1 +1,17 @@
-//! Under construction.
+//! The store: where events, heads and commands are kept, and what follows from them.
+//!
+//! Purpose: [`EventStore`] is the trait that the server writes to; [`Memory`] keeps it for tests and simulations.
+//!
+//! Invariants:
+//! - An append that returned `Ok` is on disk: a process killed an instant later has lost nothing of it.
+//! - Events, head and command ids of an append are written together or not at all.
+//! - Versions of a notebook are gapless: an append whose `expected` is not the head writes nothing.
+//! - The payload that is read is byte for byte the payload that was written; unknown event types survive.
+//!
+//! This crate must never read the clock, decide what an event means for a notebook, or know HTTP. Only it knows SQL.
+
+mod event_store;
+mod memory;
+
+pub use event_store::*;
+pub use memory::Memory;

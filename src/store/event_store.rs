@@ -1,0 +1,346 @@
+//! The trait that every backend implements, the types that go in and out, and the errors.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use notarium_core::{
+    CellId, CommandId, Event, ExecutionId, Hash, Head, HistoryQuery, Millis, NotebookId, Stored, Version, WorkspaceId,
+};
+
+/// The most events that one [`EventStore::read`] returns, whatever was asked.
+pub const MAX_READ_EVENTS: usize = 10_000;
+/// The most events that one [`EventStore::history`] returns; a question with more is refused.
+pub const MAX_HISTORY_EVENTS: usize = 100_000;
+/// The most entries of one page of notebooks, catalog or blobs.
+pub const MAX_PAGE: usize = 1_000;
+/// The most characters of [`CatalogEntry::search_text`] that are kept.
+pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
+
+/// A sealed event and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    pub stored: Stored,
+    /// `Event::subject()`: a cell, execution or kernel session; `None` for the notebook as a whole.
+    pub subject: Option<String>,
+}
+
+/// An accepted command, so that a repeat gets the same answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRecord {
+    /// `Actor::key()`.
+    pub actor: String,
+    pub command_id: CommandId,
+    /// SHA-256 of the command's body: another body under the same id is refused.
+    pub digest: [u8; 32],
+    /// The notebook's version after the command.
+    pub version: Version,
+    /// JSON: the answer.
+    pub outcome: String,
+}
+
+/// What is written together. Events may be empty: a command that changed nothing is recorded too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    pub notebook_id: NotebookId,
+    /// The head that the events continue; [`Head::START`] for a new notebook.
+    pub expected: Head,
+    /// Versions `expected.version + 1`, `+ 2` …
+    pub events: Vec<NewEvent>,
+    pub commands: Vec<CommandRecord>,
+}
+
+impl Append {
+    /// The notebook's head after this append.
+    pub fn head(&self) -> Head {
+        self.events.last().map_or(self.expected, |event| Head {
+            version: event.stored.envelope.version,
+            hash: event.stored.hash,
+            recorded_at: event.stored.envelope.recorded_at,
+        })
+    }
+
+    /// Refuses events that are not this notebook's, or do not continue `expected` one by one.
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
+        let mut version = self.expected.version;
+        for event in &self.events {
+            version += 1;
+            let envelope = &event.stored.envelope;
+            if envelope.version != version || envelope.notebook_id != self.notebook_id {
+                let (notebook, found) = (&envelope.notebook_id, envelope.version);
+                let reason = format!("{notebook} version {found} stands where {} {version} belongs", self.notebook_id);
+                return Err(StoreError::Invalid { reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why nothing was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// Another append won. Reload and decide again.
+    #[error("the notebook's head is {actual:?}, not the expected one: load what is new and decide again")]
+    VersionConflict {
+        /// `None`: there is no such notebook.
+        actual: Option<Head>,
+    },
+    /// The command was recorded before. Answer with [`EventStore::command`].
+    #[error("command {command_id} of {actor} is recorded already: answer with its record")]
+    DuplicateCommand { actor: String, command_id: CommandId },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What can be wrong with the store itself. Each says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Disk full, I/O error, connection lost. Nothing was written; a later try may work.
+    #[error("the store is unavailable: {reason}; nothing was written, try again when that is mended")]
+    Unavailable { reason: String },
+    #[error("{path} cannot be written to: give this user write permission, or choose another data folder (--data)")]
+    ReadOnly { path: String },
+    #[error(
+        "the database {path} is damaged: {reason}. Stop the server, copy the whole folder away, then restore a backup, \
+         or save what is readable with: sqlite3 {path} .recover | sqlite3 recovered.db"
+    )]
+    Corrupt { path: String, reason: String },
+    #[error(
+        "the database was written by a newer version (its schema is {found}, this build knows {known}): \
+         update this program, or restore the backup made before the update"
+    )]
+    TooNew { found: i64, known: i64 },
+    #[error("another server uses the data folder {path}: stop it, or choose another folder (--data)")]
+    Locked { path: String },
+    #[error(
+        "the database could not be brought up to date: {reason}; nothing was changed, restore a backup or report it"
+    )]
+    Migration { reason: String },
+    /// A caller's mistake, for instance an append whose events are not consecutive.
+    #[error("not a valid request to the store: {reason}")]
+    Invalid { reason: String },
+    /// More than [`MAX_HISTORY_EVENTS`]: the base is too old to be worked from.
+    #[error("the answer has more than {limit} events: start from a newer version")]
+    HistoryTooLong { limit: usize },
+}
+
+/// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Of `state`; readers skip formats that they do not know.
+    pub format: u32,
+    /// Always `head.version`.
+    pub version: Version,
+    pub head: Head,
+    /// Compressed with zstd by [`Snapshot::compress`]. The store keeps these bytes as they are, so that they are
+    /// compressed once for all who open.
+    pub state: Bytes,
+}
+
+impl Snapshot {
+    /// zstd level 3: the knee of the curve for JSON.
+    const LEVEL: i32 = 3;
+
+    /// Compresses `state` (uncompressed bytes, usually JSON).
+    pub fn compress(format: u32, head: Head, state: &[u8]) -> Result<Self, StoreError> {
+        let compressed = zstd::bulk::compress(state, Self::LEVEL)
+            .map_err(|error| StoreError::Unavailable { reason: format!("snapshot does not compress: {error}") })?;
+        Ok(Self { format, version: head.version, head, state: compressed.into() })
+    }
+
+    /// The uncompressed bytes; an error where they would be more than `max_bytes`, or are damaged.
+    pub fn decompress(&self, max_bytes: usize) -> Result<Vec<u8>, StoreError> {
+        let size = zstd::bulk::Decompressor::upper_bound(&self.state).unwrap_or(max_bytes).min(max_bytes);
+        zstd::bulk::decompress(&self.state, size).map_err(|error| StoreError::Invalid {
+            reason: format!("snapshot at {} does not unpack within {max_bytes} bytes: {error}", self.version),
+        })
+    }
+}
+
+/// A line of the list of notebooks: a projection that follows the log and may lag behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogEntry {
+    pub notebook_id: NotebookId,
+    /// The version that it shows; an entry never replaces one of a later version.
+    pub version: Version,
+    pub title: String,
+    pub archived: bool,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub workspace_id: Option<WorkspaceId>,
+    /// (subject's key, role), for instance `("user:01J…", "owner")`.
+    pub access: Vec<(String, String)>,
+    pub cells: u64,
+    /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
+    pub search_text: String,
+}
+
+/// Which notebooks are listed. The default lists all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CatalogQuery {
+    /// One of these subjects has access; `None` for all notebooks.
+    pub subjects: Option<Vec<String>>,
+    /// Words that all stand in title or sources; a word also finds longer ones that begin with it.
+    pub text: Option<String>,
+    /// Only archived, or only unarchived ones; `None` for both.
+    pub archived: Option<bool>,
+    pub workspace_id: Option<WorkspaceId>,
+    pub after: Option<CatalogCursor>,
+    /// At most [`MAX_PAGE`]; 0 means that.
+    pub limit: usize,
+}
+
+/// Where a page ended: the list is ordered by `updated_at`, latest first, then by id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CatalogCursor {
+    pub updated_at: Millis,
+    pub notebook_id: NotebookId,
+}
+
+/// `search_text` of the entries is empty: it is for finding only.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CatalogPage {
+    pub entries: Vec<CatalogEntry>,
+    /// `None` on the last page.
+    pub next: Option<CatalogCursor>,
+}
+
+/// An uploaded blob, by notebook and content. The bytes are in the blob folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobRecord {
+    pub notebook_id: NotebookId,
+    pub sha256: Hash,
+    pub size_bytes: u64,
+    pub media_type: Option<String>,
+    /// `Actor::key()` of who uploaded it first.
+    pub uploaded_by: String,
+    pub created_at: Millis,
+}
+
+/// The log, its heads and commands, and what follows from them. One instance serves all notebooks.
+#[async_trait]
+pub trait EventStore: Send + Sync + 'static {
+    /// Writes events, head and commands together; `Ok` means synced to disk. On an error nothing was written.
+    async fn append(&self, append: Append) -> Result<(), AppendError>;
+
+    /// The end of the notebook's chain; `None` where there is no such notebook.
+    async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError>;
+
+    /// Events with versions above `after`, in order, at most `limit` and [`MAX_READ_EVENTS`].
+    async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError>;
+
+    /// Events with versions below `before` (`None`: from the end), latest first, at most `limit` and
+    /// [`MAX_READ_EVENTS`]: for pages of history.
+    async fn read_backwards(
+        &self,
+        notebook: &NotebookId,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError>;
+
+    /// Events after `since` about any of `subjects`, and with `with_notebook` those about the notebook as a whole; each
+    /// once, in order. `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
+    async fn about(
+        &self,
+        notebook: &NotebookId,
+        subjects: &[String],
+        since: Version,
+        with_notebook: bool,
+    ) -> Result<Vec<Stored>, StoreError>;
+
+    /// The last `CellDeleted` of the cell.
+    async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError>;
+
+    /// The answer to what a decision needs from the past; each event once, in the order of versions.
+    async fn history(&self, notebook: &NotebookId, query: &HistoryQuery) -> Result<Vec<Stored>, StoreError> {
+        match query {
+            HistoryQuery::Cells { cells, since, with_notebook } => {
+                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+                let events = self.about(notebook, &cells, *since, *with_notebook).await?;
+                with_named_executions(self, notebook, events).await
+            }
+            HistoryQuery::DeletedCell { cell_id } => {
+                let deletion = self.last_deletion(notebook, cell_id).await?;
+                with_named_executions(self, notebook, deletion.into_iter().collect()).await
+            }
+            HistoryQuery::Execution { execution_id } => {
+                self.about(notebook, &[execution_id.to_string()], 0, false).await
+            }
+        }
+    }
+
+    /// The record of an accepted command.
+    async fn command(
+        &self,
+        notebook: &NotebookId,
+        actor: &str,
+        command_id: &CommandId,
+    ) -> Result<Option<CommandRecord>, StoreError>;
+
+    /// Keeps a snapshot; one of the same version is replaced.
+    async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError>;
+
+    /// The latest snapshot whose version is at most `at_most` (`None`: the latest).
+    async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError>;
+
+    async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError>;
+
+    /// All notebooks with ids above `after`, in the order of ids: for catch-up and verification.
+    async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;
+
+    /// Writes the entry unless one of a later version is there: repeating it is harmless.
+    async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError>;
+
+    async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError>;
+
+    /// Notebooks whose entry is missing or older than their head, in the order of ids: for catch-up after a crash.
+    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError>;
+
+    /// Records an uploaded blob; the first record of a notebook and hash stays.
+    async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError>;
+
+    async fn blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobRecord>, StoreError>;
+
+    /// The notebook's blobs with hashes above `after`, in the order of hashes.
+    async fn blob_records(
+        &self,
+        notebook: &NotebookId,
+        after: Option<&Hash>,
+        limit: usize,
+    ) -> Result<Vec<BlobRecord>, StoreError>;
+
+    async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
+}
+
+/// The execution that a deletion carries along.
+fn named_execution(stored: &Stored) -> Option<ExecutionId> {
+    if stored.envelope.event_type != "CellDeleted" {
+        return None;
+    }
+    match stored.typed().ok()?.event {
+        Event::CellDeleted(event) => event.cell.latest_execution,
+        _ => None,
+    }
+}
+
+/// Adds every event of the executions that deletions among `events` name.
+async fn with_named_executions<S: EventStore + ?Sized>(
+    store: &S,
+    notebook: &NotebookId,
+    mut events: Vec<Stored>,
+) -> Result<Vec<Stored>, StoreError> {
+    let named: BTreeSet<String> = events.iter().filter_map(named_execution).map(|id| id.to_string()).collect();
+    if named.is_empty() {
+        return Ok(events);
+    }
+    let named: Vec<String> = named.into_iter().collect();
+    events.extend(store.about(notebook, &named, 0, false).await?);
+    events.sort_by_key(|stored| stored.envelope.version);
+    events.dedup_by_key(|stored| stored.envelope.version);
+    Ok(events)
+}
+
+/// The number of rows of a page: 1 to [`MAX_PAGE`]; 0 asks for that.
+pub(crate) fn page(limit: usize) -> usize {
+    if limit == 0 { MAX_PAGE } else { limit.min(MAX_PAGE) }
+}

@@ -1,0 +1,298 @@
+//! The store in memory: for tests and simulations. What is appended is "on disk" at once.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use notarium_core::{CellId, CommandId, Hash, Head, NotebookId, Stored, Version};
+
+use crate::event_store::{
+    Append, AppendError, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
+    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NewEvent, Snapshot, StoreError, page,
+};
+
+/// Keeps everything in one map behind a mutex that is never held across an await.
+#[derive(Debug, Default)]
+pub struct Memory {
+    notebooks: Mutex<BTreeMap<NotebookId, Log>>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    head: Option<Head>,
+    /// Version n stands at n - 1.
+    events: Vec<NewEvent>,
+    commands: BTreeMap<(String, CommandId), CommandRecord>,
+    snapshots: BTreeMap<Version, Snapshot>,
+    catalog: Option<CatalogEntry>,
+    blobs: BTreeMap<Hash, BlobRecord>,
+}
+
+impl Memory {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<NotebookId, Log>> {
+        // A panic elsewhere cannot leave a half-written log: `Log::append` checks first, then writes.
+        self.notebooks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs `read` on the notebook's log; the default answer where there is none.
+    fn with<T: Default>(&self, notebook: &NotebookId, read: impl FnOnce(&Log) -> T) -> T {
+        self.lock().get(notebook).map(read).unwrap_or_default()
+    }
+}
+
+impl Log {
+    fn check(&self, append: &Append) -> Result<(), AppendError> {
+        append.check()?;
+        if self.head.unwrap_or(Head::START) != append.expected {
+            return Err(AppendError::VersionConflict { actual: self.head });
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        for command in &append.commands {
+            let key = (command.actor.clone(), command.command_id.clone());
+            if self.commands.contains_key(&key) || !seen.insert(key) {
+                let (actor, command_id) = (command.actor.clone(), command.command_id.clone());
+                return Err(AppendError::DuplicateCommand { actor, command_id });
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, append: Append) {
+        let head = append.head();
+        self.head = (head != Head::START).then_some(head);
+        self.events.extend(append.events);
+        for command in append.commands {
+            self.commands.insert((command.actor.clone(), command.command_id.clone()), command);
+        }
+    }
+
+    fn is_about(event: &NewEvent, subjects: &[String], with_notebook: bool) -> bool {
+        event.subject.as_ref().map_or(with_notebook, |subject| subjects.contains(subject))
+    }
+}
+
+fn index(version: Version) -> usize {
+    usize::try_from(version).unwrap_or(usize::MAX)
+}
+
+#[async_trait]
+impl EventStore for Memory {
+    async fn append(&self, append: Append) -> Result<(), AppendError> {
+        let mut notebooks = self.lock();
+        match notebooks.get_mut(&append.notebook_id) {
+            Some(log) => {
+                log.check(&append)?;
+                log.write(append);
+            }
+            None => {
+                let mut log = Log::default();
+                log.check(&append)?;
+                let notebook_id = append.notebook_id.clone();
+                log.write(append);
+                notebooks.insert(notebook_id, log);
+            }
+        }
+        Ok(())
+    }
+
+    async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {
+        Ok(self.with(notebook, |log| log.head))
+    }
+
+    async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let tail = log.events.iter().skip(index(after)).take(limit.min(MAX_READ_EVENTS));
+            tail.map(|event| event.stored.clone()).collect()
+        }))
+    }
+
+    async fn read_backwards(
+        &self,
+        notebook: &NotebookId,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let end = before.map_or(log.events.len(), |before| index(before.saturating_sub(1)).min(log.events.len()));
+            let page = log.events[..end].iter().rev().take(limit.min(MAX_READ_EVENTS));
+            page.map(|event| event.stored.clone()).collect()
+        }))
+    }
+
+    async fn about(
+        &self,
+        notebook: &NotebookId,
+        subjects: &[String],
+        since: Version,
+        with_notebook: bool,
+    ) -> Result<Vec<Stored>, StoreError> {
+        let found: Vec<Stored> = self.with(notebook, |log| {
+            let after = log.events.iter().skip(index(since));
+            let matching = after.filter(|event| Log::is_about(event, subjects, with_notebook));
+            matching.take(MAX_HISTORY_EVENTS + 1).map(|event| event.stored.clone()).collect()
+        });
+        if found.len() > MAX_HISTORY_EVENTS {
+            return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
+        }
+        Ok(found)
+    }
+
+    async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let is_deletion = |event: &&NewEvent| {
+                event.stored.envelope.event_type == "CellDeleted" && event.subject.as_deref() == Some(cell.as_str())
+            };
+            log.events.iter().rev().find(is_deletion).map(|event| event.stored.clone())
+        }))
+    }
+
+    async fn command(
+        &self,
+        notebook: &NotebookId,
+        actor: &str,
+        command_id: &CommandId,
+    ) -> Result<Option<CommandRecord>, StoreError> {
+        let key = (actor.to_owned(), command_id.clone());
+        Ok(self.with(notebook, |log| log.commands.get(&key).cloned()))
+    }
+
+    async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError> {
+        let mut notebooks = self.lock();
+        let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
+        log.snapshots.insert(snapshot.head.version, snapshot);
+        Ok(())
+    }
+
+    async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError> {
+        let at_most = at_most.unwrap_or(Version::MAX);
+        Ok(self.with(notebook, |log| log.snapshots.range(..=at_most).next_back().map(|(_, found)| found.clone())))
+    }
+
+    async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {
+        if let Some(log) = self.lock().get_mut(notebook) {
+            log.snapshots.clear();
+        }
+        Ok(())
+    }
+
+    async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
+        let notebooks = self.lock();
+        let later = notebooks.iter().filter(|(id, _)| after.is_none_or(|after| *id > after));
+        let heads = later.filter_map(|(id, log)| log.head.map(|head| (id.clone(), head)));
+        Ok(heads.take(page(limit)).collect())
+    }
+
+    async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {
+        let mut notebooks = self.lock();
+        let log = notebooks.get_mut(&entry.notebook_id).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
+        if log.catalog.as_ref().is_none_or(|present| present.version <= entry.version) {
+            log.catalog = Some(entry);
+        }
+        Ok(())
+    }
+
+    async fn catalog(&self, query: CatalogQuery) -> Result<CatalogPage, StoreError> {
+        let notebooks = self.lock();
+        let entries = notebooks.values().filter_map(|log| log.catalog.as_ref());
+        let mut found: Vec<CatalogEntry> = entries.filter(|entry| query.matches(entry)).cloned().collect();
+        found.sort_by(|left, right| left.rank().cmp(&right.rank()));
+        Ok(CatalogPage::cut(found, query.limit))
+    }
+
+    async fn catalog_lag(&self, limit: usize) -> Result<Vec<NotebookId>, StoreError> {
+        let notebooks = self.lock();
+        let lags = notebooks.iter().filter(|(_, log)| {
+            let shown = log.catalog.as_ref().map_or(0, |entry| entry.version);
+            log.head.is_some_and(|head| head.version > shown)
+        });
+        Ok(lags.map(|(id, _)| id.clone()).take(page(limit)).collect())
+    }
+
+    async fn put_blob_record(&self, record: BlobRecord) -> Result<(), StoreError> {
+        let mut notebooks = self.lock();
+        let log = notebooks.get_mut(&record.notebook_id).ok_or_else(|| StoreError::unknown(&record.notebook_id))?;
+        log.blobs.entry(record.sha256).or_insert(record);
+        Ok(())
+    }
+
+    async fn blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobRecord>, StoreError> {
+        Ok(self.with(notebook, |log| log.blobs.get(sha256).cloned()))
+    }
+
+    async fn blob_records(
+        &self,
+        notebook: &NotebookId,
+        after: Option<&Hash>,
+        limit: usize,
+    ) -> Result<Vec<BlobRecord>, StoreError> {
+        Ok(self.with(notebook, |log| {
+            let later = log.blobs.values().filter(|record| after.is_none_or(|after| record.sha256 > *after));
+            later.take(page(limit)).cloned().collect()
+        }))
+    }
+
+    async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError> {
+        if let Some(log) = self.lock().get_mut(notebook) {
+            log.blobs.remove(sha256);
+        }
+        Ok(())
+    }
+}
+
+impl CatalogEntry {
+    /// The place in the list: latest first, then by id.
+    fn rank(&self) -> (std::cmp::Reverse<u64>, &NotebookId) {
+        (std::cmp::Reverse(self.updated_at), &self.notebook_id)
+    }
+}
+
+impl CatalogQuery {
+    fn matches(&self, entry: &CatalogEntry) -> bool {
+        let has_access = |subjects: &Vec<String>| entry.access.iter().any(|(subject, _)| subjects.contains(subject));
+        self.subjects.as_ref().is_none_or(has_access)
+            && self.archived.is_none_or(|archived| entry.archived == archived)
+            && (self.workspace_id.is_none() || self.workspace_id == entry.workspace_id)
+            && self.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
+            && self
+                .after
+                .as_ref()
+                .is_none_or(|after| entry.rank() > (std::cmp::Reverse(after.updated_at), &after.notebook_id))
+    }
+}
+
+/// Every word of `wanted` begins a word of `text`, whatever the case.
+fn contains_words(text: &str, wanted: &str) -> bool {
+    let text: Vec<String> = words(text).collect();
+    words(wanted).all(|wanted| text.iter().any(|word| word.starts_with(&wanted)))
+}
+
+/// Runs of letters and digits, in lower case.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+impl CatalogPage {
+    /// The first `limit` of `found`, which is in order, and whether there are more.
+    pub(crate) fn cut(mut found: Vec<CatalogEntry>, limit: usize) -> Self {
+        let more = found.len() > page(limit);
+        found.truncate(page(limit));
+        for entry in &mut found {
+            entry.search_text.clear();
+        }
+        let next = found
+            .last()
+            .filter(|_| more)
+            .map(|last| CatalogCursor { updated_at: last.updated_at, notebook_id: last.notebook_id.clone() });
+        Self { entries: found, next }
+    }
+}
+
+impl StoreError {
+    pub(crate) fn unknown(notebook: &NotebookId) -> Self {
+        Self::Invalid { reason: format!("there is no notebook {notebook}") }
+    }
+}
