@@ -12,6 +12,7 @@
 
 pub mod ipynb;
 pub mod message;
+pub mod schema;
 
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,

@@ -88,6 +88,7 @@ pub struct CommandMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation_id: Option<CorrelationId>,
     /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
+    #[schemars(with = "notarium_core::Command")]
     pub body: RawJson,
 }
 

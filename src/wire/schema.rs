@@ -1,0 +1,43 @@
+//! The JSON Schemas of everything on the wire, generated from the types. `protocol/schema/` holds them, and a test compares.
+
+use notarium_core::{Command, Event, Notebook};
+use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
+use serde_json::{Map, Value, json};
+
+use crate::message::{ClientMessage, ServerMessage};
+
+/// The files of `protocol/schema/`: name and content.
+pub fn files() -> Vec<(&'static str, Value)> {
+    vec![
+        ("client-message.json", root::<ClientMessage>()),
+        ("server-message.json", root::<ServerMessage>()),
+        ("command.json", root::<Command>()),
+        ("notebook.json", root::<Notebook>()),
+        ("event-payloads.json", event_payloads()),
+    ]
+}
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().into_generator()
+}
+
+fn root<T: schemars::JsonSchema>() -> Value {
+    generator().into_root_schema_for::<T>().into()
+}
+
+/// One schema per event type: `properties.<Type>` describes the payload of `type: <Type>, schema: 1`.
+fn event_payloads() -> Value {
+    let mut generator = generator();
+    let payloads: Map<String, Value> = Event::schemas(&mut generator)
+        .into_iter()
+        .map(|(name, schema): (_, Schema)| (name.to_owned(), schema.into()))
+        .collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "EventPayloads",
+        "description": "The payload of each event type, schema 1.",
+        "type": "object",
+        "properties": payloads,
+        "$defs": generator.take_definitions(true),
+    })
+}
