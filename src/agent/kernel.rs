@@ -1,0 +1,245 @@
+//! One Jupyter kernel: launched, driven, interrupted, restarted, shut down.
+//!
+//! A [`Kernel`] is used by one owner; everything that the kernel does comes out as [`KernelEvent`]s, in order. The event
+//! channel may be slow: then the kernel's output waits (up to [`LaunchOptions::max_waiting_bytes`] in memory, then in
+//! the kernel), and nothing else does: interrupt, shutdown and the notice of a dead process never queue behind output.
+//!
+//! **Invariants.** Each launch has new sockets and a new session number. An execution ends once: `Finished`, or named
+//! by `Ended`. It is finished when both the reply and `idle` have come. No process outlives its kernel.
+
+mod channels;
+mod driver;
+mod executions;
+mod launch;
+mod messages;
+mod process;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::kernelspecs::{InterruptMode, Kernelspec};
+use crate::outputs::KernelOutput;
+
+pub use launch::LaunchError;
+pub use process::ExitStatus;
+
+/// Names an execution; opaque here.
+pub type ExecutionId = String;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct ExecuteRequest {
+    pub execution_id: ExecutionId,
+    pub source: String,
+    /// Whether the code may ask for input.
+    pub allow_stdin: bool,
+    /// Whether requests that wait behind this one are aborted when it fails.
+    pub stop_on_error: bool,
+    /// Run without output, history or count.
+    pub silent: bool,
+    pub store_history: bool,
+}
+
+impl ExecuteRequest {
+    /// A plain run: recorded in the history, may ask for input, leaves what waits behind it alone.
+    pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
+        Self {
+            execution_id: execution_id.into(),
+            source: source.into(),
+            allow_stdin: true,
+            stop_on_error: false,
+            silent: false,
+            store_history: true,
+        }
+    }
+}
+
+/// How an execution ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishStatus {
+    Ok,
+    /// The code raised; the error is among the outputs.
+    Error,
+    /// The kernel did not run it, because one before it failed.
+    Aborted,
+}
+
+/// Why a kernel session is over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndCause {
+    /// [`Kernel::shutdown`] was asked.
+    Shutdown,
+    /// [`Kernel::restart`] was asked.
+    Restarted,
+    /// The process ended by itself or was killed by somebody else. `output_tail` is the last of what it wrote to its
+    /// own standard output and error.
+    Died { status: ExitStatus, output_tail: String },
+}
+
+impl std::fmt::Display for EndCause {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Shutdown => formatter.write_str("shut down"),
+            Self::Restarted => formatter.write_str("restarted"),
+            Self::Died { status, output_tail } if output_tail.is_empty() => write!(formatter, "the kernel process {status}"),
+            Self::Died { status, output_tail } => write!(formatter, "the kernel process {status}; it wrote last:\n{output_tail}"),
+        }
+    }
+}
+
+/// Why output is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossReason {
+    /// The kernel replied that the execution is over, but its `idle` never came: its output channel has dropped messages.
+    EndMissing,
+    /// A message could not be read.
+    Unreadable,
+}
+
+/// Something that happened in a kernel. `session` counts the launches of one [`Kernel`] from 1.
+#[derive(Debug, Clone)]
+pub enum KernelEvent {
+    /// The kernel answers. `info` is the content of its `kernel_info_reply` as sent; `language_info` is part of it.
+    Ready { session: u64, info: Box<RawValue>, language_info: Option<Box<RawValue>> },
+    /// The kernel has begun with this execution.
+    Started { execution_id: ExecutionId },
+    /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.
+    Output { execution_id: Option<ExecutionId>, output: KernelOutput },
+    /// The code asks for a line of input; see [`Kernel::answer_input`].
+    InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
+    /// The execution is over. Outputs of its threads may still come. `payload` is what the reply carried, if not empty.
+    Finished { execution_id: ExecutionId, status: FinishStatus, execution_count: Option<u64>, payload: Option<Box<RawValue>> },
+    /// Output is missing.
+    OutputsLost { execution_id: Option<ExecutionId>, reason: LossReason },
+    /// The session is over; `unfinished` executions will not finish.
+    Ended { session: u64, cause: EndCause, unfinished: Vec<ExecutionId> },
+}
+
+/// How the sockets of a kernel are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TransportChoice {
+    /// IPC for ipykernel, TCP on loopback for kernels that may not know IPC or when the folder's path is too long.
+    #[default]
+    Automatic,
+    Ipc,
+    Tcp,
+}
+
+/// How kernels are launched and stopped.
+#[derive(Debug, Clone)]
+pub struct LaunchOptions {
+    /// The kernel's working folder.
+    pub working_dir: PathBuf,
+    /// Where each kernel's private folder (mode 0700: sockets, connection file) is made. Keep it short: socket paths
+    /// have at most 107 bytes.
+    pub runtime_dir: PathBuf,
+    pub transport: TransportChoice,
+    /// Variables of the agent that kernels get besides the usual harmless ones.
+    pub pass_environment: Vec<String>,
+    /// More variables for the kernel; they win over the kernelspec's.
+    pub environment: Vec<(String, String)>,
+    /// Most address space of the kernel process, in bytes (`ulimit -v`).
+    pub max_memory_bytes: Option<u64>,
+    /// How long a kernel may take until it answers.
+    pub launch_timeout: Duration,
+    /// How long a kernel may take to shut down when asked, and then again after SIGTERM, before SIGKILL.
+    pub shutdown_timeout: Duration,
+    /// How long after its reply an execution waits for its `idle` while no output comes.
+    pub idle_timeout: Duration,
+    /// Output that waits in memory for a slow event channel.
+    pub max_waiting_bytes: usize,
+}
+
+impl Default for LaunchOptions {
+    fn default() -> Self {
+        Self {
+            working_dir: PathBuf::from("."),
+            runtime_dir: std::env::temp_dir(),
+            transport: TransportChoice::Automatic,
+            pass_environment: Vec::new(),
+            environment: Vec::new(),
+            max_memory_bytes: None,
+            launch_timeout: Duration::from_secs(60),
+            shutdown_timeout: Duration::from_secs(5),
+            idle_timeout: Duration::from_secs(5),
+            max_waiting_bytes: 64 << 20,
+        }
+    }
+}
+
+/// The kernel session is over; launch or restart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the kernel is not running: restart it")]
+pub struct KernelGone;
+
+/// A kernel that was launched. Dropping it kills its processes.
+#[derive(Debug)]
+pub struct Kernel {
+    kernelspec: Kernelspec,
+    options: LaunchOptions,
+    events: mpsc::Sender<KernelEvent>,
+    session: launch::Session,
+    session_number: u64,
+}
+
+impl Kernel {
+    /// Starts the kernel and waits until it answers. [`KernelEvent::Ready`] is the first event.
+    pub async fn launch(kernelspec: Kernelspec, options: LaunchOptions, events: mpsc::Sender<KernelEvent>) -> Result<Self, LaunchError> {
+        let session = launch::launch(&kernelspec, &options, events.clone(), 1, None).await?;
+        Ok(Self { kernelspec, options, events, session, session_number: 1 })
+    }
+
+    /// Queues an execution behind those that were asked before. Waits while very many are queued.
+    pub async fn execute(&self, request: ExecuteRequest) -> Result<(), KernelGone> {
+        self.session.requests.send(request).await.map_err(|_| KernelGone)
+    }
+
+    /// Interrupts what runs now. Returns when the kernel has been told, not when it has stopped.
+    pub fn interrupt(&self) -> Result<(), KernelGone> {
+        match self.kernelspec.interrupt_mode {
+            InterruptMode::Signal => self.session.process.interrupt(),
+            InterruptMode::Message => self.session.urgent.try_send(driver::Urgent::Interrupt).is_ok(),
+        }
+        .then_some(())
+        .ok_or(KernelGone)
+    }
+
+    /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
+    pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
+        self.session.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
+    }
+
+    /// Stops the kernel process, politely first, and launches it anew. `Ended` and `Ready` say so.
+    pub async fn restart(&mut self) -> Result<(), LaunchError> {
+        self.session.stop(EndCause::Restarted, &self.options).await;
+        self.session_number += 1;
+        let predecessor = self.session.take_driver();
+        let events = self.events.clone();
+        self.session = launch::launch(&self.kernelspec, &self.options, events, self.session_number, predecessor).await?;
+        Ok(())
+    }
+
+    /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way
+    /// when this returns.
+    pub async fn shutdown(mut self) {
+        self.session.stop(EndCause::Shutdown, &self.options).await;
+    }
+
+    /// The process id of the kernel, which leads its process group.
+    pub fn process_id(&self) -> u32 {
+        self.session.process.id()
+    }
+
+    /// How many times this kernel was launched.
+    pub fn session_number(&self) -> u64 {
+        self.session_number
+    }
+
+    /// The kernelspec that was launched.
+    pub fn kernelspec(&self) -> &Kernelspec {
+        &self.kernelspec
+    }
+}

@@ -1,0 +1,178 @@
+//! The sockets of one kernel session. Each is read and written by tasks of its own, so that none waits for another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jupyter_protocol::{ConnectionInfo, JupyterMessage, KernelInfoRequest, connection_info::Transport};
+use jupyter_zmq_client::{
+    Connection, RawMessage, RuntimeError, create_client_control_connection, create_client_iopub_connection,
+    create_client_shell_connection_with_identity, create_client_stdin_connection_with_identity, peer_identity_for_session,
+};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use zeromq::{DealerSocket, SocketRecv};
+
+use super::messages::Message;
+
+/// Messages that wait to be written to one socket. The driver keeps below this.
+pub(super) const MAX_WAITING_REQUESTS: usize = 1024;
+/// Pause between attempts to reach a socket that the kernel has not bound yet, and after a socket's error.
+const RETRY: Duration = Duration::from_millis(10);
+/// How long a kernel's first message on iopub may follow its reply before the request is repeated: until the
+/// subscription has arrived, kernels before JEP 65 send into the void.
+const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(200);
+/// How often that is repeated before the kernel is taken as one that publishes no status.
+const SUBSCRIPTION_ATTEMPTS: usize = 25;
+
+/// A message that came in, or the fact that one came that was none (wrong signature, missing parts).
+pub(super) type Incoming = Result<RawMessage, RuntimeError>;
+
+/// The channels to one kernel process.
+#[derive(Debug)]
+pub(super) struct Channels {
+    pub shell: mpsc::Receiver<Incoming>,
+    pub stdin: mpsc::Receiver<Incoming>,
+    pub iopub: IopubReceiver,
+    pub shell_out: mpsc::Sender<JupyterMessage>,
+    pub stdin_out: mpsc::Sender<JupyterMessage>,
+    pub control_out: mpsc::Sender<JupyterMessage>,
+    /// Ends the tasks with the session.
+    _tasks: JoinSet<()>,
+}
+
+/// Iopub messages in order; their bytes count against a limit until they are taken.
+#[derive(Debug)]
+pub(super) struct IopubReceiver {
+    receiver: mpsc::UnboundedReceiver<(Incoming, Option<OwnedSemaphorePermit>)>,
+}
+
+impl IopubReceiver {
+    pub async fn recv(&mut self) -> Option<Incoming> {
+        self.receiver.recv().await.map(|(incoming, _permit)| incoming)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.receiver.is_empty()
+    }
+}
+
+impl Channels {
+    /// Connects as soon as the kernel has bound its sockets; waits for that without end.
+    pub async fn connect(info: &ConnectionInfo, session_id: &str, max_waiting_bytes: usize) -> Result<Self, RuntimeError> {
+        bound(info).await;
+        let identity = peer_identity_for_session(session_id)?;
+        let (iopub, shell, stdin, control) = tokio::try_join!(
+            create_client_iopub_connection(info, "", session_id),
+            create_client_shell_connection_with_identity(info, session_id, identity.clone()),
+            create_client_stdin_connection_with_identity(info, session_id, identity),
+            create_client_control_connection(info, session_id),
+        )?;
+        let mut tasks = JoinSet::new();
+        let (sender, receiver) = mpsc::unbounded_channel();
+        tasks.spawn(drain(iopub, sender, max_waiting_bytes));
+        let (shell_out, shell) = open(&mut tasks, shell);
+        let (stdin_out, stdin) = open(&mut tasks, stdin);
+        let (control_out, mut control) = open(&mut tasks, control);
+        // Nothing depends on the replies of control; they are only taken off the socket.
+        tasks.spawn(async move { while control.recv().await.is_some() {} });
+        Ok(Self { shell, stdin, iopub: IopubReceiver { receiver }, shell_out, stdin_out, control_out, _tasks: tasks })
+    }
+
+    /// Asks for the kernel's info until it has answered on shell *and* is heard on iopub. Returns the reply's content.
+    pub async fn handshake(&mut self) -> Option<String> {
+        let mut info = None;
+        for _ in 0..SUBSCRIPTION_ATTEMPTS {
+            self.shell_out.send(JupyterMessage::new(KernelInfoRequest {}, None)).await.ok()?;
+            if info.is_none() {
+                info = Some(self.kernel_info().await?);
+            }
+            if tokio::time::timeout(SUBSCRIPTION_RETRY, self.iopub.recv()).await.is_ok() {
+                break;
+            }
+        }
+        info
+    }
+
+    async fn kernel_info(&mut self) -> Option<String> {
+        loop {
+            let Ok(raw) = self.shell.recv().await? else { continue };
+            if let Ok(message) = Message::read(&raw)
+                && message.header.msg_type == "kernel_info_reply"
+            {
+                return Some(message.content);
+            }
+        }
+    }
+}
+
+/// Waits until the kernel has bound the last of its sockets. The ZeroMQ client would wait with growing pauses.
+async fn bound(info: &ConnectionInfo) {
+    for port in [info.shell_port, info.stdin_port, info.control_port, info.iopub_port] {
+        while !is_bound(info, port).await {
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+}
+
+async fn is_bound(info: &ConnectionInfo, port: u16) -> bool {
+    match info.transport {
+        Transport::IPC => PathBuf::from(format!("{}-{port}", info.ip)).exists(),
+        Transport::TCP => tokio::net::TcpStream::connect((info.ip.as_str(), port)).await.is_ok(),
+    }
+}
+
+fn open(tasks: &mut JoinSet<()>, connection: Connection<DealerSocket>) -> (mpsc::Sender<JupyterMessage>, mpsc::Receiver<Incoming>) {
+    let (mut writer, mut reader) = connection.split();
+    let (out, mut waiting) = mpsc::channel(MAX_WAITING_REQUESTS * 2);
+    let (sender, incoming) = mpsc::channel(64);
+    tasks.spawn(async move {
+        while let Some(message) = waiting.recv().await {
+            if let Err(error) = writer.send(message).await {
+                tracing::warn!(%error, "a message did not reach the kernel");
+            }
+        }
+    });
+    tasks.spawn(async move {
+        loop {
+            let incoming = receive(&mut reader).await;
+            if sender.send(incoming).await.is_err() {
+                return;
+            }
+        }
+    });
+    (out, incoming)
+}
+
+/// Reads iopub and does nothing else. Only when `max_waiting_bytes` wait does the kernel's output wait too.
+async fn drain(
+    mut iopub: Connection<zeromq::SubSocket>,
+    sender: mpsc::UnboundedSender<(Incoming, Option<OwnedSemaphorePermit>)>,
+    max_waiting_bytes: usize,
+) {
+    let limit = u32::try_from(max_waiting_bytes).unwrap_or(u32::MAX).max(1);
+    let room = Arc::new(Semaphore::new(limit as usize));
+    loop {
+        let incoming = receive(&mut iopub).await;
+        let permit = Arc::clone(&room).acquire_many_owned(weight(&incoming, limit)).await.ok();
+        if sender.send((incoming, permit)).is_err() {
+            return;
+        }
+    }
+}
+
+/// A message larger than the limit is let in alone.
+fn weight(incoming: &Incoming, limit: u32) -> u32 {
+    let bytes: usize = incoming.iter().flat_map(|raw| &raw.jparts).map(bytes::Bytes::len).sum();
+    u32::try_from(bytes).unwrap_or(u32::MAX).min(limit)
+}
+
+/// The next message. Errors of the socket itself mean that the kernel is gone, which its process tells better.
+async fn receive<S: SocketRecv>(connection: &mut Connection<S>) -> Incoming {
+    loop {
+        match connection.socket.recv().await {
+            Ok(multipart) => return RawMessage::from_multipart(multipart, &connection.mac),
+            Err(_) => tokio::time::sleep(RETRY).await,
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Drives one kernel session: requests in, events out.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use jupyter_protocol::{InputReply, InterruptRequest, JupyterMessage, ShutdownRequest};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
+use super::executions::Executions;
+use super::launch::RuntimeFolder;
+use super::messages::Message;
+use super::process::{Exit, ExitReceiver, exited};
+use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
+
+/// How long the sockets of a dead kernel must be silent until everything that it sent has been read.
+const EXIT_SILENCE: Duration = Duration::from_millis(100);
+
+/// What does not queue behind executions.
+#[derive(Debug)]
+pub(super) enum Urgent {
+    Interrupt,
+    AnswerInput(String),
+    Stop(EndCause),
+}
+
+/// Everything that one session needs. It ends with [`KernelEvent::Ended`] after the process has ended.
+pub(super) struct Driver {
+    pub session: u64,
+    pub channels: Channels,
+    pub executions: Executions,
+    pub events: mpsc::Sender<KernelEvent>,
+    /// Events that wait for the event channel. While there are any, iopub is not read.
+    pub outbox: VecDeque<KernelEvent>,
+    pub requests: mpsc::Receiver<ExecuteRequest>,
+    pub urgent: mpsc::Receiver<Urgent>,
+    pub exit: ExitReceiver,
+    pub state: State,
+    /// The driver of the session before, whose events come first.
+    pub predecessor: Option<JoinHandle<()>>,
+    /// Holds the sockets; removed with the session.
+    pub _folder: RuntimeFolder,
+}
+
+/// Where a session is in its life.
+#[derive(Default)]
+pub(super) struct State {
+    /// Why the session was asked to end.
+    asked: Option<EndCause>,
+    /// The process has ended; the session does when its sockets have been silent until then.
+    exited: Option<(Exit, Instant)>,
+    ended: bool,
+}
+
+impl Driver {
+    pub async fn run(mut self) {
+        if let Some(predecessor) = self.predecessor.take() {
+            let _ = predecessor.await;
+        }
+        while !(self.state.ended && self.outbox.is_empty()) {
+            self.step().await;
+        }
+    }
+
+    async fn step(&mut self) {
+        let listening = self.outbox.is_empty();
+        let running = self.state.exited.is_none();
+        let accepting = running && self.executions.unfinished_count() < MAX_WAITING_REQUESTS;
+        let deadline = self.deadline();
+        tokio::select! {
+            Some(urgent) = self.urgent.recv() => self.urgent(urgent),
+            () = send_next(&self.events, &mut self.outbox), if !listening => self.sent(),
+            exit = exited(&mut self.exit), if running => self.state.exited = Some((exit, Instant::now() + EXIT_SILENCE)),
+            request = self.requests.recv(), if accepting && self.state.asked.is_none() => self.request(request),
+            Some(incoming) = self.channels.shell.recv() => self.shell(incoming),
+            Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
+            Some(incoming) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
+            () = sleep_until(deadline), if listening && deadline.is_some() => self.deadline_passed(),
+        }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match &self.state.exited {
+            Some((_, silent_until)) => Some(*silent_until),
+            None => self.executions.deadline(),
+        }
+    }
+
+    /// Silence that is only due to a slow event channel does not count.
+    fn sent(&mut self) {
+        if self.outbox.is_empty() {
+            self.heard();
+        }
+    }
+
+    fn heard(&mut self) {
+        self.executions.listening(Instant::now());
+        if let Some((_, silent_until)) = &mut self.state.exited {
+            *silent_until = Instant::now() + EXIT_SILENCE;
+        }
+    }
+
+    fn deadline_passed(&mut self) {
+        if !self.channels.iopub.is_empty() {
+            return;
+        }
+        match self.state.exited.take() {
+            Some((exit, _)) => self.end(exit),
+            None => self.outbox.extend(self.executions.expire(Instant::now())),
+        }
+    }
+
+    fn end(&mut self, exit: Exit) {
+        let died = || EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() };
+        let cause = self.state.asked.clone().unwrap_or_else(died);
+        let mut unfinished = self.executions.end();
+        // What was asked meanwhile and never reached the kernel ends with it.
+        self.requests.close();
+        while let Ok(request) = self.requests.try_recv() {
+            unfinished.push(request.execution_id);
+        }
+        self.outbox.push_back(KernelEvent::Ended { session: self.session, cause, unfinished });
+        self.state.exited = Some((exit, Instant::now()));
+        self.state.ended = true;
+    }
+
+    fn urgent(&mut self, urgent: Urgent) {
+        match urgent {
+            Urgent::Interrupt => send(&self.channels.control_out, JupyterMessage::new(InterruptRequest {}, None)),
+            Urgent::AnswerInput(value) => self.answer_input(value),
+            Urgent::Stop(cause) => {
+                let restart = cause == EndCause::Restarted;
+                self.state.asked = Some(cause);
+                send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart }, None));
+            }
+        }
+    }
+
+    fn answer_input(&mut self, value: String) {
+        let Some(request) = self.executions.take_input_request() else { return };
+        let mut reply = JupyterMessage::new(InputReply { value, ..InputReply::default() }, None);
+        reply.parent_header = serde_json::from_str(&request.json).ok();
+        send(&self.channels.stdin_out, reply);
+    }
+
+    fn request(&mut self, request: Option<ExecuteRequest>) {
+        let Some(request) = request else {
+            // The owner is gone, and its process with it.
+            self.state.asked.get_or_insert(EndCause::Shutdown);
+            return;
+        };
+        let message = execute_message(request.source, request.silent, request.store_history, request.allow_stdin, request.stop_on_error);
+        self.executions.requested(message.header.msg_id.clone(), request.execution_id);
+        send(&self.channels.shell_out, message);
+    }
+
+    fn shell(&mut self, incoming: Incoming) {
+        self.heard_after_exit();
+        if let Some(message) = read(incoming) {
+            self.outbox.extend(self.executions.shell(Instant::now(), &message));
+        }
+    }
+
+    fn stdin(&mut self, incoming: Incoming) {
+        if let Some(message) = read(incoming) {
+            self.outbox.extend(self.executions.stdin(message));
+        }
+    }
+
+    fn iopub(&mut self, incoming: Incoming) {
+        self.heard_after_exit();
+        match read(incoming) {
+            Some(message) => self.outbox.extend(self.executions.iopub(Instant::now(), &message)),
+            None => self.outbox.push_back(KernelEvent::OutputsLost { execution_id: None, reason: LossReason::Unreadable }),
+        }
+    }
+
+    fn heard_after_exit(&mut self) {
+        if self.state.exited.is_some() {
+            self.heard();
+        }
+    }
+}
+
+fn read(incoming: Incoming) -> Option<Message> {
+    let message = incoming.map_err(|error| error.to_string()).and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));
+    message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
+}
+
+fn execute_message(code: String, silent: bool, store_history: bool, allow_stdin: bool, stop_on_error: bool) -> JupyterMessage {
+    let content = jupyter_protocol::ExecuteRequest { code, silent, store_history, user_expressions: None, allow_stdin, stop_on_error };
+    JupyterMessage::new(content, None)
+}
+
+/// The queues to the sockets are longer than what a session has open at a time.
+fn send(queue: &mpsc::Sender<JupyterMessage>, message: JupyterMessage) {
+    if queue.try_send(message).is_err() {
+        tracing::warn!("the kernel takes no messages");
+    }
+}
+
+/// Sends what fits. Without a receiver the events are dropped: nobody wants them.
+async fn send_next(events: &mpsc::Sender<KernelEvent>, outbox: &mut VecDeque<KernelEvent>) {
+    let Ok(permit) = events.reserve().await else {
+        outbox.clear();
+        return;
+    };
+    if let Some(event) = outbox.pop_front() {
+        permit.send(event);
+    }
+    while let Some(event) = outbox.pop_front() {
+        if let Err(error) = events.try_send(event) {
+            outbox.push_front(error.into_inner());
+            return;
+        }
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
