@@ -112,7 +112,10 @@ impl Driver {
     }
 
     fn end(&mut self, exit: Exit) {
-        let died = || EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() };
+        let died = || EndCause::Died {
+            status: exit.status,
+            output_tail: exit.output_tail.clone(),
+        };
         let cause = self.state.asked.clone().unwrap_or_else(died);
         let mut unfinished = self.executions.end();
         // What was asked meanwhile and never reached the kernel ends with it.
@@ -120,26 +123,44 @@ impl Driver {
         while let Ok(request) = self.requests.try_recv() {
             unfinished.push(request.execution_id);
         }
-        self.outbox.push_back(KernelEvent::Ended { session: self.session, cause, unfinished });
+        self.outbox.push_back(KernelEvent::Ended {
+            session: self.session,
+            cause,
+            unfinished,
+        });
         self.state.exited = Some((exit, Instant::now()));
         self.state.ended = true;
     }
 
     fn urgent(&mut self, urgent: Urgent) {
         match urgent {
-            Urgent::Interrupt => send(&self.channels.control_out, JupyterMessage::new(InterruptRequest {}, None)),
+            Urgent::Interrupt => send(
+                &self.channels.control_out,
+                JupyterMessage::new(InterruptRequest {}, None),
+            ),
             Urgent::AnswerInput(value) => self.answer_input(value),
             Urgent::Stop(cause) => {
                 let restart = cause == EndCause::Restarted;
                 self.state.asked = Some(cause);
-                send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart }, None));
+                send(
+                    &self.channels.control_out,
+                    JupyterMessage::new(ShutdownRequest { restart }, None),
+                );
             }
         }
     }
 
     fn answer_input(&mut self, value: String) {
-        let Some(request) = self.executions.take_input_request() else { return };
-        let mut reply = JupyterMessage::new(InputReply { value, ..InputReply::default() }, None);
+        let Some(request) = self.executions.take_input_request() else {
+            return;
+        };
+        let mut reply = JupyterMessage::new(
+            InputReply {
+                value,
+                ..InputReply::default()
+            },
+            None,
+        );
         reply.parent_header = serde_json::from_str(&request.json).ok();
         send(&self.channels.stdin_out, reply);
     }
@@ -150,15 +171,23 @@ impl Driver {
             self.state.asked.get_or_insert(EndCause::Shutdown);
             return;
         };
-        let message = execute_message(request.source, request.silent, request.store_history, request.allow_stdin, request.stop_on_error);
-        self.executions.requested(message.header.msg_id.clone(), request.execution_id);
+        let message = execute_message(
+            request.source,
+            request.silent,
+            request.store_history,
+            request.allow_stdin,
+            request.stop_on_error,
+        );
+        self.executions
+            .requested(message.header.msg_id.clone(), request.execution_id);
         send(&self.channels.shell_out, message);
     }
 
     fn shell(&mut self, incoming: Incoming) {
         self.heard_after_exit();
         if let Some(message) = read(incoming) {
-            self.outbox.extend(self.executions.shell(Instant::now(), &message));
+            self.outbox
+                .extend(self.executions.shell(Instant::now(), &message));
         }
     }
 
@@ -171,8 +200,13 @@ impl Driver {
     fn iopub(&mut self, incoming: Incoming) {
         self.heard_after_exit();
         match read(incoming) {
-            Some(message) => self.outbox.extend(self.executions.iopub(Instant::now(), &message)),
-            None => self.outbox.push_back(KernelEvent::OutputsLost { execution_id: None, reason: LossReason::Unreadable }),
+            Some(message) => self
+                .outbox
+                .extend(self.executions.iopub(Instant::now(), &message)),
+            None => self.outbox.push_back(KernelEvent::OutputsLost {
+                execution_id: None,
+                reason: LossReason::Unreadable,
+            }),
         }
     }
 
@@ -184,12 +218,29 @@ impl Driver {
 }
 
 fn read(incoming: Incoming) -> Option<Message> {
-    let message = incoming.map_err(|error| error.to_string()).and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));
-    message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
+    let message = incoming
+        .map_err(|error| error.to_string())
+        .and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));
+    message
+        .inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read"))
+        .ok()
 }
 
-fn execute_message(code: String, silent: bool, store_history: bool, allow_stdin: bool, stop_on_error: bool) -> JupyterMessage {
-    let content = jupyter_protocol::ExecuteRequest { code, silent, store_history, user_expressions: None, allow_stdin, stop_on_error };
+fn execute_message(
+    code: String,
+    silent: bool,
+    store_history: bool,
+    allow_stdin: bool,
+    stop_on_error: bool,
+) -> JupyterMessage {
+    let content = jupyter_protocol::ExecuteRequest {
+        code,
+        silent,
+        store_history,
+        user_expressions: None,
+        allow_stdin,
+        stop_on_error,
+    };
     JupyterMessage::new(content, None)
 }
 

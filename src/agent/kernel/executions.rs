@@ -48,7 +48,13 @@ impl Executions {
     /// An execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
         self.order += 1;
-        let unfinished = Unfinished { execution_id, order: self.order, started: false, idle: false, reply: None };
+        let unfinished = Unfinished {
+            execution_id,
+            order: self.order,
+            started: false,
+            idle: false,
+            reply: None,
+        };
         self.unfinished.insert(msg_id, unfinished);
     }
 
@@ -58,9 +64,15 @@ impl Executions {
 
     /// The session is over: the executions that will not finish, in the order of their requests.
     pub fn end(&mut self) -> Vec<ExecutionId> {
-        let mut left: Vec<Unfinished> = self.unfinished.drain().map(|(_, unfinished)| unfinished).collect();
+        let mut left: Vec<Unfinished> = self
+            .unfinished
+            .drain()
+            .map(|(_, unfinished)| unfinished)
+            .collect();
         left.sort_by_key(|unfinished| unfinished.order);
-        left.into_iter().map(|unfinished| unfinished.execution_id).collect()
+        left.into_iter()
+            .map(|unfinished| unfinished.execution_id)
+            .collect()
     }
 
     /// The output channel is being read at `now`: silence counts from here.
@@ -79,7 +91,10 @@ impl Executions {
             IopubContent::Idle => self.idle(message).into_iter().collect(),
             IopubContent::Output(output) => {
                 let execution_id = self.execution_of(message);
-                vec![KernelEvent::Output { execution_id, output }]
+                vec![KernelEvent::Output {
+                    execution_id,
+                    output,
+                }]
             }
             IopubContent::Other => Vec::new(),
         }
@@ -90,9 +105,17 @@ impl Executions {
         if message.header.msg_type != "execute_reply" {
             return Vec::new();
         }
-        let Some(msg_id) = message.parent_id.clone() else { return Vec::new() };
-        let Some(unfinished) = self.unfinished.get_mut(&msg_id) else { return Vec::new() };
-        let reply = message.content().unwrap_or_else(|_| ExecuteReply { status: "error".into(), execution_count: None, payload: None });
+        let Some(msg_id) = message.parent_id.clone() else {
+            return Vec::new();
+        };
+        let Some(unfinished) = self.unfinished.get_mut(&msg_id) else {
+            return Vec::new();
+        };
+        let reply = message.content().unwrap_or_else(|_| ExecuteReply {
+            status: "error".into(),
+            execution_count: None,
+            payload: None,
+        });
         unfinished.reply = Some((now, reply));
         self.finish_if_complete(&msg_id).into_iter().collect()
     }
@@ -105,7 +128,11 @@ impl Executions {
         let execution_id = self.execution_of(&message);
         let InputRequest { prompt, password } = message.content().unwrap_or_default();
         self.input_request = Some(message.header);
-        Some(KernelEvent::InputRequest { execution_id, prompt, password })
+        Some(KernelEvent::InputRequest {
+            execution_id,
+            prompt,
+            password,
+        })
     }
 
     /// The header of the input request that is to be answered, once.
@@ -115,12 +142,18 @@ impl Executions {
 
     /// A message could not be read at all.
     pub fn unreadable(&self, message: &Message) -> KernelEvent {
-        KernelEvent::OutputsLost { execution_id: self.execution_of(message), reason: LossReason::Unreadable }
+        KernelEvent::OutputsLost {
+            execution_id: self.execution_of(message),
+            reason: LossReason::Unreadable,
+        }
     }
 
     /// When [`expire`](Self::expire) is due.
     pub fn deadline(&self) -> Option<Instant> {
-        let replied = self.unfinished.values().filter_map(|unfinished| unfinished.reply.as_ref());
+        let replied = self
+            .unfinished
+            .values()
+            .filter_map(|unfinished| unfinished.reply.as_ref());
         let earliest = replied.map(|(at, _)| *at).min()?;
         Some(self.heard_at.map_or(earliest, |heard| heard.max(earliest)) + self.idle_timeout)
     }
@@ -133,26 +166,46 @@ impl Executions {
         let mut waited: Vec<(u64, String)> = self
             .unfinished
             .iter()
-            .filter(|(_, unfinished)| unfinished.reply.as_ref().is_some_and(|(at, _)| *at + self.idle_timeout <= now))
+            .filter(|(_, unfinished)| {
+                unfinished
+                    .reply
+                    .as_ref()
+                    .is_some_and(|(at, _)| *at + self.idle_timeout <= now)
+            })
             .map(|(msg_id, unfinished)| (unfinished.order, msg_id.clone()))
             .collect();
         waited.sort();
-        waited.into_iter().flat_map(|(_, msg_id)| self.finish_without_idle(&msg_id)).collect()
+        waited
+            .into_iter()
+            .flat_map(|(_, msg_id)| self.finish_without_idle(&msg_id))
+            .collect()
     }
 
     fn finish_without_idle(&mut self, msg_id: &str) -> Vec<KernelEvent> {
-        let Some(unfinished) = self.unfinished.get_mut(msg_id) else { return Vec::new() };
+        let Some(unfinished) = self.unfinished.get_mut(msg_id) else {
+            return Vec::new();
+        };
         unfinished.idle = true;
-        let aborted = unfinished.reply.as_ref().is_some_and(|(_, reply)| finish_status(reply) == FinishStatus::Aborted);
+        let aborted = unfinished
+            .reply
+            .as_ref()
+            .is_some_and(|(_, reply)| finish_status(reply) == FinishStatus::Aborted);
         let execution_id = Some(unfinished.execution_id.clone());
-        let lost = (!aborted).then_some(KernelEvent::OutputsLost { execution_id, reason: LossReason::EndMissing });
-        lost.into_iter().chain(self.finish_if_complete(msg_id)).collect()
+        let lost = (!aborted).then_some(KernelEvent::OutputsLost {
+            execution_id,
+            reason: LossReason::EndMissing,
+        });
+        lost.into_iter()
+            .chain(self.finish_if_complete(msg_id))
+            .collect()
     }
 
     fn busy(&mut self, message: &Message) -> Option<KernelEvent> {
         let unfinished = self.unfinished.get_mut(message.parent_id.as_ref()?)?;
         let first = !std::mem::replace(&mut unfinished.started, true);
-        first.then(|| KernelEvent::Started { execution_id: unfinished.execution_id.clone() })
+        first.then(|| KernelEvent::Started {
+            execution_id: unfinished.execution_id.clone(),
+        })
     }
 
     fn idle(&mut self, message: &Message) -> Option<KernelEvent> {
@@ -162,23 +215,33 @@ impl Executions {
     }
 
     fn finish_if_complete(&mut self, msg_id: &str) -> Option<KernelEvent> {
-        let complete = self.unfinished.get(msg_id).is_some_and(|unfinished| unfinished.idle && unfinished.reply.is_some());
+        let complete = self
+            .unfinished
+            .get(msg_id)
+            .is_some_and(|unfinished| unfinished.idle && unfinished.reply.is_some());
         if !complete {
             return None;
         }
-        let Unfinished { execution_id, reply, .. } = self.unfinished.remove(msg_id)?;
+        let Unfinished {
+            execution_id,
+            reply,
+            ..
+        } = self.unfinished.remove(msg_id)?;
         let (_, reply) = reply?;
         self.remember(msg_id, &execution_id);
         Some(KernelEvent::Finished {
             execution_id,
             status: finish_status(&reply),
             execution_count: reply.execution_count.and_then(|count| count.as_u64()),
-            payload: reply.payload.filter(|payload| !matches!(payload.get(), "[]" | "null")),
+            payload: reply
+                .payload
+                .filter(|payload| !matches!(payload.get(), "[]" | "null")),
         })
     }
 
     fn remember(&mut self, msg_id: &str, execution_id: &ExecutionId) {
-        self.remembered.insert(msg_id.to_owned(), execution_id.clone());
+        self.remembered
+            .insert(msg_id.to_owned(), execution_id.clone());
         self.remembered_order.push_back(msg_id.to_owned());
         if self.remembered_order.len() > MAX_REMEMBERED
             && let Some(oldest) = self.remembered_order.pop_front()
@@ -189,7 +252,10 @@ impl Executions {
 
     fn execution_of(&self, message: &Message) -> Option<ExecutionId> {
         let msg_id = message.parent_id.as_ref()?;
-        let unfinished = self.unfinished.get(msg_id).map(|unfinished| &unfinished.execution_id);
+        let unfinished = self
+            .unfinished
+            .get(msg_id)
+            .map(|unfinished| &unfinished.execution_id);
         unfinished.or_else(|| self.remembered.get(msg_id)).cloned()
     }
 }
@@ -210,16 +276,31 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(5);
 
     fn message(msg_type: &str, parent_id: &str, content: &str) -> Message {
-        let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
-        Message { header, parent_id: Some(parent_id.into()), content: content.into() }
+        let header = MessageHeader {
+            msg_type: msg_type.into(),
+            json: "{}".into(),
+        };
+        Message {
+            header,
+            parent_id: Some(parent_id.into()),
+            content: content.into(),
+        }
     }
 
     fn status(parent_id: &str, state: &str) -> Message {
-        message("status", parent_id, &format!(r#"{{"execution_state":"{state}"}}"#))
+        message(
+            "status",
+            parent_id,
+            &format!(r#"{{"execution_state":"{state}"}}"#),
+        )
     }
 
     fn reply(parent_id: &str, status: &str) -> Message {
-        message("execute_reply", parent_id, &format!(r#"{{"status":"{status}","execution_count":3,"payload":[]}}"#))
+        message(
+            "execute_reply",
+            parent_id,
+            &format!(r#"{{"status":"{status}","execution_count":3,"payload":[]}}"#),
+        )
     }
 
     fn stream(parent_id: &str) -> Message {
@@ -233,9 +314,20 @@ mod tests {
             .map(|event| match event {
                 KernelEvent::Started { execution_id } => format!("{execution_id} started"),
                 KernelEvent::Output { execution_id, .. } => format!("{} wrote", id(execution_id)),
-                KernelEvent::Finished { execution_id, status, .. } => format!("{execution_id} {status:?}"),
-                KernelEvent::OutputsLost { execution_id, reason } => format!("{} lost {reason:?}", id(execution_id)),
-                KernelEvent::InputRequest { execution_id, prompt, .. } => format!("{} asks {prompt}", id(execution_id)),
+                KernelEvent::Finished {
+                    execution_id,
+                    status,
+                    ..
+                } => format!("{execution_id} {status:?}"),
+                KernelEvent::OutputsLost {
+                    execution_id,
+                    reason,
+                } => format!("{} lost {reason:?}", id(execution_id)),
+                KernelEvent::InputRequest {
+                    execution_id,
+                    prompt,
+                    ..
+                } => format!("{} asks {prompt}", id(execution_id)),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -251,14 +343,26 @@ mod tests {
     #[test]
     fn finished_means_reply_and_idle_in_either_order() {
         let (mut executions, now) = executions();
-        assert_eq!(brief(&executions.iopub(now, &status("m1", "busy"))), ["one started"]);
+        assert_eq!(
+            brief(&executions.iopub(now, &status("m1", "busy"))),
+            ["one started"]
+        );
         assert!(executions.iopub(now, &status("m1", "busy")).is_empty());
         assert!(executions.shell(now, &reply("m1", "ok")).is_empty());
         assert_eq!(brief(&executions.iopub(now, &stream("m1"))), ["one wrote"]);
-        assert_eq!(brief(&executions.iopub(now, &status("m1", "idle"))), ["one Ok"]);
+        assert_eq!(
+            brief(&executions.iopub(now, &status("m1", "idle"))),
+            ["one Ok"]
+        );
         assert!(executions.iopub(now, &status("m2", "idle")).is_empty());
-        assert_eq!(brief(&executions.shell(now, &reply("m2", "error"))), ["two Error"]);
-        assert!(executions.shell(now, &reply("m2", "error")).is_empty(), "an execution ends once");
+        assert_eq!(
+            brief(&executions.shell(now, &reply("m2", "error"))),
+            ["two Error"]
+        );
+        assert!(
+            executions.shell(now, &reply("m2", "error")).is_empty(),
+            "an execution ends once"
+        );
     }
 
     #[test]
@@ -273,7 +377,10 @@ mod tests {
             executions.iopub(now, &status(&msg_id, "idle"));
             executions.shell(now, &reply(&msg_id, "ok"));
         }
-        assert_eq!(brief(&executions.iopub(now, &stream("m1"))), ["nobody wrote"]);
+        assert_eq!(
+            brief(&executions.iopub(now, &stream("m1"))),
+            ["nobody wrote"]
+        );
         assert_eq!(executions.remembered.len(), MAX_REMEMBERED);
     }
 
@@ -286,7 +393,10 @@ mod tests {
         executions.iopub(later, &stream("m1"));
         assert_eq!(executions.deadline(), Some(later + TIMEOUT));
         assert!(executions.expire(now + TIMEOUT).is_empty());
-        assert_eq!(brief(&executions.expire(later + TIMEOUT)), ["one lost EndMissing", "one Ok"]);
+        assert_eq!(
+            brief(&executions.expire(later + TIMEOUT)),
+            ["one lost EndMissing", "one Ok"]
+        );
         assert_eq!(executions.deadline(), None);
     }
 
@@ -300,17 +410,33 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_told() {
         let (mut executions, now) = executions();
-        assert_eq!(brief(&executions.iopub(now, &message("stream", "m1", "{}"))), ["one lost Unreadable"]);
-        assert_eq!(brief(&executions.iopub(now, &message("display_data", "m9", "nan"))), ["nobody lost Unreadable"]);
+        assert_eq!(
+            brief(&executions.iopub(now, &message("stream", "m1", "{}"))),
+            ["one lost Unreadable"]
+        );
+        assert_eq!(
+            brief(&executions.iopub(now, &message("display_data", "m9", "nan"))),
+            ["nobody lost Unreadable"]
+        );
         executions.iopub(now, &status("m1", "idle"));
-        assert_eq!(brief(&executions.shell(now, &message("execute_reply", "m1", "{"))), ["one Error"]);
+        assert_eq!(
+            brief(&executions.shell(now, &message("execute_reply", "m1", "{"))),
+            ["one Error"]
+        );
     }
 
     #[test]
     fn an_input_request_is_answered_once() {
         let (mut executions, _) = executions();
-        let request = message("input_request", "m1", r#"{"prompt":"name?","password":false}"#);
-        assert_eq!(brief(&Vec::from_iter(executions.stdin(request))), ["one asks name?"]);
+        let request = message(
+            "input_request",
+            "m1",
+            r#"{"prompt":"name?","password":false}"#,
+        );
+        assert_eq!(
+            brief(&Vec::from_iter(executions.stdin(request))),
+            ["one asks name?"]
+        );
         assert!(executions.take_input_request().is_some());
         assert!(executions.take_input_request().is_none());
     }

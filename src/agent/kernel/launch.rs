@@ -30,31 +30,82 @@ const LAUNCHER: &str = include_str!("../launcher.py");
 
 /// Variables of the agent that every kernel gets. Deliberately absent: whatever may hold a secret.
 const PASSED_ENVIRONMENT: &[&str] = &[
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM", "DISPLAY", "WAYLAND_DISPLAY",
-    "XDG_RUNTIME_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_DIRS", "VIRTUAL_ENV", "CONDA_PREFIX",
-    "CONDA_DEFAULT_ENV", "CONDA_EXE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "IPYTHONDIR",
-    "JUPYTER_PATH", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_CONFIG_PATH", "MPLCONFIGDIR", "MPLBACKEND",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "NO_PROXY", "no_proxy", "HF_HOME", "JAVA_HOME", "R_HOME", "R_LIBS", "R_LIBS_USER",
-    "JULIA_DEPOT_PATH", "JULIA_PROJECT", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
-    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "TERM",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_DIRS",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "CONDA_DEFAULT_ENV",
+    "CONDA_EXE",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "IPYTHONDIR",
+    "JUPYTER_PATH",
+    "JUPYTER_DATA_DIR",
+    "JUPYTER_CONFIG_DIR",
+    "JUPYTER_CONFIG_PATH",
+    "MPLCONFIGDIR",
+    "MPLBACKEND",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NO_PROXY",
+    "no_proxy",
+    "HF_HOME",
+    "JAVA_HOME",
+    "R_HOME",
+    "R_LIBS",
+    "R_LIBS_USER",
+    "JULIA_DEPOT_PATH",
+    "JULIA_PROJECT",
+    "CUDA_HOME",
+    "CUDA_PATH",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
 ];
 const PASSED_PREFIXES: &[&str] = &["LC_", "NVIDIA_", "ROCM_", "HIP_"];
 
 /// Why a kernel did not start. Each says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
-    #[error("the kernel {kernel:?} is started by {program:?}, which is not on this machine: install it or correct the kernelspec")]
+    #[error(
+        "the kernel {kernel:?} is started by {program:?}, which is not on this machine: install it or correct the kernelspec"
+    )]
     MissingExecutable { kernel: String, program: String },
     #[error("the working folder {} does not exist", .0.display())]
     MissingWorkingDir(PathBuf),
     #[error("the kernel's private folder under {} cannot be made: {source}", path.display())]
-    RuntimeFolder { path: PathBuf, source: std::io::Error },
+    RuntimeFolder {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     #[error("no loopback ports for the kernel: {0}")]
     Ports(String),
     #[error("the kernel process cannot be started: {0}")]
     Spawn(std::io::Error),
     #[error("the kernel process {status} before it answered{}", tail(output_tail))]
-    Exited { status: ExitStatus, output_tail: String },
+    Exited {
+        status: ExitStatus,
+        output_tail: String,
+    },
     #[error("the kernel did not answer within {seconds} s{}", tail(output_tail))]
     Timeout { seconds: u64, output_tail: String },
     #[error("the kernel's sockets cannot be reached: {0}")]
@@ -62,7 +113,11 @@ pub enum LaunchError {
 }
 
 fn tail(output_tail: &str) -> String {
-    if output_tail.is_empty() { ", and it wrote nothing".to_owned() } else { format!("; it wrote:\n{output_tail}") }
+    if output_tail.is_empty() {
+        ", and it wrote nothing".to_owned()
+    } else {
+        format!("; it wrote:\n{output_tail}")
+    }
 }
 
 /// The owner's side of one running kernel process.
@@ -114,11 +169,20 @@ pub(super) async fn launch(
         predecessor,
         _folder: folder,
     };
-    Ok(Session { process, requests, urgent, driver: Some(tokio::spawn(driver.run())) })
+    Ok(Session {
+        process,
+        requests,
+        urgent,
+        driver: Some(tokio::spawn(driver.run())),
+    })
 }
 
 /// Waits until the kernel answers, ends or takes too long.
-async fn answer(process: &KernelProcess, info: &ConnectionInfo, options: &LaunchOptions) -> Result<(Channels, String), LaunchError> {
+async fn answer(
+    process: &KernelProcess,
+    info: &ConnectionInfo,
+    options: &LaunchOptions,
+) -> Result<(Channels, String), LaunchError> {
     let mut exit = process.exit();
     let session_id = random_hex::<16>();
     let connect = async {
@@ -142,8 +206,14 @@ fn ready(session: u64, kernel_info: String) -> KernelEvent {
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
-    let language_info = serde_json::from_str::<KernelInfo>(&kernel_info).ok().and_then(|info| info.language_info);
-    KernelEvent::Ready { session, info: raw_json(kernel_info), language_info }
+    let language_info = serde_json::from_str::<KernelInfo>(&kernel_info)
+        .ok()
+        .and_then(|info| info.language_info);
+    KernelEvent::Ready {
+        session,
+        info: raw_json(kernel_info),
+        language_info,
+    }
 }
 
 async fn connection_info(
@@ -152,7 +222,8 @@ async fn connection_info(
     folder: &RuntimeFolder,
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
     let prefix = folder.path.join("s");
-    let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
+    let fits =
+        prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
     let ipc = match options.transport {
         TransportChoice::Automatic => fits && kernelspec.is_ipykernel(),
         TransportChoice::Ipc => fits,
@@ -160,14 +231,27 @@ async fn connection_info(
     };
     if ipc {
         let ip = prefix.to_string_lossy().into_owned();
-        return Ok((with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec), Vec::new()));
+        return Ok((
+            with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec),
+            Vec::new(),
+        ));
     }
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let (ports, listeners) = peek_ports_with_listeners(loopback, 5).await.map_err(|error| LaunchError::Ports(error.to_string()))?;
-    Ok((with_ports(Transport::TCP, loopback.to_string(), &ports, kernelspec), listeners))
+    let (ports, listeners) = peek_ports_with_listeners(loopback, 5)
+        .await
+        .map_err(|error| LaunchError::Ports(error.to_string()))?;
+    Ok((
+        with_ports(Transport::TCP, loopback.to_string(), &ports, kernelspec),
+        listeners,
+    ))
 }
 
-fn with_ports(transport: Transport, ip: String, ports: &[u16], kernelspec: &Kernelspec) -> ConnectionInfo {
+fn with_ports(
+    transport: Transport,
+    ip: String,
+    ports: &[u16],
+    kernelspec: &Kernelspec,
+) -> ConnectionInfo {
     let port = |index: usize| ports.get(index).copied().unwrap_or_default();
     ConnectionInfo {
         ip,
@@ -186,18 +270,28 @@ fn with_ports(transport: Transport, ip: String, ports: &[u16], kernelspec: &Kern
 fn random_hex<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     // Without the system's randomness there is no safe kernel: its key would be known.
-    getrandom::fill(&mut bytes).unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
+    getrandom::fill(&mut bytes)
+        .unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
     hex::encode(bytes)
 }
 
-fn spawn(kernelspec: &Kernelspec, options: &LaunchOptions, folder: &RuntimeFolder, info: &ConnectionInfo) -> Result<KernelProcess, LaunchError> {
+fn spawn(
+    kernelspec: &Kernelspec,
+    options: &LaunchOptions,
+    folder: &RuntimeFolder,
+    info: &ConnectionInfo,
+) -> Result<KernelProcess, LaunchError> {
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
-    let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
+    let connection_file =
+        folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
-        use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
+        use_launcher(
+            &mut arguments,
+            folder.write("launcher.py", LAUNCHER.as_bytes())?,
+        );
     }
     let environment = environment(kernelspec, options);
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
@@ -205,13 +299,19 @@ fn spawn(kernelspec: &Kernelspec, options: &LaunchOptions, folder: &RuntimeFolde
         limit_memory(&mut arguments, bytes);
     }
     let mut command = Command::new(&arguments[0]);
-    command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
+    command
+        .args(&arguments[1..])
+        .current_dir(&options.working_dir)
+        .env_clear()
+        .envs(environment);
     KernelProcess::spawn(&mut command).map_err(LaunchError::Spawn)
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.
 fn use_launcher(arguments: &mut Vec<OsString>, launcher: PathBuf) {
-    let module = arguments.windows(2).position(|pair| pair[0] == "-m" && (pair[1] == "ipykernel_launcher" || pair[1] == "ipykernel"));
+    let module = arguments.windows(2).position(|pair| {
+        pair[0] == "-m" && (pair[1] == "ipykernel_launcher" || pair[1] == "ipykernel")
+    });
     if let Some(at) = module {
         arguments.splice(at..at + 2, [launcher.into_os_string()]);
     }
@@ -220,23 +320,41 @@ fn use_launcher(arguments: &mut Vec<OsString>, launcher: PathBuf) {
 /// A shell sets the limit and becomes the kernel, which keeps the process id.
 fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
     let kibibytes = (bytes / 1024).to_string();
-    let shell = ["/bin/sh", "-c", r#"ulimit -v "$0" && exec "$@""#, &kibibytes].map(OsString::from);
+    let shell = [
+        "/bin/sh",
+        "-c",
+        r#"ulimit -v "$0" && exec "$@""#,
+        &kibibytes,
+    ]
+    .map(OsString::from);
     arguments.splice(0..0, shell);
 }
 
 fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsString, OsString)> {
     let passes = |name: &str| {
         PASSED_ENVIRONMENT.contains(&name)
-            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || PASSED_PREFIXES
+                .iter()
+                .any(|prefix| name.starts_with(prefix))
             || options.pass_environment.iter().any(|passed| passed == name)
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(passes));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
-    let given = options.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
-        .chain([("JPY_PARENT_PID".into(), std::process::id().to_string().into())])
-        .chain(given)
-        .collect()
+    let given = options
+        .environment
+        .iter()
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    own.chain(
+        kernels
+            .into_iter()
+            .map(|(name, value)| (OsString::from(name), value)),
+    )
+    .chain([(
+        "JPY_PARENT_PID".into(),
+        std::process::id().to_string().into(),
+    )])
+    .chain(given)
+    .collect()
 }
 
 /// Says which program is missing; behind a wrapper the system's error would not.
@@ -246,19 +364,30 @@ fn check_executable(
     environment: &[(OsString, OsString)],
     working_dir: &Path,
 ) -> Result<(), LaunchError> {
-    let program = arguments.first().map(OsString::as_os_str).unwrap_or_default();
-    let path = environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str()).unwrap_or_default();
+    let program = arguments
+        .first()
+        .map(OsString::as_os_str)
+        .unwrap_or_default();
+    let path = environment
+        .iter()
+        .rfind(|(name, _)| name == "PATH")
+        .map(|(_, value)| value.as_os_str())
+        .unwrap_or_default();
     let found = if program.as_encoded_bytes().contains(&b'/') {
         is_executable(&working_dir.join(program))
     } else {
         std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
     };
-    let missing = || LaunchError::MissingExecutable { kernel: kernelspec.name.clone(), program: lossy(program) };
+    let missing = || LaunchError::MissingExecutable {
+        kernel: kernelspec.name.clone(),
+        program: lossy(program),
+    };
     found.then_some(()).ok_or_else(missing)
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn lossy(text: &OsStr) -> String {
@@ -273,19 +402,34 @@ pub(super) struct RuntimeFolder {
 
 impl RuntimeFolder {
     fn create(parent: &Path) -> Result<Self, LaunchError> {
-        let failed = |source| LaunchError::RuntimeFolder { path: parent.to_owned(), source };
+        let failed = |source| LaunchError::RuntimeFolder {
+            path: parent.to_owned(),
+            source,
+        };
         let parent = std::path::absolute(parent).map_err(failed)?;
         let path = parent.join(format!("nk-{}", random_hex::<6>()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+        std::fs::DirBuilder::new()
+            .mode(0o700)
+            .create(&path)
+            .map_err(failed)?;
         Ok(Self { path })
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {
         use std::io::Write;
         let path = self.path.join(name);
-        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path);
         let written = file.and_then(|mut file| file.write_all(content));
-        written.map(|()| path).map_err(|source| LaunchError::RuntimeFolder { path: self.path.clone(), source })
+        written
+            .map(|()| path)
+            .map_err(|source| LaunchError::RuntimeFolder {
+                path: self.path.clone(),
+                source,
+            })
     }
 }
 
