@@ -1,0 +1,211 @@
+//! A bounded queue of frames towards one connection.
+//!
+//! Answers always fit; events and presence are dropped when the reader is slow, and the room then catches it up.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::extract::ws::Utf8Bytes;
+use tokio::sync::Notify;
+
+/// Bytes of queued frames above which droppable frames are dropped, whatever their number.
+const MAX_QUEUED_BYTES: usize = 8 << 20;
+/// Bytes of queued frames above which the connection is given up: its reader takes nothing, not even answers.
+const MAX_BACKLOG_BYTES: usize = 256 << 20;
+
+/// What became of a frame that may be dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered {
+    Queued,
+    /// The queue is full: nothing was queued.
+    Full,
+    /// The connection has ended.
+    Closed,
+}
+
+type Wake = Box<dyn FnOnce() + Send>;
+
+#[derive(Default)]
+struct State {
+    frames: VecDeque<Utf8Bytes>,
+    bytes: usize,
+    is_closed: bool,
+    /// Called when the queue has been emptied.
+    on_drained: Vec<Wake>,
+}
+
+struct Shared {
+    capacity: usize,
+    state: Mutex<State>,
+    ready: Notify,
+}
+
+impl Shared {
+    /// A poisoned lock is no reason to stop: every change of the state is one step.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, state: &mut State, frame: Utf8Bytes) {
+        state.bytes += frame.len();
+        state.frames.push_back(frame);
+        self.ready.notify_one();
+    }
+}
+
+/// The side that rooms and the server write to. Cheap to clone.
+#[derive(Clone)]
+pub struct Outbox(Arc<Shared>);
+
+/// The side that the connection's writer reads. Dropping it closes the outbox.
+pub struct OutboxReceiver(Arc<Shared>);
+
+impl Outbox {
+    /// `capacity`: frames above which events and presence are dropped.
+    #[expect(clippy::new_ret_no_self, reason = "a channel has two ends")]
+    pub fn new(capacity: usize) -> (Outbox, OutboxReceiver) {
+        let shared = Arc::new(Shared { capacity, state: Mutex::default(), ready: Notify::new() });
+        (Outbox(shared.clone()), OutboxReceiver(shared))
+    }
+
+    /// Queues a frame that must not be lost (answers, errors, `welcome`). False when the connection has ended, or takes so
+    /// little that it is ended now.
+    pub fn send(&self, frame: Utf8Bytes) -> bool {
+        let mut state = self.0.state();
+        if state.bytes > MAX_BACKLOG_BYTES {
+            state.is_closed = true;
+            self.0.ready.notify_one();
+        }
+        if state.is_closed {
+            return false;
+        }
+        self.0.push(&mut state, frame);
+        true
+    }
+
+    /// Queues a frame that can be made up for later, unless the queue is full.
+    pub fn offer(&self, frame: Utf8Bytes) -> Offered {
+        let mut state = self.0.state();
+        if state.is_closed {
+            return Offered::Closed;
+        }
+        if state.frames.len() >= self.0.capacity || state.bytes >= MAX_QUEUED_BYTES {
+            return Offered::Full;
+        }
+        self.0.push(&mut state, frame);
+        Offered::Queued
+    }
+
+    /// Calls `wake` once the queue is empty: now, when it is.
+    pub(super) fn when_drained(&self, wake: impl FnOnce() + Send + 'static) {
+        let mut state = self.0.state();
+        if !state.frames.is_empty() {
+            state.on_drained.push(Box::new(wake));
+            return;
+        }
+        drop(state);
+        wake();
+    }
+
+    /// Ends the connection after what is queued.
+    pub fn close(&self) {
+        self.0.state().is_closed = true;
+        self.0.ready.notify_one();
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.0.state().is_closed
+    }
+}
+
+impl OutboxReceiver {
+    /// Waits for frames and moves all that are queued to `buffer`, for `feed` × n and one `flush`. False: closed, and
+    /// nothing is left. Cancel safe.
+    pub async fn recv_many(&mut self, buffer: &mut Vec<Utf8Bytes>) -> bool {
+        loop {
+            if let Some(is_open) = self.take(buffer) {
+                return is_open;
+            }
+            self.0.ready.notified().await;
+        }
+    }
+
+    /// `None`: nothing to take yet.
+    fn take(&self, buffer: &mut Vec<Utf8Bytes>) -> Option<bool> {
+        let mut state = self.0.state();
+        if state.frames.is_empty() {
+            return state.is_closed.then_some(false);
+        }
+        buffer.extend(state.frames.drain(..));
+        state.bytes = 0;
+        let wakes = std::mem::take(&mut state.on_drained);
+        drop(state);
+        wakes.into_iter().for_each(|wake| wake());
+        Some(true)
+    }
+}
+
+impl Drop for OutboxReceiver {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        *state = State { is_closed: true, ..State::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn received(receiver: &mut OutboxReceiver) -> Vec<String> {
+        let mut buffer = Vec::new();
+        receiver.recv_many(&mut buffer).await;
+        buffer.iter().map(ToString::to_string).collect()
+    }
+
+    #[tokio::test]
+    async fn many_frames_come_in_one_piece_and_in_order() {
+        let (outbox, mut receiver) = Outbox::new(8);
+        assert!(outbox.send("a".into()));
+        assert_eq!(outbox.offer("b".into()), Offered::Queued);
+        assert_eq!(received(&mut receiver).await, ["a", "b"]);
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_drops_events_and_keeps_answers() {
+        let (outbox, mut receiver) = Outbox::new(1);
+        assert_eq!(outbox.offer("event".into()), Offered::Queued);
+        assert_eq!(outbox.offer("dropped".into()), Offered::Full);
+        assert!(outbox.send("ack".into()));
+        assert_eq!(received(&mut receiver).await, ["event", "ack"]);
+    }
+
+    #[tokio::test]
+    async fn the_reader_that_has_emptied_the_queue_is_reported_once() {
+        let (outbox, mut receiver) = Outbox::new(1);
+        outbox.send("a".into());
+        let (sender, mut woken) = tokio::sync::mpsc::unbounded_channel();
+        outbox.when_drained(move || sender.send(()).unwrap());
+        assert!(woken.try_recv().is_err());
+        received(&mut receiver).await;
+        assert_eq!(woken.recv().await, Some(()));
+        assert_eq!(woken.recv().await, None);
+    }
+
+    #[tokio::test]
+    async fn closing_delivers_what_is_queued_and_ends() {
+        let (outbox, mut receiver) = Outbox::new(1);
+        outbox.send("last".into());
+        outbox.close();
+        assert!(!outbox.send("late".into()));
+        assert_eq!(received(&mut receiver).await, ["last"]);
+        assert!(!receiver.recv_many(&mut Vec::new()).await);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_is_gone_closes_the_queue() {
+        let (outbox, receiver) = Outbox::new(1);
+        drop(receiver);
+        assert_eq!(outbox.offer("a".into()), Offered::Closed);
+        assert!(outbox.is_closed());
+    }
+}
