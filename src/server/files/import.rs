@@ -1,0 +1,112 @@
+//! From a file to one command that makes the notebook, and the blobs that it names.
+
+use notarium_core::{CellFlagChanges, CellId, CellType, Command, Output, Place, RawObject};
+use notarium_wire::ipynb::{DocumentCell, Imported, Object};
+use serde_json::value::RawValue;
+
+use super::parts::{self, Part};
+
+/// What an import will do: upload the parts, then send the command.
+#[derive(Debug, Clone)]
+pub struct ImportPlan {
+    /// `CreateNotebook`, `InsertCell` …, `RecordExecution` …: all or nothing.
+    pub command: Command,
+    pub parts: Vec<Part>,
+}
+
+/// Plans the import of a file under a title.
+pub fn plan(imported: Imported, title: String) -> ImportPlan {
+    let document = imported.document;
+    let metadata = with_aside(document.metadata, [("extra", document.extra)]);
+    let mut commands = vec![Command::CreateNotebook { title, metadata }];
+    let mut parts = Vec::new();
+    for cell in document.cells {
+        plan_cell(cell, &mut commands, &mut parts);
+    }
+    ImportPlan { command: Command::Batch { commands }, parts }
+}
+
+fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Part>) {
+    // The reader gives only valid ids; without one the server names the cell, and its outputs would miss it.
+    let Ok(cell_id) = CellId::new(&cell.id) else { return };
+    let (flags, other_flags) = split_flags(cell.flags);
+    let asides = [("extra", cell.extra), ("flags", other_flags)];
+    commands.push(Command::InsertCell {
+        cell_id: Some(cell_id.clone()),
+        cell_type: cell_type(&cell.cell_type),
+        source: cell.source,
+        place: Place::End,
+        metadata: with_aside(cell.metadata, asides),
+        attachments: cell.attachments.as_ref().map(to_object),
+        flags,
+    });
+    let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
+    if !cell.outputs.is_empty() || execution_count.is_some() {
+        let outputs = split_outputs(cell.outputs, parts);
+        commands.push(Command::RecordExecution { cell_id, outputs, execution_count });
+    }
+}
+
+fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {
+    let split = |content| {
+        let (output, taken) = parts::split(content);
+        parts.extend(taken);
+        output
+    };
+    outputs.into_iter().map(split).collect()
+}
+
+fn cell_type(name: &str) -> CellType {
+    match name {
+        "code" => CellType::Code,
+        "markdown" => CellType::Markdown,
+        "sql" => CellType::Sql,
+        "prompt" => CellType::Prompt,
+        _ => CellType::Raw,
+    }
+}
+
+/// The flags that we know, and the others.
+fn split_flags(flags: Object) -> (CellFlagChanges, Object) {
+    let mut known = CellFlagChanges::default();
+    let mut others = Object::new();
+    for (name, value) in flags {
+        let on = (value.get() == "true").then_some(true);
+        let bookmark = value.get().parse().ok().filter(|mark| (1..=9).contains(mark));
+        match name.as_str() {
+            "pinned" if on.is_some() => known.pinned = on,
+            "skipped" if on.is_some() => known.skipped = on,
+            "source_hidden" if on.is_some() => known.source_hidden = on,
+            "outputs_hidden" if on.is_some() => known.outputs_hidden = on,
+            "heading_collapsed" if on.is_some() => known.heading_collapsed = on,
+            "exported" if on.is_some() => known.exported = on,
+            "bookmark" if bookmark.is_some() => known.bookmark = bookmark,
+            _ => _ = others.insert(name, value),
+        }
+    }
+    (known, others)
+}
+
+/// Puts what the core has no field for under `metadata.notarium`, where exports find it again.
+fn with_aside<const N: usize>(mut metadata: Object, asides: [(&str, Object); N]) -> RawObject {
+    let mut own: Object =
+        metadata.get("notarium").and_then(|own| serde_json::from_str(own.get()).ok()).unwrap_or_default();
+    let before = own.len();
+    for (name, aside) in asides {
+        if !aside.is_empty() {
+            own.insert(name.to_owned(), raw(&aside));
+        }
+    }
+    if own.len() > before {
+        metadata.insert("notarium".to_owned(), raw(&own));
+    }
+    to_object(&metadata)
+}
+
+fn to_object(object: &Object) -> RawObject {
+    RawObject::parse(raw(object).get()).unwrap_or_default()
+}
+
+fn raw(object: &Object) -> Box<RawValue> {
+    serde_json::value::to_raw_value(object).unwrap_or_default()
+}

@@ -1,0 +1,190 @@
+//! Large values of outputs: taken out into blobs on the way in, put back on the way out.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use notarium_core::{BlobPart, Hash, Output, RawJson};
+use serde_json::value::RawValue;
+use sha2::{Digest, Sha256};
+
+/// Values longer than this leave the event.
+pub const MAX_INLINE_BYTES: usize = 8 << 10;
+
+/// Levels that a pointer may have.
+const MAX_POINTER_DEPTH: usize = 8;
+
+type Fields = BTreeMap<String, Box<RawValue>>;
+
+/// Bytes that an output names instead of holding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    pub sha256: Hash,
+    pub bytes: Bytes,
+}
+
+/// SHA-256 of some bytes.
+pub fn hash_of(bytes: &[u8]) -> Hash {
+    Hash(Sha256::digest(bytes).into())
+}
+
+/// Takes every value above [`MAX_INLINE_BYTES`] out of an nbformat output: of `data` each MIME type by itself, else whole
+/// fields. `output_type` and `name` stay.
+pub fn split(content: Box<RawValue>) -> (Output, Vec<Part>) {
+    let mut splitter = Splitter::default();
+    let content = match fields_of(&content) {
+        Some(fields) if content.get().len() > MAX_INLINE_BYTES => splitter.split_fields(fields),
+        _ => content.into(),
+    };
+    (Output { content, blobs: splitter.blobs, display_id: None }, splitter.parts)
+}
+
+#[derive(Default)]
+struct Splitter {
+    blobs: Vec<BlobPart>,
+    parts: Vec<Part>,
+}
+
+impl Splitter {
+    fn split_fields(&mut self, fields: Fields) -> RawJson {
+        let mut kept = Fields::new();
+        for (name, value) in fields {
+            if name == "data" && value.get().len() > MAX_INLINE_BYTES {
+                match fields_of(&value) {
+                    Some(data) => _ = kept.insert(name, to_raw(&self.split_level("/data", data))),
+                    None => self.take(format!("/{name}"), &value),
+                }
+            } else if value.get().len() > MAX_INLINE_BYTES && !matches!(name.as_str(), "output_type" | "name") {
+                self.take(format!("/{}", escape(&name)), &value);
+            } else {
+                kept.insert(name, value);
+            }
+        }
+        RawJson::from(to_raw(&kept))
+    }
+
+    fn split_level(&mut self, above: &str, fields: Fields) -> Fields {
+        let mut kept = Fields::new();
+        for (name, value) in fields {
+            if value.get().len() > MAX_INLINE_BYTES {
+                self.take(format!("{above}/{}", escape(&name)), &value);
+            } else {
+                kept.insert(name, value);
+            }
+        }
+        kept
+    }
+
+    fn take(&mut self, pointer: String, value: &RawValue) {
+        let text = serde_json::from_str::<String>(value.get()).ok();
+        let json = text.is_none();
+        let bytes = Bytes::from(text.unwrap_or_else(|| value.get().to_owned()));
+        let sha256 = hash_of(&bytes);
+        self.blobs.push(BlobPart { pointer, sha256: sha256.to_string(), size_bytes: bytes.len() as u64, json });
+        self.parts.push(Part { sha256, bytes });
+    }
+}
+
+/// The output as one nbformat object. `blobs` are the bytes by lower-case hex of their hash; what is missing is named in
+/// words where it belongs.
+pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
+    let content = output.blobs.iter().fold(None, |content: Option<Box<RawValue>>, part| {
+        let before = content.as_deref().map_or(output.content.get(), RawValue::get);
+        let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
+        put(before, &path, value_of(part, blobs)).or(content)
+    });
+    content.unwrap_or_else(|| raw_text(output.content.get()))
+}
+
+fn value_of(part: &BlobPart, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
+    let known = blobs.get(&part.sha256).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    match known {
+        Some(text) if part.json => RawValue::from_string(text.to_owned()).unwrap_or_else(|_| to_raw(&text)),
+        Some(text) => to_raw(&text),
+        None => to_raw(&format!("[{} bytes are not stored any more: sha256 {}]", part.size_bytes, part.sha256)),
+    }
+}
+
+/// Sets the value at a path of object keys; `None` where the path does not fit.
+fn put(object: &str, path: &[String], value: Box<RawValue>) -> Option<Box<RawValue>> {
+    let (first, rest) = path.split_first()?;
+    if path.len() > MAX_POINTER_DEPTH {
+        return None;
+    }
+    let mut fields: Fields = serde_json::from_str(object).ok()?;
+    let value = if rest.is_empty() {
+        value
+    } else {
+        let inner = fields.get(first).map_or("{}", |inner| inner.get());
+        put(inner, rest, value)?
+    };
+    fields.insert(first.clone(), value);
+    Some(to_raw(&fields))
+}
+
+fn fields_of(raw: &RawValue) -> Option<Fields> {
+    serde_json::from_str(raw.get()).ok()
+}
+
+fn to_raw<T: serde::Serialize>(value: &T) -> Box<RawValue> {
+    serde_json::value::to_raw_value(value).unwrap_or_default()
+}
+
+fn raw_text(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap_or_default()
+}
+
+/// RFC 6901.
+fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+fn unescape(token: &str) -> String {
+    token.replace("~1", "/").replace("~0", "~")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    fn blobs(parts: &[Part]) -> BTreeMap<String, Bytes> {
+        parts.iter().map(|part| (part.sha256.to_string(), part.bytes.clone())).collect()
+    }
+
+    #[test]
+    fn large_values_leave_and_come_back() {
+        let image = "a".repeat(MAX_INLINE_BYTES);
+        let rows = format!("[{}1]", "1,".repeat(MAX_INLINE_BYTES));
+        let text = format!(
+            r#"{{"data":{{"application/x~y+json":{rows},"image/png":"{image}","text/plain":"short"}},"metadata":{{}},"output_type":"display_data"}}"#
+        );
+        let (output, parts) = split(raw(&text));
+        assert!(output.content.get().len() < 200, "{}", output.content.get());
+        assert_eq!(output.blobs[0].pointer, "/data/application~1x~0y+json");
+        assert!(output.blobs[0].json && !output.blobs[1].json);
+        assert_eq!(join(&output, &blobs(&parts)).get(), text);
+    }
+
+    #[test]
+    fn a_long_stream_leaves_as_its_text() {
+        let text = format!(r#"{{"name":"stdout","output_type":"stream","text":"{}"}}"#, "é\\n".repeat(MAX_INLINE_BYTES));
+        let (output, parts) = split(raw(&text));
+        assert_eq!(output.content.get(), r#"{"name":"stdout","output_type":"stream"}"#);
+        assert!(parts[0].bytes.starts_with("é\né".as_bytes()));
+        assert_eq!(join(&output, &blobs(&parts)).get(), text);
+    }
+
+    #[test]
+    fn what_is_missing_is_named_and_odd_pointers_change_nothing() {
+        let blob = |pointer: &str| BlobPart { pointer: pointer.into(), sha256: "00".into(), size_bytes: 9, json: true };
+        let content = RawJson::parse(r#"{"output_type":"stream","list":[1]}"#).unwrap();
+        let odd = ["", "/list/0", "/a/b/c/d/e/f/g/h/i/j"].map(blob).to_vec();
+        let output = Output { content: content.clone(), blobs: odd, display_id: None };
+        assert_eq!(join(&output, &BTreeMap::new()).get(), content.get());
+        let output = Output { blobs: vec![blob("/text")], ..output };
+        assert!(join(&output, &BTreeMap::new()).get().contains("9 bytes are not stored any more"));
+    }
+}
