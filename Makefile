@@ -1,0 +1,62 @@
+# `make run` starts Notarium; `make test` runs every check. Both install what is missing and say so.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV := target/test-venv
+NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
+CASES := target/codemirror-cases.jsonl
+export NOTARIUM_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
+export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: rust ## build, start server + agent with a Python kernel, print one URL and a token
+	cargo run --release --quiet -- up
+
+test: lint unit interop ## every check that CI runs
+
+rust:
+	@scripts/need-rust
+
+deps: rust $(VENV)/.ready node ## what the tests need besides Rust
+
+$(VENV)/.ready: tests/requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+node: $(NODE_PACKAGES:package.json=node_modules/.ready)
+
+tests/interop/%/node_modules/.ready: tests/interop/%/package.json tests/interop/%/package-lock.json
+	@scripts/need-node
+	npm ci --prefix $(dir $<) --no-audit --no-fund --silent
+	touch $@
+
+lint: deps ## format, clippy, ruff
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(VENV)/bin/ruff check --quiet .
+	$(VENV)/bin/ruff format --check --quiet .
+
+$(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
+	mkdir -p target
+	node tests/interop/text/generate.mjs 100000 1 > $@
+
+unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
+	cargo test --workspace
+
+interop: deps ## clients that we did not write
+	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
+	$(VENV)/bin/python tests/interop/ipynb/check.py
+
+bench: rust ## measure, and write BENCHMARKS.md
+	scripts/bench
+
+clean: ## remove what was built
+	cargo clean
+
+.PHONY: help run test rust deps node lint unit interop bench clean

@@ -1,0 +1,159 @@
+//! The rules of the repository, as tests: which part may know which, how long a file may be, what must not be in it.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file that git tracks or would track, as a path from the root.
+fn files() -> Vec<PathBuf> {
+    let listed = Command::new("git")
+        .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root())
+        .output()
+        .expect("git lists the files");
+    let names = String::from_utf8(listed.stdout).expect("file names are UTF-8");
+    names.lines().map(PathBuf::from).filter(|path| root().join(path).is_file()).collect()
+}
+
+fn with_extension(extension: &str) -> impl Iterator<Item = (PathBuf, String)> {
+    let wanted = extension.to_owned();
+    files().into_iter().filter(move |path| path.extension().is_some_and(|found| *found == *wanted)).map(|path| {
+        let text = std::fs::read_to_string(root().join(&path)).expect("sources are UTF-8");
+        (path, text)
+    })
+}
+
+/// The crates of this workspace that a crate depends on, tests aside.
+fn own_dependencies(part: &str) -> BTreeSet<String> {
+    let manifest =
+        std::fs::read_to_string(root().join("src").join(part).join("Cargo.toml")).expect("the part has a manifest");
+    let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    lines.filter_map(|line| line.strip_prefix("notarium-")?.split(['.', ' ', '=']).next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn parts_know_only_what_the_code_map_allows() {
+    let allowed: [(&str, &[&str]); 6] = [
+        ("core", &[]),
+        ("wire", &["core"]),
+        ("sync", &["wire", "core"]),
+        ("store", &["core"]),
+        ("server", &["sync", "store", "wire", "core"]),
+        ("agent", &["wire", "core"]),
+    ];
+    for (part, may_know) in allowed {
+        for known in own_dependencies(part) {
+            assert!(may_know.contains(&known.as_str()), "{part} must not know {known} (ARCHITECTURE, section 7)");
+        }
+    }
+}
+
+#[test]
+fn each_library_belongs_to_one_part() {
+    let owners = [("sqlx", "store"), ("axum", "server"), ("jupyter-zmq-client", "agent"), ("object_store", "store")];
+    for (library, owner) in owners {
+        for part in ["core", "wire", "sync", "store", "server", "agent"] {
+            let manifest =
+                std::fs::read_to_string(root().join("src").join(part).join("Cargo.toml")).expect("a manifest");
+            let knows = manifest
+                .lines()
+                .any(|line| line.starts_with(&format!("{library}.")) || line.starts_with(&format!("{library} ")));
+            assert!(!knows || part == owner, "only {owner} may know {library}, but {part} does");
+        }
+    }
+}
+
+#[test]
+fn sqlite_is_linked_once() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock is checked in");
+    assert_eq!(lock.matches("name = \"libsqlite3-sys\"").count(), 1, "two copies of SQLite would be linked");
+    assert!(
+        !lock.contains("name = \"aws-lc-rs\""),
+        "a second TLS provider makes wss:// panic at run time: keep ring alone"
+    );
+}
+
+/// Lines before the first `#[cfg(test)]`; files that are nothing but tests do not count.
+fn lines_of_code(path: &Path, text: &str) -> usize {
+    let is_test = path.components().any(|part| part.as_os_str() == "tests") || path.ends_with("tests.rs");
+    if is_test { 0 } else { text.split("#[cfg(test)]").next().unwrap_or_default().lines().count() }
+}
+
+#[test]
+fn files_stay_short() {
+    for (path, text) in with_extension("rs") {
+        let lines = lines_of_code(&path, &text);
+        assert!(
+            lines <= 700,
+            "{} has {lines} lines without its tests: is it one room with one purpose?",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn every_part_opens_with_its_purpose() {
+    for part in ["core", "wire", "sync", "store", "server", "agent"] {
+        let text =
+            std::fs::read_to_string(root().join("src").join(part).join("lib.rs")).expect("the part has a lib.rs");
+        for word in ["Purpose:", "Invariants:", "must never"] {
+            let head: String = text.lines().take_while(|line| line.starts_with("//!")).collect();
+            assert!(head.contains(word), "src/{part}/lib.rs does not say its {word}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_half_done() {
+    // Written in two halves, so that this file does not find itself.
+    let banned = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("dbg", "!(")];
+    for (path, text) in with_extension("rs") {
+        for word in banned {
+            assert!(!text.contains(word), "{} contains {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn tests_wait_for_events_and_never_sleep() {
+    let sleep = concat!("::sle", "ep(");
+    for (path, text) in
+        with_extension("rs").filter(|(path, _)| path.components().any(|part| part.as_os_str() == "tests"))
+    {
+        assert!(!text.contains(sleep), "{} sleeps: wait for the event instead", path.display());
+    }
+}
+
+#[test]
+fn no_machine_paths_or_registries() {
+    let banned = [
+        concat!("/wo", "rk/"),
+        concat!("/ro", "ot/"),
+        concat!("registry.npm", "js.org"),
+        concat!("index.crates", ".io/"),
+    ];
+    let readable = files().into_iter().filter(|path| !path.ends_with("Cargo.lock"));
+    for path in readable {
+        let Ok(text) = std::fs::read_to_string(root().join(&path)) else { continue };
+        for word in banned {
+            assert!(!text.contains(word), "{} names {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn migrations_are_numbered_without_gaps() {
+    let mut names: Vec<String> = std::fs::read_dir(root().join("migrations/sqlite"))
+        .expect("migrations exist")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    for (index, name) in names.iter().enumerate() {
+        assert!(name.starts_with(&format!("{:04}_", index + 1)), "{name} is not migration number {}", index + 1);
+    }
+}
