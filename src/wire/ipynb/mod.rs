@@ -108,7 +108,7 @@ pub enum IpynbError {
     NotUtf8 { offset: usize },
     #[error("the file is not valid JSON at line {line}, column {column}: {reason}")]
     NotJson { line: usize, column: usize, reason: &'static str },
-    #[error("the file is JSON but not a notebook: {reason}")]
+    #[error("the file is not a notebook: {reason}")]
     NotANotebook { reason: &'static str },
     #[error("nbformat {version} is not supported (1 to 4 are): save the notebook in an older format")]
     UnsupportedVersion { version: String },

@@ -116,6 +116,9 @@ pub fn is_line_end(character: char) -> bool {
 
 /// Joins what files split, as nbformat does on reading.
 pub fn join_output(output: &mut Map) {
+    if output.get("output_type").is_none_or(Json::is_empty) {
+        return;
+    }
     let key = if has_bundle(output) { "data" } else { "text" };
     match output.get_mut(key) {
         Some(data) if key == "data" => join_bundle(data),

@@ -51,7 +51,11 @@ fn decode<'a>(bytes: &'a [u8], limits: &Limits, notices: &mut Notices) -> Result
     let text = std::str::from_utf8(bytes).map_err(|error| IpynbError::NotUtf8 { offset: error.valid_up_to() })?;
     let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
     notices.add_many(NoticeCode::ByteOrderMark, usize::from(plain.len() < text.len()), "");
-    if plain.trim().is_empty() { Err(IpynbError::Empty) } else { Ok(plain) }
+    match plain.trim_start().chars().next() {
+        None => Err(IpynbError::Empty),
+        Some('<') => Err(IpynbError::NotANotebook { reason: "it is a web page; download the raw file instead" }),
+        Some(_) => Ok(plain),
+    }
 }
 
 fn parse(text: &str, notices: &mut Notices) -> Result<Map, IpynbError> {
@@ -252,7 +256,7 @@ fn take_type(cell: &mut Map, source: &mut String, notices: &mut Notices) -> Stri
 }
 
 fn heading(cell: &mut Map, source: &str) -> String {
-    let level = cell.remove("level").and_then(|level| level.as_integer()).unwrap_or(1).clamp(1, 6);
+    let level = cell.remove("level").and_then(|level| level.as_integer()).unwrap_or(1).clamp(0, 64);
     let hashes = "#".repeat(usize::try_from(level).unwrap_or(1));
     let line: Vec<String> = match super::output::lines(source) {
         Json::Array(lines) => {

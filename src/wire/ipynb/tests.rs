@@ -118,7 +118,8 @@ fn a_notebook_of_the_future_loses_nothing() {
 fn what_is_no_notebook_is_refused_with_the_reason() {
     let depth = format!("{}{}", "[".repeat(500), "]".repeat(500));
     let deep = notebook("").replace("\"metadata\": {}", &format!("\"metadata\": {{\"deep\": {depth}}}"));
-    let cases: [(&[u8], &str); 12] = [
+    let cases: [(&[u8], &str); 13] = [
+        (b"\n<!DOCTYPE html>", "it is a web page"),
         (b"", "the file is empty"),
         (b"\xef\xbb\xbf \n", "the file is empty"),
         (b"{\"a\": \"\xff\"}", "not UTF-8 (at byte 7)"),

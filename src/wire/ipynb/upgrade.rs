@@ -103,6 +103,10 @@ fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
     if cell.get("language").is_some_and(|language| language.as_str() == Some("python")) {
         cell.remove("language");
     }
+    if cell.contains_key("code") {
+        // What nbformat 2 had for the cells of nbformat 1.
+        cell.entry("collapsed".to_owned()).or_insert(Json::Bool(false));
+    }
     rename(cell, "code", "source");
     rename(cell, "input", "source");
     cell.entry("source".to_owned()).or_insert_with(|| Json::text(""));
