@@ -198,11 +198,13 @@ def cells_are_no_list(text):
 
 
 def loses_sources(value):
-    """nbformat takes what has no version, or true, for version 1, and there doubles the cell before an unknown one."""
-    if value.get("nbformat", 1) != 1:
-        return False
-    types = [cell.get("cell_type") for cell in value["cells"]]
-    return "nbformat" not in value or value["nbformat"] is True or any(kind not in ("code", "text") for kind in types)
+    """Where nbformat reads, but badly. What has no version, or true, is version 1 to it, and there it doubles the cell before
+    an unknown one; in version 3 it prefers a missing `input` to a `source`."""
+    if value.get("nbformat", 1) == 1:
+        known = all(cell.get("cell_type") in ("code", "text") for cell in value["cells"])
+        return "nbformat" not in value or value["nbformat"] is True or not known
+    cells = [cell for sheet in value.get("worksheets", []) for cell in sheet["cells"]] if value["nbformat"] < 4 else []
+    return any(cell["cell_type"] == "code" and "source" in cell for cell in cells)
 
 
 def without_aside(answer):
