@@ -107,4 +107,6 @@ ids! {
     ConversationId,
     /// A workspace: a group of notebooks and people.
     WorkspaceId,
+    /// A token, without its secret.
+    TokenId,
 }
