@@ -1,4 +1,10 @@
 //! The server: HTTP, sockets, accounts, one task per open notebook, read models.
+//!
+//! Only this crate knows HTTP.
 
+pub mod auth;
+pub mod clock;
 pub mod files;
+pub mod guard;
+pub mod problem;
 pub mod rooms;

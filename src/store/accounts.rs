@@ -12,7 +12,9 @@ mod memory;
 mod records;
 
 use async_trait::async_trait;
-use notarium_core::{NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_core::{Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
+
+use crate::StoreError;
 
 pub use memory::MemoryAccountStore;
 pub use records::*;
@@ -34,8 +36,8 @@ pub enum AccountError {
     #[error("this one-time token was used already: ask for a new one")]
     AlreadySpent,
     /// Disk full, I/O error, damaged record. Nothing was changed.
-    #[error("the accounts are unavailable: {reason}; nothing was changed, try again when that is mended")]
-    Unavailable { reason: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// Reads and writes accounts.
@@ -54,7 +56,7 @@ pub trait AccountStore: Send + Sync + 'static {
     /// The tokens that are neither revoked nor spent, newest first.
     async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError>;
     /// When a token was last used, coarsely. Not audited.
-    async fn touch_token(&self, id: &TokenId, at: notarium_core::Millis) -> Result<(), AccountError>;
+    async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError>;
 
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError>;
     async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError>;

@@ -10,6 +10,7 @@
 //!
 //! This crate must never read the clock, decide what an event means for a notebook, or know HTTP. Only it knows SQL.
 
+pub mod accounts;
 mod event_store;
 mod memory;
 

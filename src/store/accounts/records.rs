@@ -39,14 +39,8 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    pub const ALL: [TokenKind; 6] = [
-        TokenKind::Owner,
-        TokenKind::Session,
-        TokenKind::Api,
-        TokenKind::Agent,
-        TokenKind::Share,
-        TokenKind::Reset,
-    ];
+    pub const ALL: [TokenKind; 6] =
+        [TokenKind::Owner, TokenKind::Session, TokenKind::Api, TokenKind::Agent, TokenKind::Share, TokenKind::Reset];
 
     pub fn as_str(self) -> &'static str {
         match self {
@@ -215,27 +209,66 @@ pub struct ShareLink {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccountChange {
     CreateUser(User),
-    SetProfile { user: UserId, name: String, login: String },
-    SetPassword { user: UserId, hash: String },
-    SetAdmin { user: UserId, is_admin: bool },
+    SetProfile {
+        user: UserId,
+        name: String,
+        login: String,
+    },
+    SetPassword {
+        user: UserId,
+        hash: String,
+    },
+    SetAdmin {
+        user: UserId,
+        is_admin: bool,
+    },
     /// Also revokes every token that the person holds or made. The last active administrator stays.
-    DeactivateUser { user: UserId, at: Millis },
-    ReactivateUser { user: UserId },
+    DeactivateUser {
+        user: UserId,
+        at: Millis,
+    },
+    ReactivateUser {
+        user: UserId,
+    },
     CreateToken(Token),
     /// Does nothing to a token that is revoked.
-    RevokeToken { token: TokenId, at: Millis },
+    RevokeToken {
+        token: TokenId,
+        at: Millis,
+    },
     /// Revokes a one-time token, and fails when it is spent: of two that race one wins.
-    SpendToken { token: TokenId, at: Millis },
+    SpendToken {
+        token: TokenId,
+        at: Millis,
+    },
     /// Revokes a person's tokens of these kinds.
-    RevokeTokensOf { user: UserId, kinds: Vec<TokenKind>, except: Option<TokenId>, at: Millis },
+    RevokeTokensOf {
+        user: UserId,
+        kinds: Vec<TokenKind>,
+        except: Option<TokenId>,
+        at: Millis,
+    },
     CreateWorkspace(Workspace),
-    RenameWorkspace { workspace: WorkspaceId, name: String },
+    RenameWorkspace {
+        workspace: WorkspaceId,
+        name: String,
+    },
     /// `None` removes. The last owner stays.
-    SetMember { workspace: WorkspaceId, user: UserId, role: Option<Role> },
+    SetMember {
+        workspace: WorkspaceId,
+        user: UserId,
+        role: Option<Role>,
+    },
     /// `None`: in no workspace.
-    PlaceNotebook { notebook: NotebookId, workspace: Option<WorkspaceId> },
+    PlaceNotebook {
+        notebook: NotebookId,
+        workspace: Option<WorkspaceId>,
+    },
     CreateShareLink(ShareLink),
-    RevokeShareLink { share_link: ShareLinkId, at: Millis },
+    RevokeShareLink {
+        share_link: ShareLinkId,
+        at: Millis,
+    },
 }
 
 /// Who did what to the accounts, when.

@@ -1,0 +1,46 @@
+//! Who is asking: tokens, sessions, and what they allow.
+//!
+//! Invariants:
+//! - Authentication is a bearer token in the `Authorization` header or in the socket's first frame. There are no
+//!   cookies, so a foreign page has nothing to ride on, and no token is ever read from a URL.
+//! - Only hashes of secrets are kept. A presented secret is hashed and the hashes are compared: how long the
+//!   comparison takes tells nothing about the secret.
+//! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
+//! - Whoever was let in is told at once when that ends: [`Accounts::follow`].
+
+mod accounts;
+mod authenticated;
+mod cache;
+mod follow;
+mod token_text;
+
+pub use accounts::{Accounts, OneTimeToken};
+pub use authenticated::{Authenticated, Placements};
+pub use follow::{FollowedToken, Revocation};
+pub use token_text::{TokenText, bearer};
+
+use notarium_core::Millis;
+use notarium_store::accounts::AccountError;
+
+/// Why a request is from nobody.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AuthError {
+    #[error("this needs a token: send `Authorization: Bearer <token>`, or sign in with POST /api/session")]
+    Missing,
+    #[error("that is not a token of this server: copy it again, whole, or make a new one")]
+    Invalid,
+    #[error("this token has expired: sign in again, or make a new one")]
+    Expired,
+    #[error("this token was revoked: sign in again, or make a new one")]
+    Revoked,
+    #[error("this account is deactivated: ask an administrator")]
+    Deactivated,
+    #[error("this token is good for one exchange only: send it to POST /api/session")]
+    OneTime,
+    #[error("login or password is wrong")]
+    WrongPassword,
+    #[error("too many attempts: wait {} seconds", retry_after_ms.div_ceil(1000))]
+    TooManyAttempts { retry_after_ms: Millis },
+    #[error(transparent)]
+    Accounts(#[from] AccountError),
+}

@@ -1,0 +1,266 @@
+//! The service behind every door: authenticates tokens, and changes accounts with immediate effect.
+
+use std::sync::Arc;
+
+use notarium_core::{Actor, Millis, NotebookId, Scope, ShareLinkId, TokenId};
+use notarium_store::accounts::{
+    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenHolder,
+    TokenKind, TokenScopes, User,
+};
+use tokio::sync::broadcast;
+
+use super::cache::{Cached, TokenCache};
+use super::follow::{FollowedToken, Revocation};
+use super::{AuthError, Authenticated, Placements, TokenText};
+use crate::clock::Clock;
+
+/// Revocations that a slow connection may be behind; beyond, it asks again whatever they were.
+const REVOCATION_QUEUE: usize = 256;
+/// `last_used_at` is as coarse as this, so that reading costs no write.
+const TOUCH_EVERY_MS: Millis = 10 * 60 * 1000;
+
+/// Accounts, tokens and what they allow. Cheap to clone.
+#[derive(Clone)]
+pub struct Accounts {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    store: Arc<dyn AccountStore>,
+    clock: Clock,
+    cache: TokenCache,
+    placements: Arc<Placements>,
+    revocations: broadcast::Sender<Revocation>,
+}
+
+/// A token that is shown once and exchanged once.
+#[derive(Debug, Clone)]
+pub struct OneTimeToken {
+    pub text: TokenText,
+    pub expires_at: Option<Millis>,
+}
+
+/// A token's record as it was read, whatever its table.
+struct Loaded {
+    secret_hash: [u8; 32],
+    created_by: Option<User>,
+    revoked_at: Option<Millis>,
+    authenticated: Authenticated,
+}
+
+impl Accounts {
+    /// Reads which notebook is in which workspace; everything else is read when it is asked for.
+    pub async fn open(store: Arc<dyn AccountStore>, clock: Clock) -> Result<Self, AccountError> {
+        let (revocations, _) = broadcast::channel(REVOCATION_QUEUE);
+        let placements = Arc::new(Placements::default());
+        read_placements(&*store, &placements).await?;
+        Ok(Self { shared: Arc::new(Shared { store, clock, cache: TokenCache::default(), placements, revocations }) })
+    }
+
+    pub fn now(&self) -> Millis {
+        self.shared.clock.now()
+    }
+
+    /// The store behind: for questions. Changes go through [`Accounts::change`].
+    pub fn store(&self) -> &dyn AccountStore {
+        &*self.shared.store
+    }
+
+    /// Who holds this token, and what it allows now.
+    pub async fn authenticate(&self, token: &str) -> Result<Authenticated, AuthError> {
+        let token = TokenText::parse(token).ok_or(AuthError::Invalid)?;
+        if token.kind.is_one_time() {
+            return Err(AuthError::OneTime);
+        }
+        let secret_hash = token.secret_hash();
+        let cached = match self.shared.cache.get(&token.id) {
+            Some(cached) => cached,
+            None => self.load_into_cache(token.kind, &token.id, Some(&secret_hash)).await?,
+        };
+        if cached.secret_hash != secret_hash || cached.authenticated.kind != token.kind {
+            return Err(AuthError::Invalid);
+        }
+        self.refuse_expired(cached.authenticated.expires_at)?;
+        self.touch(&cached);
+        Ok(cached.authenticated)
+    }
+
+    /// What is allowed now to somebody who was let in before.
+    pub async fn recheck(&self, earlier: &Authenticated) -> Result<Authenticated, AuthError> {
+        let cached = match self.shared.cache.get(&earlier.token_id) {
+            Some(cached) => cached,
+            None => self.load_into_cache(earlier.kind, &earlier.token_id, None).await?,
+        };
+        self.refuse_expired(cached.authenticated.expires_at)?;
+        Ok(cached.authenticated)
+    }
+
+    /// Follows a token for as long as a connection lives. Nothing that happened since it was authenticated is missed.
+    pub async fn follow(&self, authenticated: &Authenticated) -> Result<FollowedToken, AuthError> {
+        let revocations = self.revocations();
+        let current = self.recheck(authenticated).await?;
+        Ok(FollowedToken::new(self.clone(), current, revocations))
+    }
+
+    /// Everything that was revoked from now on.
+    pub fn revocations(&self) -> broadcast::Receiver<Revocation> {
+        self.shared.revocations.subscribe()
+    }
+
+    /// Changes accounts, all or nothing, and tells the live connections before it returns.
+    pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
+        self.shared.store.apply(changes, &audit).await?;
+        for change in changes {
+            if let AccountChange::PlaceNotebook { notebook, workspace } = change {
+                self.shared.placements.place(notebook, workspace.as_ref());
+            }
+            for revocation in revocations_of(change) {
+                self.shared.cache.forget(&revocation);
+                // Nobody listens: nobody is connected.
+                let _ = self.shared.revocations.send(revocation);
+            }
+        }
+        Ok(())
+    }
+
+    /// An audit entry of now.
+    pub fn audit(&self, actor: &Actor, action: &str, subject: impl ToString) -> AuditEntry {
+        AuditEntry { at: self.now(), actor: actor.key(), action: action.to_owned(), subject: subject.to_string() }
+    }
+
+    fn refuse_expired(&self, expires_at: Option<Millis>) -> Result<(), AuthError> {
+        if expires_at.is_some_and(|at| self.now() >= at) { Err(AuthError::Expired) } else { Ok(()) }
+    }
+
+    /// A stranger learns `Invalid` alone: why a token is refused is told to who has its secret.
+    async fn load_into_cache(
+        &self,
+        kind: TokenKind,
+        id: &TokenId,
+        presented: Option<&[u8; 32]>,
+    ) -> Result<Cached, AuthError> {
+        let generation = self.shared.cache.generation();
+        let loaded = self.load(kind, id).await?;
+        if presented.is_some_and(|hash| *hash != loaded.secret_hash) {
+            return Err(AuthError::Invalid);
+        }
+        if loaded.created_by.is_none_or(|user| user.deactivated_at.is_some()) {
+            return Err(AuthError::Deactivated);
+        }
+        if loaded.revoked_at.is_some() {
+            return Err(AuthError::Revoked);
+        }
+        let cached = Cached { secret_hash: loaded.secret_hash, authenticated: loaded.authenticated, touched_at: 0 };
+        self.shared.cache.put(id.clone(), cached.clone(), generation);
+        Ok(cached)
+    }
+
+    async fn load(&self, kind: TokenKind, id: &TokenId) -> Result<Loaded, AuthError> {
+        if kind == TokenKind::Share {
+            let id = ShareLinkId::new(id.as_str()).map_err(|_| AuthError::Invalid)?;
+            let link = self.store().share_link(&id).await?.ok_or(AuthError::Invalid)?;
+            return self.guest(link).await;
+        }
+        let token = self.store().token(id).await?.filter(|token| token.kind() == kind).ok_or(AuthError::Invalid)?;
+        self.holder(token).await
+    }
+
+    async fn guest(&self, link: ShareLink) -> Result<Loaded, AuthError> {
+        let created_by = self.store().user(&link.created_by).await?;
+        let token_id = TokenId::new(link.id.as_str()).map_err(|_| AuthError::Invalid)?;
+        let authenticated = Authenticated {
+            actor: Actor::Guest { share_link: link.id },
+            name: if link.label.is_empty() { "Guest".to_owned() } else { link.label },
+            kind: TokenKind::Share,
+            token_id,
+            scopes: TokenScopes::all_of(TokenKind::Share).scopes().clone(),
+            coverage: Coverage::Notebooks([link.notebook_id].into()),
+            workspaces: Default::default(),
+            expires_at: link.expires_at,
+            placements: self.shared.placements.clone(),
+        };
+        Ok(Loaded { secret_hash: link.secret_hash, created_by, revoked_at: link.revoked_at, authenticated })
+    }
+
+    async fn holder(&self, token: Token) -> Result<Loaded, AuthError> {
+        let created_by = self.store().user(&token.created_by).await?;
+        let mut scopes = token.scopes.scopes().clone();
+        let (actor, name, workspaces) = match &token.holder {
+            TokenHolder::Agent(id) => (Actor::Agent { id: id.clone() }, token.label.clone(), Default::default()),
+            TokenHolder::User(id) => {
+                let user = self.store().user(id).await?.ok_or(AuthError::Invalid)?;
+                if !user.is_admin {
+                    scopes.remove(&Scope::Admin);
+                }
+                let memberships = self.store().memberships(id).await?;
+                let workspaces = memberships.into_iter().map(|member| (member.workspace_id, member.role)).collect();
+                (Actor::User { id: id.clone() }, user.name, workspaces)
+            }
+        };
+        let authenticated = Authenticated {
+            actor,
+            name,
+            kind: token.kind(),
+            token_id: token.id.clone(),
+            scopes,
+            coverage: token.coverage.clone(),
+            workspaces,
+            expires_at: token.expires_at,
+            placements: self.shared.placements.clone(),
+        };
+        Ok(Loaded { secret_hash: token.secret_hash, created_by, revoked_at: token.revoked_at, authenticated })
+    }
+
+    fn touch(&self, cached: &Cached) {
+        let (now, id) = (self.now(), cached.authenticated.token_id.clone());
+        if cached.authenticated.kind == TokenKind::Share || now.saturating_sub(cached.touched_at) < TOUCH_EVERY_MS {
+            return;
+        }
+        self.shared.cache.touched(&id, now);
+        let shared = self.shared.clone();
+        tokio::spawn(async move {
+            if let Err(error) = shared.store.touch_token(&id, now).await {
+                tracing::warn!(%error, token = %id, "could not note that a token was used");
+            }
+        });
+    }
+}
+
+async fn read_placements(store: &dyn AccountStore, placements: &Placements) -> Result<(), AccountError> {
+    let mut after: Option<NotebookId> = None;
+    loop {
+        let page = store.placements(after.as_ref(), MAX_ACCOUNT_PAGE).await?;
+        for (notebook, workspace) in &page {
+            placements.place(notebook, Some(workspace));
+        }
+        match page.into_iter().next_back() {
+            Some((notebook, _)) => after = Some(notebook),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Whose connections a change may touch.
+fn revocations_of(change: &AccountChange) -> Vec<Revocation> {
+    match change {
+        AccountChange::SetProfile { user, .. }
+        | AccountChange::SetAdmin { user, .. }
+        | AccountChange::ReactivateUser { user }
+        | AccountChange::RevokeTokensOf { user, .. } => vec![Revocation::User(user.clone())],
+        AccountChange::DeactivateUser { .. } => vec![Revocation::Anybody],
+        AccountChange::SetMember { user, workspace, .. } => {
+            vec![Revocation::User(user.clone()), Revocation::Workspace(workspace.clone())]
+        }
+        AccountChange::RevokeToken { token, .. } | AccountChange::SpendToken { token, .. } => {
+            vec![Revocation::Token(token.clone())]
+        }
+        AccountChange::PlaceNotebook { notebook, .. } => vec![Revocation::Notebook(notebook.clone())],
+        AccountChange::RevokeShareLink { share_link, .. } => vec![Revocation::ShareLink(share_link.clone())],
+        AccountChange::CreateUser(_)
+        | AccountChange::SetPassword { .. }
+        | AccountChange::CreateToken(_)
+        | AccountChange::CreateWorkspace(_)
+        | AccountChange::RenameWorkspace { .. }
+        | AccountChange::CreateShareLink(_) => Vec::new(),
+    }
+}

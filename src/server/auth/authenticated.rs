@@ -1,0 +1,89 @@
+//! Somebody who was let in, and what that allows in each notebook.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use notarium_core::{Actor, Authority, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId};
+use notarium_store::accounts::{Coverage, TokenKind};
+
+/// Which notebook is in which workspace. Shared by all who are connected, and kept current.
+#[derive(Debug, Default)]
+pub struct Placements(RwLock<HashMap<NotebookId, WorkspaceId>>);
+
+impl Placements {
+    pub fn workspace_of(&self, notebook: &NotebookId) -> Option<WorkspaceId> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(notebook).cloned()
+    }
+
+    pub(super) fn place(&self, notebook: &NotebookId, workspace: Option<&WorkspaceId>) {
+        let mut placements = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        match workspace {
+            Some(workspace) => drop(placements.insert(notebook.clone(), workspace.clone())),
+            None => drop(placements.remove(notebook)),
+        }
+    }
+}
+
+/// Somebody who was let in. What it says is true until [`super::Accounts::follow`] says otherwise.
+#[derive(Debug, Clone)]
+pub struct Authenticated {
+    pub actor: Actor,
+    /// For people to read.
+    pub name: String,
+    pub kind: TokenKind,
+    pub token_id: TokenId,
+    pub scopes: Scopes,
+    /// The notebooks that the token is good for.
+    pub coverage: Coverage,
+    /// The role in each of the person's workspaces.
+    pub workspaces: BTreeMap<WorkspaceId, Role>,
+    pub expires_at: Option<Millis>,
+    pub(super) placements: Arc<Placements>,
+}
+
+impl Authenticated {
+    /// What the token adds in this notebook to the notebook's own access list. Outside its coverage: nothing at all.
+    ///
+    /// A share link's role stands in the notebook's access list, as an event; its token only opens that one notebook.
+    pub fn authority_for(&self, notebook: &NotebookId) -> Authority {
+        let workspace = self.placements.workspace_of(notebook);
+        if !self.covers(notebook, workspace.as_ref()) {
+            return Authority::default();
+        }
+        let ambient_role = match &self.actor {
+            Actor::Agent { .. } => Some(Role::Agent),
+            Actor::User { .. } => workspace.and_then(|workspace| self.workspaces.get(&workspace).copied()),
+            _ => None,
+        };
+        Authority { ambient_role, scopes: self.scopes.clone() }
+    }
+
+    /// Whether the token is good for the notebook at all. Where it is not, the notebook is unknown.
+    pub fn may_see(&self, notebook: &NotebookId) -> bool {
+        self.covers(notebook, self.placements.workspace_of(notebook).as_ref())
+    }
+
+    fn covers(&self, notebook: &NotebookId, workspace: Option<&WorkspaceId>) -> bool {
+        match &self.coverage {
+            Coverage::All => true,
+            Coverage::Notebooks(notebooks) => notebooks.contains(notebook),
+            Coverage::Workspace(covered) => workspace == Some(covered),
+        }
+    }
+
+    pub(super) fn is_bound_to_a_workspace(&self) -> bool {
+        matches!(self.coverage, Coverage::Workspace(_))
+    }
+
+    pub fn has(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+
+    /// The person, when it is one or a program that acts for one.
+    pub fn user_id(&self) -> Option<&UserId> {
+        match &self.actor {
+            Actor::User { id } => Some(id),
+            _ => None,
+        }
+    }
+}

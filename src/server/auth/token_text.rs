@@ -1,0 +1,63 @@
+//! How a token is written: `nt_<kind>_<id>_<secret>`, recognisable by people and by secret scanners.
+
+use std::fmt;
+
+use notarium_core::TokenId;
+use notarium_store::accounts::TokenKind;
+use sha2::{Digest, Sha256};
+
+const SECRET_BYTES: usize = 32;
+const MAX_TOKEN_CHARS: usize = 200;
+
+/// A token as its holder has it. `Debug` and logs never show the secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct TokenText {
+    pub kind: TokenKind,
+    pub id: TokenId,
+    /// 256 bits, in hex.
+    secret: String,
+}
+
+impl TokenText {
+    /// A new secret from the system's randomness.
+    pub fn generate(kind: TokenKind, id: TokenId) -> Result<Self, getrandom::Error> {
+        let mut secret = [0; SECRET_BYTES];
+        getrandom::fill(&mut secret)?;
+        Ok(Self { kind, id, secret: hex::encode(secret) })
+    }
+
+    /// `None` for anything that no server of ours has written.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > MAX_TOKEN_CHARS {
+            return None;
+        }
+        let (kind, rest) = text.strip_prefix("nt_")?.split_once('_')?;
+        let (id, secret) = rest.split_once('_')?;
+        let is_secret = secret.len() == 2 * SECRET_BYTES && secret.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let (kind, id) = (TokenKind::parse(kind)?, TokenId::new(id).ok()?);
+        is_secret.then(|| Self { kind, id, secret: secret.to_ascii_lowercase() })
+    }
+
+    /// What the store keeps.
+    pub fn secret_hash(&self) -> [u8; 32] {
+        Sha256::digest(self.secret.as_bytes()).into()
+    }
+
+    /// The whole token: for its holder, once.
+    pub fn reveal(&self) -> String {
+        format!("nt_{}_{}_{}", self.kind.as_str(), self.id, self.secret)
+    }
+}
+
+impl fmt::Debug for TokenText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "nt_{}_{}_…", self.kind.as_str(), self.id)
+    }
+}
+
+/// The token of an `Authorization: Bearer <token>` header.
+pub fn bearer(headers: &http::HeaderMap) -> Option<&str> {
+    let value = headers.get(http::header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}

@@ -1,0 +1,38 @@
+//! The server's clock: the one place where time is read, so that tests can set it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use notarium_core::Millis;
+
+/// Where the time comes from. Cheap to clone.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> Millis + Send + Sync>);
+
+impl Clock {
+    /// The machine's clock.
+    pub fn system() -> Self {
+        Self(Arc::new(|| {
+            let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+            u64::try_from(since_epoch.as_millis()).unwrap_or(u64::MAX)
+        }))
+    }
+
+    /// A clock that stands until somebody sets the number behind it.
+    pub fn manual(millis: Arc<AtomicU64>) -> Self {
+        Self(Arc::new(move || millis.load(Ordering::SeqCst)))
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    pub fn now(&self) -> Millis {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Clock({})", self.now())
+    }
+}

@@ -1,0 +1,232 @@
+//! Every route says who may use it (R50): [`GuardedRouter`] is the only way to add one, and it lists what was added.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
+use http::Method;
+use http::request::Parts;
+use notarium_core::{Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+
+use crate::auth::{Accounts, AuthError, Authenticated, bearer};
+use crate::problem::Problem;
+
+/// Who may use a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Guard {
+    /// Anybody: says nothing that is not for everybody.
+    Public,
+    /// Anybody with a token.
+    Authenticated,
+    /// A token with this scope.
+    Scope(Scope),
+    /// A person, or a program that acts for one, with this scope: no agent, no guest.
+    User(Scope),
+    /// An administrator's token with the scope `admin`.
+    Admin,
+    /// Somebody who may do this in the notebook that the path names as `{notebook}`.
+    Notebook(Operation),
+    /// Upgrades to a socket, whose first frame (or subprotocol) carries the token.
+    Socket,
+}
+
+/// A route and who may use it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RouteGuard {
+    pub method: Method,
+    pub path: String,
+    pub guard: Guard,
+}
+
+/// What somebody may do in a notebook now, and changes to it. Implemented by what holds the rooms.
+#[async_trait]
+pub trait NotebookRights: Send + Sync + 'static {
+    /// `UnknownNotebook` when it may not be read, `Forbidden` when it may be read but not this.
+    async fn require(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        operation: Operation,
+    ) -> Result<(), Rejection>;
+
+    /// The command `GrantAccess`, by that person.
+    async fn grant(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+        role: Role,
+        expires_at: Option<Millis>,
+    ) -> Result<(), Rejection>;
+
+    /// The command `RevokeAccess`, by that person.
+    async fn revoke(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+    ) -> Result<(), Rejection>;
+}
+
+/// What guards ask. Cheap to clone.
+#[derive(Clone)]
+pub struct Gate {
+    pub accounts: Accounts,
+    pub rights: Arc<dyn NotebookRights>,
+}
+
+/// Routes, each with its guard.
+pub struct GuardedRouter<S = ()> {
+    gate: Gate,
+    router: OpenApiRouter<S>,
+    guards: Vec<RouteGuard>,
+}
+
+/// What a [`GuardedRouter`] becomes.
+pub struct GuardedParts<S> {
+    pub router: axum::Router<S>,
+    pub openapi: OpenApi,
+    pub guards: Vec<RouteGuard>,
+}
+
+impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
+    pub fn new(gate: Gate) -> Self {
+        Self { gate, router: OpenApiRouter::default(), guards: Vec::new() }
+    }
+
+    pub fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
+    /// Routes from `utoipa_axum::routes!`, which stand in the OpenAPI document.
+    pub fn routes(mut self, guard: Guard, (schemas, paths, methods): UtoipaMethodRouter<S>) -> Self {
+        for (path, item) in &paths.paths {
+            for method in methods_of(item) {
+                self.note(guard, method, path);
+            }
+        }
+        let methods = self.guarded(guard, methods);
+        self.router = self.router.routes((schemas, paths, methods));
+        self
+    }
+
+    /// A route that the OpenAPI document leaves out: pages, assets, the socket. `methods` serves `method` alone.
+    pub fn route(mut self, guard: Guard, method: Method, path: &str, methods: MethodRouter<S>) -> Self {
+        self.note(guard, method, path);
+        let methods = self.guarded(guard, methods);
+        self.router = self.router.route(path, methods);
+        self
+    }
+
+    pub fn merge(mut self, other: Self) -> Self {
+        self.router = self.router.merge(other.router);
+        self.guards.extend(other.guards);
+        self
+    }
+
+    pub fn into_parts(self) -> GuardedParts<S> {
+        let (router, openapi) = self.router.split_for_parts();
+        GuardedParts { router, openapi, guards: self.guards }
+    }
+
+    /// A mistake here is a programmer's: it shows when the server starts.
+    fn note(&mut self, guard: Guard, method: Method, path: &str) {
+        let needs_notebook = matches!(guard, Guard::Notebook(_));
+        assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
+        self.guards.push(RouteGuard { method, path: path.to_owned(), guard });
+    }
+
+    fn guarded(&self, guard: Guard, methods: MethodRouter<S>) -> MethodRouter<S> {
+        methods.route_layer(axum::middleware::from_fn_with_state((self.gate.clone(), guard), check))
+    }
+}
+
+fn methods_of(item: &utoipa::openapi::PathItem) -> Vec<Method> {
+    let declared = [
+        (Method::GET, &item.get),
+        (Method::PUT, &item.put),
+        (Method::POST, &item.post),
+        (Method::DELETE, &item.delete),
+        (Method::OPTIONS, &item.options),
+        (Method::HEAD, &item.head),
+        (Method::PATCH, &item.patch),
+        (Method::TRACE, &item.trace),
+    ];
+    declared.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method).collect()
+}
+
+async fn check(
+    State((gate, guard)): State<(Gate, Guard)>,
+    parameters: RawPathParams,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match gate.admit(guard, &parameters, &mut request).await {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    }
+}
+
+impl Gate {
+    async fn admit(&self, guard: Guard, parameters: &RawPathParams, request: &mut Request) -> Result<(), Problem> {
+        if matches!(guard, Guard::Public | Guard::Socket) {
+            return Ok(());
+        }
+        let token = bearer(request.headers()).ok_or(AuthError::Missing)?;
+        let authenticated = self.accounts.authenticate(token).await?;
+        self.require(guard, &authenticated, parameters).await?;
+        request.extensions_mut().insert(authenticated);
+        Ok(())
+    }
+
+    async fn require(
+        &self,
+        guard: Guard,
+        authenticated: &Authenticated,
+        parameters: &RawPathParams,
+    ) -> Result<(), Problem> {
+        match guard {
+            Guard::Public | Guard::Socket | Guard::Authenticated => Ok(()),
+            Guard::Scope(scope) => require_scope(authenticated, scope),
+            Guard::User(scope) => require_user(authenticated).and_then(|()| require_scope(authenticated, scope)),
+            Guard::Admin => require_user(authenticated).and_then(|()| require_scope(authenticated, Scope::Admin)),
+            Guard::Notebook(operation) => {
+                let notebook = notebook_of(parameters)?;
+                Ok(self.rights.require(authenticated, &notebook, operation).await?)
+            }
+        }
+    }
+}
+
+fn require_scope(authenticated: &Authenticated, scope: Scope) -> Result<(), Problem> {
+    if authenticated.has(scope) {
+        return Ok(());
+    }
+    Err(Problem::forbidden(format!("this token lacks the scope {scope:?}: use one that has it")))
+}
+
+fn require_user(authenticated: &Authenticated) -> Result<(), Problem> {
+    match authenticated.user_id() {
+        Some(_) => Ok(()),
+        None => Err(Problem::forbidden("this is for people with an account: sign in")),
+    }
+}
+
+fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Problem> {
+    let id = parameters.iter().find(|(name, _)| *name == "notebook").map_or("", |(_, value)| value);
+    NotebookId::new(id).map_err(|error| Problem::invalid(error.to_string()))
+}
+
+/// Whom the guard let in. A route that is public has nobody.
+impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        parts.extensions.get::<Authenticated>().cloned().ok_or_else(|| AuthError::Missing.into())
+    }
+}

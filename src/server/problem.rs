@@ -1,0 +1,172 @@
+//! Every error over HTTP: `application/problem+json` (RFC 9457).
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use notarium_core::{Rejection, RejectionCode, Version};
+use notarium_store::StoreError;
+use notarium_store::accounts::{AccountError, ForbiddenScope};
+use serde::Serialize;
+
+use crate::auth::AuthError;
+
+/// A refusal or a fault, as a client sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Problem {
+    /// Names the kind: `about:blank` where `code` says it all.
+    #[serde(rename = "type")]
+    #[schema(rename = "type")]
+    pub problem_type: String,
+    /// The same for every problem of this status.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// Stable, for programs: `snake_case`.
+    pub code: String,
+    /// One sentence for people that says what to do.
+    pub detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual_version: Option<Version>,
+    /// Seconds; also in the header `Retry-After`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+impl Problem {
+    pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
+        Self {
+            problem_type: "about:blank".to_owned(),
+            title: status.canonical_reason().unwrap_or("Error").to_owned(),
+            status: status.as_u16(),
+            code: code.to_owned(),
+            detail: detail.into(),
+            expected_version: None,
+            actual_version: None,
+            retry_after: None,
+        }
+    }
+
+    pub fn forbidden(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", detail)
+    }
+
+    pub fn invalid(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let body = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = (status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.retry_after {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+/// The status of a rejection's code, as `core/rejection.rs` says beside each.
+fn status_of(code: RejectionCode) -> StatusCode {
+    use RejectionCode as C;
+    match code {
+        C::Forbidden => StatusCode::FORBIDDEN,
+        C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
+        C::CellDeleted => StatusCode::GONE,
+        C::VersionInFuture | C::InvalidPlace | C::InvalidChange | C::NotRunnable | C::InvalidValue => {
+            StatusCode::BAD_REQUEST
+        }
+        C::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
+        C::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        C::NotebookExists
+        | C::NotebookArchived
+        | C::Conflict
+        | C::BaseTooOld
+        | C::CellNotDeleted
+        | C::CellExists
+        | C::ExecutionState
+        | C::KernelState
+        | C::AlreadyClaimed
+        | C::StaleFence
+        | C::NoInputRequested
+        | C::NothingToUndo
+        | C::CommandIdReused
+        | C::LastOwner
+        | C::ReadOnly => StatusCode::CONFLICT,
+    }
+}
+
+/// The code as it is on the wire.
+fn wire_name(code: RejectionCode) -> String {
+    match serde_json::to_value(code) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => "rejected".to_owned(),
+    }
+}
+
+impl From<Rejection> for Problem {
+    fn from(rejection: Rejection) -> Self {
+        Self {
+            expected_version: rejection.expected_version,
+            actual_version: rejection.actual_version,
+            ..Self::new(status_of(rejection.code), &wire_name(rejection.code), rejection.message)
+        }
+    }
+}
+
+impl From<AuthError> for Problem {
+    fn from(error: AuthError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            AuthError::Missing | AuthError::Invalid => (StatusCode::UNAUTHORIZED, "unauthenticated"),
+            AuthError::Expired => (StatusCode::UNAUTHORIZED, "token_expired"),
+            AuthError::Revoked => (StatusCode::UNAUTHORIZED, "token_revoked"),
+            AuthError::Deactivated => (StatusCode::UNAUTHORIZED, "account_deactivated"),
+            AuthError::OneTime => (StatusCode::UNAUTHORIZED, "one_time_token"),
+            AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
+            AuthError::TooManyAttempts { retry_after_ms } => {
+                let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
+                return Self { retry_after: Some(retry_after_ms.div_ceil(1000)), ..problem };
+            }
+            AuthError::Accounts(error) => return error.into(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<AccountError> for Problem {
+    fn from(error: AccountError) -> Self {
+        let detail = error.to_string();
+        let (status, code) = match error {
+            AccountError::Unknown { .. } => (StatusCode::NOT_FOUND, "not_found"),
+            AccountError::Taken { .. } => (StatusCode::CONFLICT, "taken"),
+            AccountError::LastAdmin => (StatusCode::CONFLICT, "last_admin"),
+            AccountError::LastWorkspaceOwner => (StatusCode::CONFLICT, "last_owner"),
+            AccountError::AlreadySpent => (StatusCode::UNAUTHORIZED, "token_revoked"),
+            AccountError::Store(error) => return error.into(),
+        };
+        Self::new(status, code, detail)
+    }
+}
+
+impl From<StoreError> for Problem {
+    /// The reason may name files of the server: it is logged, not told.
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "the store failed");
+        let detail = "the server could not read or write its data; nothing was changed, try again later";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+    }
+}
+
+impl From<ForbiddenScope> for Problem {
+    fn from(error: ForbiddenScope) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "forbidden_scope", error.to_string())
+    }
+}
