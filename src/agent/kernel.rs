@@ -76,10 +76,7 @@ pub enum EndCause {
     Restarted,
     /// The process ended by itself or was killed by somebody else. `output_tail` is the last of what it wrote to its
     /// own standard output and error.
-    Died {
-        status: ExitStatus,
-        output_tail: String,
-    },
+    Died { status: ExitStatus, output_tail: String },
 }
 
 impl std::fmt::Display for EndCause {
@@ -87,17 +84,12 @@ impl std::fmt::Display for EndCause {
         match self {
             Self::Shutdown => formatter.write_str("shut down"),
             Self::Restarted => formatter.write_str("restarted"),
-            Self::Died {
-                status,
-                output_tail,
-            } if output_tail.is_empty() => write!(formatter, "the kernel process {status}"),
-            Self::Died {
-                status,
-                output_tail,
-            } => write!(
-                formatter,
-                "the kernel process {status}; it wrote last:\n{output_tail}"
-            ),
+            Self::Died { status, output_tail } if output_tail.is_empty() => {
+                write!(formatter, "the kernel process {status}")
+            }
+            Self::Died { status, output_tail } => {
+                write!(formatter, "the kernel process {status}; it wrote last:\n{output_tail}")
+            }
         }
     }
 }
@@ -115,24 +107,13 @@ pub enum LossReason {
 #[derive(Debug, Clone)]
 pub enum KernelEvent {
     /// The kernel answers. `info` is the content of its `kernel_info_reply` as sent; `language_info` is part of it.
-    Ready {
-        session: u64,
-        info: Box<RawValue>,
-        language_info: Option<Box<RawValue>>,
-    },
+    Ready { session: u64, info: Box<RawValue>, language_info: Option<Box<RawValue>> },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },
     /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.
-    Output {
-        execution_id: Option<ExecutionId>,
-        output: KernelOutput,
-    },
+    Output { execution_id: Option<ExecutionId>, output: KernelOutput },
     /// The code asks for a line of input; see [`Kernel::answer_input`].
-    InputRequest {
-        execution_id: Option<ExecutionId>,
-        prompt: String,
-        password: bool,
-    },
+    InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
     /// The execution is over. Outputs of its threads may still come. `payload` is what the reply carried, if not empty.
     Finished {
         execution_id: ExecutionId,
@@ -141,16 +122,9 @@ pub enum KernelEvent {
         payload: Option<Box<RawValue>>,
     },
     /// Output is missing.
-    OutputsLost {
-        execution_id: Option<ExecutionId>,
-        reason: LossReason,
-    },
+    OutputsLost { execution_id: Option<ExecutionId>, reason: LossReason },
     /// The session is over; `unfinished` executions will not finish.
-    Ended {
-        session: u64,
-        cause: EndCause,
-        unfinished: Vec<ExecutionId>,
-    },
+    Ended { session: u64, cause: EndCause, unfinished: Vec<ExecutionId> },
 }
 
 /// How the sockets of a kernel are made.
@@ -228,44 +202,26 @@ impl Kernel {
         events: mpsc::Sender<KernelEvent>,
     ) -> Result<Self, LaunchError> {
         let session = launch::launch(&kernelspec, &options, events.clone(), 1, None).await?;
-        Ok(Self {
-            kernelspec,
-            options,
-            events,
-            session,
-            session_number: 1,
-        })
+        Ok(Self { kernelspec, options, events, session, session_number: 1 })
     }
 
     /// Queues an execution behind those that were asked before. Waits while very many are queued.
     pub async fn execute(&self, request: ExecuteRequest) -> Result<(), KernelGone> {
-        self.session
-            .requests
-            .send(request)
-            .await
-            .map_err(|_| KernelGone)
+        self.session.requests.send(request).await.map_err(|_| KernelGone)
     }
 
-    /// Interrupts what runs now. Returns when the kernel has been told, not when it has stopped.
+    /// Interrupts what runs now, or what was asked last to run next. Returns when the kernel has been told, not when it
+    /// has stopped.
     pub fn interrupt(&self) -> Result<(), KernelGone> {
-        match self.kernelspec.interrupt_mode {
-            InterruptMode::Signal => self.session.process.interrupt(),
-            InterruptMode::Message => self
-                .session
-                .urgent
-                .try_send(driver::Urgent::Interrupt)
-                .is_ok(),
+        if self.kernelspec.interrupt_mode == InterruptMode::Signal && !self.session.process.group().interrupt() {
+            return Err(KernelGone);
         }
-        .then_some(())
-        .ok_or(KernelGone)
+        self.session.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
     }
 
     /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
-        self.session
-            .urgent
-            .try_send(driver::Urgent::AnswerInput(value.into()))
-            .map_err(|_| KernelGone)
+        self.session.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
     }
 
     /// Stops the kernel process, politely first, and launches it anew. `Ended` and `Ready` say so.
@@ -274,14 +230,8 @@ impl Kernel {
         self.session_number += 1;
         let predecessor = self.session.take_driver();
         let events = self.events.clone();
-        self.session = launch::launch(
-            &self.kernelspec,
-            &self.options,
-            events,
-            self.session_number,
-            predecessor,
-        )
-        .await?;
+        self.session =
+            launch::launch(&self.kernelspec, &self.options, events, self.session_number, predecessor).await?;
         Ok(())
     }
 

@@ -61,9 +61,7 @@ pub struct Discovery {
 impl Discovery {
     /// The kernelspec with this name (in any case).
     pub fn get(&self, name: &str) -> Option<&Kernelspec> {
-        self.kernelspecs
-            .iter()
-            .find(|kernelspec| kernelspec.name.eq_ignore_ascii_case(name))
+        self.kernelspecs.iter().find(|kernelspec| kernelspec.name.eq_ignore_ascii_case(name))
     }
 }
 
@@ -78,19 +76,12 @@ pub fn discover(prefixes: &[PathBuf]) -> Discovery {
 /// The Jupyter data folders to search, best first: `prefixes`, `JUPYTER_PATH`, the user's folder, the active or first
 /// Python's prefix, the system.
 pub fn search_path(prefixes: &[PathBuf], environment: ReadEnvironment) -> Vec<PathBuf> {
-    let mut folders: Vec<PathBuf> = prefixes
-        .iter()
-        .map(|prefix| share_jupyter(prefix))
-        .collect();
+    let mut folders: Vec<PathBuf> = prefixes.iter().map(|prefix| share_jupyter(prefix)).collect();
     if let Some(paths) = environment("JUPYTER_PATH") {
         folders.extend(std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()));
     }
     folders.extend(user_folder(environment));
-    folders.extend(
-        environment_prefixes(environment)
-            .iter()
-            .map(|prefix| share_jupyter(prefix)),
-    );
+    folders.extend(environment_prefixes(environment).iter().map(|prefix| share_jupyter(prefix)));
     folders.extend(["/usr/local/share/jupyter", "/usr/share/jupyter"].map(PathBuf::from));
     let mut seen = BTreeSet::new();
     folders.retain(|folder| seen.insert(folder.clone()));
@@ -102,9 +93,7 @@ fn share_jupyter(prefix: &Path) -> PathBuf {
 }
 
 fn set(environment: ReadEnvironment, name: &str) -> Option<PathBuf> {
-    environment(name)
-        .filter(|value| !value.is_empty())
-        .map(PathBuf::from)
+    environment(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 fn user_folder(environment: ReadEnvironment) -> Option<PathBuf> {
@@ -115,17 +104,14 @@ fn user_folder(environment: ReadEnvironment) -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
         return Some(home?.join("Library").join("Jupyter"));
     }
-    let data =
-        set(environment, "XDG_DATA_HOME").or_else(|| Some(home?.join(".local").join("share")))?;
+    let data = set(environment, "XDG_DATA_HOME").or_else(|| Some(home?.join(".local").join("share")))?;
     Some(data.join("jupyter"))
 }
 
 /// What Python would call `sys.prefix`: the active environment, and the folder above the first Python on `PATH`.
 fn environment_prefixes(environment: ReadEnvironment) -> Vec<PathBuf> {
-    let mut prefixes: Vec<PathBuf> = ["VIRTUAL_ENV", "CONDA_PREFIX"]
-        .iter()
-        .filter_map(|name| set(environment, name))
-        .collect();
+    let mut prefixes: Vec<PathBuf> =
+        ["VIRTUAL_ENV", "CONDA_PREFIX"].iter().filter_map(|name| set(environment, name)).collect();
     let path = environment("PATH").unwrap_or_default();
     for program in ["python3", "python"] {
         let folder = std::env::split_paths(&path).find(|folder| folder.join(program).is_file());
@@ -148,24 +134,15 @@ pub fn discover_in(folders: &[PathBuf]) -> Discovery {
             }
         }
     }
-    Discovery {
-        kernelspecs: found.into_values().collect(),
-        problems,
-    }
+    Discovery { kernelspecs: found.into_values().collect(), problems }
 }
 
-fn read_folder(
-    folder: &Path,
-    problems: &mut Vec<KernelspecProblem>,
-) -> Vec<Result<Kernelspec, KernelspecProblem>> {
+fn read_folder(folder: &Path, problems: &mut Vec<KernelspecProblem>) -> Vec<Result<Kernelspec, KernelspecProblem>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => {
             if error.kind() != std::io::ErrorKind::NotFound {
-                problems.push(problem(
-                    folder,
-                    format!("the folder cannot be read: {error}"),
-                ));
+                problems.push(problem(folder, format!("the folder cannot be read: {error}")));
             }
             return Vec::new();
         }
@@ -174,23 +151,15 @@ fn read_folder(
     resource_dirs.retain(|path| path.join("kernel.json").exists());
     resource_dirs.sort();
     if resource_dirs.len() > MAX_KERNELSPECS_PER_FOLDER {
-        problems.push(problem(
-            folder,
-            format!("more than {MAX_KERNELSPECS_PER_FOLDER} kernelspecs; the rest is not read"),
-        ));
+        problems
+            .push(problem(folder, format!("more than {MAX_KERNELSPECS_PER_FOLDER} kernelspecs; the rest is not read")));
         resource_dirs.truncate(MAX_KERNELSPECS_PER_FOLDER);
     }
-    resource_dirs
-        .iter()
-        .map(|resource_dir| Kernelspec::read(resource_dir))
-        .collect()
+    resource_dirs.iter().map(|resource_dir| Kernelspec::read(resource_dir)).collect()
 }
 
 fn problem(path: &Path, reason: impl Into<String>) -> KernelspecProblem {
-    KernelspecProblem {
-        path: path.to_owned(),
-        reason: reason.into(),
-    }
+    KernelspecProblem { path: path.to_owned(), reason: reason.into() }
 }
 
 #[derive(Deserialize)]
@@ -228,20 +197,14 @@ impl Kernelspec {
     pub fn read(resource_dir: &Path) -> Result<Self, KernelspecProblem> {
         let path = resource_dir.join("kernel.json");
         let name = valid_name(resource_dir).ok_or_else(|| {
-            problem(
-                &path,
-                "the folder's name is no kernel name: use letters, digits, '-', '.' and '_'",
-            )
+            problem(&path, "the folder's name is no kernel name: use letters, digits, '-', '.' and '_'")
         })?;
         let content = read_limited(&path)?;
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);
-        let json: KernelJson = serde_json::from_slice(content)
-            .map_err(|error| problem(&path, format!("not a kernelspec: {error}")))?;
+        let json: KernelJson =
+            serde_json::from_slice(content).map_err(|error| problem(&path, format!("not a kernelspec: {error}")))?;
         if json.argv.first().is_none_or(String::is_empty) {
-            return Err(problem(
-                &path,
-                "argv is empty: it must hold the command that starts the kernel",
-            ));
+            return Err(problem(&path, "argv is empty: it must hold the command that starts the kernel"));
         }
         Self::from_json(name, resource_dir, json).map_err(|reason| problem(&path, reason))
     }
@@ -251,9 +214,7 @@ impl Kernelspec {
             None | Some("signal") => InterruptMode::Signal,
             Some("message") => InterruptMode::Message,
             Some(other) => {
-                return Err(format!(
-                    "interrupt_mode is {other:?}: it must be \"signal\" or \"message\""
-                ));
+                return Err(format!("interrupt_mode is {other:?}: it must be \"signal\" or \"message\""));
             }
         };
         Ok(Self {
@@ -261,15 +222,8 @@ impl Kernelspec {
             language: json.language.unwrap_or_default(),
             argv: json.argv,
             interrupt_mode,
-            env: json
-                .env
-                .unwrap_or_default()
-                .into_iter()
-                .map(|(name, value)| (name, value.into()))
-                .collect(),
-            metadata: json
-                .metadata
-                .unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default()),
+            env: json.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect(),
+            metadata: json.metadata.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default()),
             name,
             resource_dir: resource_dir.to_owned(),
         })
@@ -295,25 +249,20 @@ impl Kernelspec {
 
     /// The environment of the kernel with `${NAME}` replaced by what `environment` says, or by nothing.
     pub fn environment(&self, environment: ReadEnvironment) -> BTreeMap<String, OsString> {
-        self.env
-            .iter()
-            .map(|(name, value)| (name.clone(), substitute(value, environment)))
-            .collect()
+        self.env.iter().map(|(name, value)| (name.clone(), substitute(value, environment))).collect()
     }
 
     /// Whether this is ipykernel, started in its usual way (`python -m ipykernel_launcher`).
     pub fn is_ipykernel(&self) -> bool {
-        self.argv.windows(2).any(|pair| {
-            pair[0] == "-m" && matches!(pair[1].as_str(), "ipykernel_launcher" | "ipykernel")
-        })
+        self.argv
+            .windows(2)
+            .any(|pair| pair[0] == "-m" && matches!(pair[1].as_str(), "ipykernel_launcher" | "ipykernel"))
     }
 
     /// `P` when the kernelspec lies in `P/share/jupyter/kernels/name`.
     fn prefix(&self) -> Option<PathBuf> {
         let share = self.resource_dir.parent()?.parent()?.parent()?;
-        (share.file_name()? == "share")
-            .then(|| share.parent().map(Path::to_owned))
-            .flatten()
+        (share.file_name()? == "share").then(|| share.parent().map(Path::to_owned)).flatten()
     }
 
     fn own_python(&self) -> Option<PathBuf> {
@@ -328,9 +277,7 @@ impl Kernelspec {
 
 fn valid_name(resource_dir: &Path) -> Option<String> {
     let name = resource_dir.file_name()?.to_str()?;
-    let valid = name
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'));
+    let valid = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'));
     valid.then(|| name.to_ascii_lowercase())
 }
 
@@ -366,12 +313,7 @@ mod tests {
     use super::*;
 
     fn environment<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<OsString> + 'a {
-        move |name| {
-            pairs
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| value.into())
-        }
+        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
     }
 
     fn install(folder: &Path, name: &str, json: &str) -> PathBuf {
@@ -387,12 +329,8 @@ mod tests {
 
     #[test]
     fn searches_where_jupyter_does() {
-        let variables = [
-            ("JUPYTER_PATH", "/a::/b"),
-            ("HOME", "/home/u"),
-            ("VIRTUAL_ENV", "/venv"),
-            ("PATH", "/nowhere"),
-        ];
+        let variables =
+            [("JUPYTER_PATH", "/a::/b"), ("HOME", "/home/u"), ("VIRTUAL_ENV", "/venv"), ("PATH", "/nowhere")];
         let found = search_path(&paths(&["/given"]), &environment(&variables));
         let expected = [
             "/given/share/jupyter",
@@ -408,20 +346,10 @@ mod tests {
 
     #[test]
     fn data_folder_of_the_user_can_be_moved() {
-        let user =
-            |variables: &[(&str, &str)]| search_path(&[], &environment(variables))[0].clone();
-        assert_eq!(
-            user(&[("HOME", "/h"), ("JUPYTER_DATA_DIR", "/data")]),
-            Path::new("/data")
-        );
-        assert_eq!(
-            user(&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")]),
-            Path::new("/x/jupyter")
-        );
-        assert_eq!(
-            user(&[("JUPYTER_DATA_DIR", "")]),
-            Path::new("/usr/local/share/jupyter")
-        );
+        let user = |variables: &[(&str, &str)]| search_path(&[], &environment(variables))[0].clone();
+        assert_eq!(user(&[("HOME", "/h"), ("JUPYTER_DATA_DIR", "/data")]), Path::new("/data"));
+        assert_eq!(user(&[("HOME", "/h"), ("XDG_DATA_HOME", "/x")]), Path::new("/x/jupyter"));
+        assert_eq!(user(&[("JUPYTER_DATA_DIR", "")]), Path::new("/usr/local/share/jupyter"));
     }
 
     #[test]
@@ -438,16 +366,8 @@ mod tests {
     fn the_first_folder_wins_and_names_are_lower_case() {
         let folder = tempfile::tempdir().unwrap();
         let (first, second) = (folder.path().join("1"), folder.path().join("2"));
-        install(
-            &first,
-            "Python3",
-            r#"{"argv": ["first"], "display_name": "P", "language": "python"}"#,
-        );
-        install(
-            &second,
-            "python3",
-            r#"{"argv": ["second"], "display_name": "P", "language": "python"}"#,
-        );
+        install(&first, "Python3", r#"{"argv": ["first"], "display_name": "P", "language": "python"}"#);
+        install(&second, "python3", r#"{"argv": ["second"], "display_name": "P", "language": "python"}"#);
         install(
             &second,
             "ir",
@@ -455,14 +375,7 @@ mod tests {
         );
         let found = discover_in(&[first, second]);
         assert!(found.problems.is_empty(), "{:?}", found.problems);
-        assert_eq!(
-            found
-                .kernelspecs
-                .iter()
-                .map(|k| k.name.as_str())
-                .collect::<Vec<_>>(),
-            ["ir", "python3"]
-        );
+        assert_eq!(found.kernelspecs.iter().map(|k| k.name.as_str()).collect::<Vec<_>>(), ["ir", "python3"]);
         assert_eq!(found.get("PYTHON3").unwrap().argv, ["first"]);
         let ir = found.get("ir").unwrap();
         assert_eq!(
@@ -490,12 +403,7 @@ mod tests {
         let found = discover_in(&[folder.path().to_owned(), folder.path().join("missing")]);
         assert_eq!(found.kernelspecs.len(), 1);
         assert_eq!(found.problems.len(), 7, "{:#?}", found.problems);
-        assert!(
-            found
-                .problems
-                .iter()
-                .any(|problem| problem.to_string().contains("interrupt_mode is \"shout\""))
-        );
+        assert!(found.problems.iter().any(|problem| problem.to_string().contains("interrupt_mode is \"shout\"")));
     }
 
     #[test]
@@ -508,36 +416,21 @@ mod tests {
         );
         let kernelspec = Kernelspec::read(&resource_dir).unwrap();
         let command = kernelspec.command_line(Path::new("/c.json"));
-        assert_eq!(
-            command,
-            [
-                resource_dir.join("run").into_os_string(),
-                "-f=/c.json".into()
-            ]
-        );
+        assert_eq!(command, [resource_dir.join("run").into_os_string(), "-f=/c.json".into()]);
         let filled = kernelspec.environment(&environment(&[("HOME", "/h")]));
-        assert_eq!(
-            (filled["A"].to_str(), filled["B"].to_str()),
-            (Some("x/hy"), Some("${"))
-        );
+        assert_eq!((filled["A"].to_str(), filled["B"].to_str()), (Some("x/hy"), Some("${")));
     }
 
     #[test]
     fn a_bare_python_is_the_one_beside_the_kernelspec() {
         let prefix = tempfile::tempdir().unwrap();
-        let resource_dir = install(
-            &prefix.path().join("share/jupyter"),
-            "p",
-            r#"{"argv": ["python", "-m", "ipykernel_launcher"]}"#,
-        );
+        let resource_dir =
+            install(&prefix.path().join("share/jupyter"), "p", r#"{"argv": ["python", "-m", "ipykernel_launcher"]}"#);
         let kernelspec = Kernelspec::read(&resource_dir).unwrap();
         assert_eq!(kernelspec.command_line(Path::new("c"))[0], "python");
         std::fs::create_dir(prefix.path().join("bin")).unwrap();
         std::fs::write(prefix.path().join("bin/python"), "").unwrap();
-        assert_eq!(
-            kernelspec.command_line(Path::new("c"))[0],
-            prefix.path().join("bin/python")
-        );
+        assert_eq!(kernelspec.command_line(Path::new("c"))[0], prefix.path().join("bin/python"));
         assert!(kernelspec.is_ipykernel());
     }
 }

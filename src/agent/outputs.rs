@@ -25,16 +25,10 @@ pub enum KernelOutput {
     /// Text on `stdout` or `stderr`.
     Stream { name: String, text: String },
     /// An nbformat output object (`display_data`, `execute_result` or `error`). `display_id` names it for updates.
-    Object {
-        output: Box<RawValue>,
-        display_id: Option<String>,
-    },
+    Object { output: Box<RawValue>, display_id: Option<String> },
     /// New content for every output that was displayed under `display_id`, in this run or another:
     /// `{"data", "metadata"}`.
-    Update {
-        display_id: String,
-        content: Box<RawValue>,
-    },
+    Update { display_id: String, content: Box<RawValue> },
     /// Remove the outputs so far; with `wait` only when the next output comes.
     Clear { wait: bool },
 }
@@ -43,15 +37,9 @@ pub enum KernelOutput {
 #[derive(Debug, Clone)]
 pub enum Emit {
     /// Append an output. Text of the same stream that follows directly continues it.
-    Append {
-        object: OutputObject,
-        display_id: Option<String>,
-    },
+    Append { object: OutputObject, display_id: Option<String> },
     /// Replace the content of the outputs with this `display_id`; `object` is `{"data", "metadata"}`.
-    Update {
-        display_id: String,
-        object: OutputObject,
-    },
+    Update { display_id: String, object: OutputObject },
     /// Remove the outputs so far.
     Clear,
     /// Bytes for the run's overflow, which is read as one text: stream text as it came, other outputs one JSON a line.
@@ -93,18 +81,9 @@ impl Default for OutputLimits {
 
 #[derive(Debug)]
 enum Queued {
-    Stream {
-        name: String,
-        text: String,
-    },
-    Object {
-        output: Box<RawValue>,
-        display_id: Option<String>,
-    },
-    Update {
-        display_id: String,
-        content: Box<RawValue>,
-    },
+    Stream { name: String, text: String },
+    Object { output: Box<RawValue>, display_id: Option<String> },
+    Update { display_id: String, content: Box<RawValue> },
 }
 
 /// Turns the outputs of one run into what is recorded.
@@ -143,47 +122,28 @@ impl OutputCollector {
 
     /// Takes an output that came at `now_ms` (any monotonic clock) and returns what is due.
     pub fn handle(&mut self, now_ms: u64, output: KernelOutput) -> Vec<Emit> {
-        if self.clear_with_next_output
-            && matches!(
-                output,
-                KernelOutput::Stream { .. } | KernelOutput::Object { .. }
-            )
-        {
+        if self.clear_with_next_output && matches!(output, KernelOutput::Stream { .. } | KernelOutput::Object { .. }) {
             self.clear();
         }
         match output {
             KernelOutput::Stream { name, text } => self.write_stream(&name, &text),
-            KernelOutput::Object { output, display_id } => {
-                self.enqueue(Queued::Object { output, display_id })
-            }
-            KernelOutput::Update {
-                display_id,
-                content,
-            } => self.update(display_id, content),
+            KernelOutput::Object { output, display_id } => self.enqueue(Queued::Object { output, display_id }),
+            KernelOutput::Update { display_id, content } => self.update(display_id, content),
             KernelOutput::Clear { wait: true } => self.clear_with_next_output = true,
             KernelOutput::Clear { wait: false } => self.clear(),
         }
-        if self.is_due(now_ms) {
-            self.flush(now_ms)
-        } else {
-            Vec::new()
-        }
+        if self.is_due(now_ms) { self.flush(now_ms) } else { Vec::new() }
     }
 
     /// When [`tick`](Self::tick) has something to do, on the clock of [`handle`](Self::handle).
     pub fn deadline(&self) -> Option<u64> {
         let emitted = self.emitted_at_ms?;
-        self.has_queued()
-            .then(|| emitted.saturating_add(self.limits.coalesce_ms))
+        self.has_queued().then(|| emitted.saturating_add(self.limits.coalesce_ms))
     }
 
     /// Returns what has waited long enough.
     pub fn tick(&mut self, now_ms: u64) -> Vec<Emit> {
-        if self.deadline().is_some_and(|deadline| now_ms >= deadline) {
-            self.flush(now_ms)
-        } else {
-            Vec::new()
-        }
+        if self.deadline().is_some_and(|deadline| now_ms >= deadline) { self.flush(now_ms) } else { Vec::new() }
     }
 
     /// Returns everything that still waits and, if outputs were dropped, the notice that says how much.
@@ -199,11 +159,8 @@ impl OutputCollector {
     }
 
     fn is_due(&self, now_ms: u64) -> bool {
-        let idle = self
-            .emitted_at_ms
-            .is_none_or(|emitted| now_ms.saturating_sub(emitted) >= self.limits.coalesce_ms);
-        self.has_queued()
-            && (idle || self.queued_bytes + self.stream.len() >= self.limits.max_piece_bytes)
+        let idle = self.emitted_at_ms.is_none_or(|emitted| now_ms.saturating_sub(emitted) >= self.limits.coalesce_ms);
+        self.has_queued() && (idle || self.queued_bytes + self.stream.len() >= self.limits.max_piece_bytes)
     }
 
     fn has_queued(&self) -> bool {
@@ -211,20 +168,13 @@ impl OutputCollector {
     }
 
     fn write_stream(&mut self, name: &str, mut text: &str) {
-        if self.stream_name != name {
+        if self.stream_name != name && !text.is_empty() {
             self.end_stream();
             name.clone_into(&mut self.stream_name);
         }
         while !text.is_empty() {
-            let room = self
-                .limits
-                .max_piece_bytes
-                .saturating_sub(self.stream.len());
-            let at = if text.len() <= room {
-                text.len()
-            } else {
-                ceil_char_boundary(text, room.max(1))
-            };
+            let room = self.limits.max_piece_bytes.saturating_sub(self.stream.len());
+            let at = if text.len() <= room { text.len() } else { ceil_char_boundary(text, room.max(1)) };
             self.stream.push(&text[..at]);
             text = &text[at..];
             if self.stream.len() >= self.limits.max_piece_bytes {
@@ -238,10 +188,7 @@ impl OutputCollector {
         let text = self.stream.take();
         if !text.is_empty() {
             self.queued_bytes += text.len();
-            self.queue.push_back(Queued::Stream {
-                name: self.stream_name.clone(),
-                text,
-            });
+            self.queue.push_back(Queued::Stream { name: self.stream_name.clone(), text });
         }
     }
 
@@ -260,14 +207,9 @@ impl OutputCollector {
 
     /// The last update wins; it goes behind whatever was displayed since.
     fn update(&mut self, display_id: String, content: Box<RawValue>) {
-        self.queue.retain(
-            |queued| !matches!(queued, Queued::Update { display_id: id, .. } if *id == display_id),
-        );
+        self.queue.retain(|queued| !matches!(queued, Queued::Update { display_id: id, .. } if *id == display_id));
         self.queue_piece();
-        self.queue.push_back(Queued::Update {
-            display_id,
-            content,
-        });
+        self.queue.push_back(Queued::Update { display_id, content });
         self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
     }
 
@@ -275,8 +217,7 @@ impl OutputCollector {
     fn clear(&mut self) {
         self.clear_with_next_output = false;
         self.clear_queued = true;
-        self.queue
-            .retain(|queued| matches!(queued, Queued::Update { .. }));
+        self.queue.retain(|queued| matches!(queued, Queued::Update { .. }));
         self.queued_bytes = self.queue.iter().map(Queued::bytes).sum();
         self.stream = StreamText::default();
         self.stream_name.clear();
@@ -310,10 +251,7 @@ impl OutputCollector {
                     self.spill_object(object, emits);
                 }
             }
-            Queued::Update {
-                display_id,
-                content,
-            } => {
+            Queued::Update { display_id, content } => {
                 let object = OutputObject::split(content, self.limits.large_part_bytes);
                 if self.tally.admit_object(&self.limits, &object, false) {
                     emits.push(Emit::Update { display_id, object });
@@ -327,12 +265,8 @@ impl OutputCollector {
     fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<Emit>) {
         let (kept, rest) = text.split_at(self.tally.admit_text(&self.limits, text));
         if !kept.is_empty() {
-            let object =
-                OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
-            emits.push(Emit::Append {
-                object,
-                display_id: None,
-            });
+            let object = OutputObject::split(stream_object(name, kept), self.limits.large_part_bytes);
+            emits.push(Emit::Append { object, display_id: None });
         }
         if !rest.is_empty() {
             self.spill(Bytes::copy_from_slice(rest.as_bytes()), emits);
@@ -340,9 +274,7 @@ impl OutputCollector {
     }
 
     fn spill_object(&mut self, object: OutputObject, emits: &mut Vec<Emit>) {
-        let mut line = Box::<str>::from(object.into_whole())
-            .into_string()
-            .into_bytes();
+        let mut line = Box::<str>::from(object.into_whole()).into_string().into_bytes();
         line.push(b'\n');
         self.spill(Bytes::from(line), emits);
     }
@@ -368,10 +300,7 @@ impl Queued {
 
 fn notice(text: String) -> Emit {
     Emit::Append {
-        object: OutputObject {
-            output: stream_object("stderr", &text),
-            large_parts: Vec::new(),
-        },
+        object: OutputObject { output: stream_object("stderr", &text), large_parts: Vec::new() },
         display_id: None,
     }
 }
@@ -386,9 +315,7 @@ fn is_error(output: &RawValue) -> bool {
 }
 
 fn ceil_char_boundary(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 #[cfg(test)]

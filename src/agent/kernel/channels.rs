@@ -4,13 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use jupyter_protocol::{
-    ConnectionInfo, JupyterMessage, KernelInfoRequest, connection_info::Transport,
-};
+use jupyter_protocol::{ConnectionInfo, JupyterMessage, KernelInfoRequest, connection_info::Transport};
 use jupyter_zmq_client::{
-    Connection, RawMessage, RuntimeError, create_client_control_connection,
-    create_client_iopub_connection, create_client_shell_connection_with_identity,
-    create_client_stdin_connection_with_identity, peer_identity_for_session,
+    Connection, RawMessage, RuntimeError, create_client_control_connection, create_client_iopub_connection,
+    create_client_shell_connection_with_identity, create_client_stdin_connection_with_identity,
+    peer_identity_for_session,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -52,10 +50,7 @@ pub(super) struct IopubReceiver {
 
 impl IopubReceiver {
     pub async fn recv(&mut self) -> Option<Incoming> {
-        self.receiver
-            .recv()
-            .await
-            .map(|(incoming, _permit)| incoming)
+        self.receiver.recv().await.map(|(incoming, _permit)| incoming)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -86,32 +81,18 @@ impl Channels {
         let (control_out, mut control) = open(&mut tasks, control);
         // Nothing depends on the replies of control; they are only taken off the socket.
         tasks.spawn(async move { while control.recv().await.is_some() {} });
-        Ok(Self {
-            shell,
-            stdin,
-            iopub: IopubReceiver { receiver },
-            shell_out,
-            stdin_out,
-            control_out,
-            _tasks: tasks,
-        })
+        Ok(Self { shell, stdin, iopub: IopubReceiver { receiver }, shell_out, stdin_out, control_out, _tasks: tasks })
     }
 
     /// Asks for the kernel's info until it has answered on shell *and* is heard on iopub. Returns the reply's content.
     pub async fn handshake(&mut self) -> Option<String> {
         let mut info = None;
         for _ in 0..SUBSCRIPTION_ATTEMPTS {
-            self.shell_out
-                .send(JupyterMessage::new(KernelInfoRequest {}, None))
-                .await
-                .ok()?;
+            self.shell_out.send(JupyterMessage::new(KernelInfoRequest {}, None)).await.ok()?;
             if info.is_none() {
                 info = Some(self.kernel_info().await?);
             }
-            if tokio::time::timeout(SUBSCRIPTION_RETRY, self.iopub.recv())
-                .await
-                .is_ok()
-            {
+            if tokio::time::timeout(SUBSCRIPTION_RETRY, self.iopub.recv()).await.is_ok() {
                 break;
             }
         }
@@ -134,12 +115,7 @@ impl Channels {
 
 /// Waits until the kernel has bound the last of its sockets. The ZeroMQ client would wait with growing pauses.
 async fn bound(info: &ConnectionInfo) {
-    for port in [
-        info.shell_port,
-        info.stdin_port,
-        info.control_port,
-        info.iopub_port,
-    ] {
+    for port in [info.shell_port, info.stdin_port, info.control_port, info.iopub_port] {
         while !is_bound(info, port).await {
             tokio::time::sleep(RETRY).await;
         }
@@ -149,9 +125,7 @@ async fn bound(info: &ConnectionInfo) {
 async fn is_bound(info: &ConnectionInfo, port: u16) -> bool {
     match info.transport {
         Transport::IPC => PathBuf::from(format!("{}-{port}", info.ip)).exists(),
-        Transport::TCP => tokio::net::TcpStream::connect((info.ip.as_str(), port))
-            .await
-            .is_ok(),
+        Transport::TCP => tokio::net::TcpStream::connect((info.ip.as_str(), port)).await.is_ok(),
     }
 }
 
@@ -190,10 +164,7 @@ async fn drain(
     let room = Arc::new(Semaphore::new(limit as usize));
     loop {
         let incoming = receive(&mut iopub).await;
-        let permit = Arc::clone(&room)
-            .acquire_many_owned(weight(&incoming, limit))
-            .await
-            .ok();
+        let permit = Arc::clone(&room).acquire_many_owned(weight(&incoming, limit)).await.ok();
         if sender.send((incoming, permit)).is_err() {
             return;
         }
@@ -202,11 +173,7 @@ async fn drain(
 
 /// A message larger than the limit is let in alone.
 fn weight(incoming: &Incoming, limit: u32) -> u32 {
-    let bytes: usize = incoming
-        .iter()
-        .flat_map(|raw| &raw.jparts)
-        .map(bytes::Bytes::len)
-        .sum();
+    let bytes: usize = incoming.iter().flat_map(|raw| &raw.jparts).map(bytes::Bytes::len).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX).min(limit)
 }
 

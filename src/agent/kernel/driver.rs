@@ -11,8 +11,9 @@ use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::executions::Executions;
 use super::launch::RuntimeFolder;
 use super::messages::Message;
-use super::process::{Exit, ExitReceiver, exited};
+use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
+use crate::kernelspecs::InterruptMode;
 
 /// How long the sockets of a dead kernel must be silent until everything that it sent has been read.
 const EXIT_SILENCE: Duration = Duration::from_millis(100);
@@ -20,6 +21,7 @@ const EXIT_SILENCE: Duration = Duration::from_millis(100);
 /// What does not queue behind executions.
 #[derive(Debug)]
 pub(super) enum Urgent {
+    /// The kernel is interrupted; by signal that has happened already.
     Interrupt,
     AnswerInput(String),
     Stop(EndCause),
@@ -36,6 +38,8 @@ pub(super) struct Driver {
     pub requests: mpsc::Receiver<ExecuteRequest>,
     pub urgent: mpsc::Receiver<Urgent>,
     pub exit: ExitReceiver,
+    pub group: ProcessGroup,
+    pub interrupt_mode: InterruptMode,
     pub state: State,
     /// The driver of the session before, whose events come first.
     pub predecessor: Option<JoinHandle<()>>,
@@ -102,6 +106,9 @@ impl Driver {
     }
 
     fn deadline_passed(&mut self) {
+        if self.executions.interrupt_is_due(Instant::now()) {
+            self.interrupt();
+        }
         if !self.channels.iopub.is_empty() {
             return;
         }
@@ -112,10 +119,7 @@ impl Driver {
     }
 
     fn end(&mut self, exit: Exit) {
-        let died = || EndCause::Died {
-            status: exit.status,
-            output_tail: exit.output_tail.clone(),
-        };
+        let died = || EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() };
         let cause = self.state.asked.clone().unwrap_or_else(died);
         let mut unfinished = self.executions.end();
         // What was asked meanwhile and never reached the kernel ends with it.
@@ -123,30 +127,37 @@ impl Driver {
         while let Ok(request) = self.requests.try_recv() {
             unfinished.push(request.execution_id);
         }
-        self.outbox.push_back(KernelEvent::Ended {
-            session: self.session,
-            cause,
-            unfinished,
-        });
+        self.outbox.push_back(KernelEvent::Ended { session: self.session, cause, unfinished });
         self.state.exited = Some((exit, Instant::now()));
         self.state.ended = true;
     }
 
     fn urgent(&mut self, urgent: Urgent) {
         match urgent {
-            Urgent::Interrupt => send(
-                &self.channels.control_out,
-                JupyterMessage::new(InterruptRequest {}, None),
-            ),
+            Urgent::Interrupt => {
+                // What was asked before the interrupt is meant by it.
+                while let Ok(request) = self.requests.try_recv() {
+                    self.request(Some(request));
+                }
+                self.executions.interrupted();
+                if self.interrupt_mode == InterruptMode::Message {
+                    self.interrupt();
+                }
+            }
             Urgent::AnswerInput(value) => self.answer_input(value),
             Urgent::Stop(cause) => {
                 let restart = cause == EndCause::Restarted;
                 self.state.asked = Some(cause);
-                send(
-                    &self.channels.control_out,
-                    JupyterMessage::new(ShutdownRequest { restart }, None),
-                );
+                send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart }, None));
             }
+        }
+    }
+
+    fn interrupt(&mut self) {
+        match self.interrupt_mode {
+            InterruptMode::Message => send(&self.channels.control_out, JupyterMessage::new(InterruptRequest {}, None)),
+            // A process that has ended needs no interrupt.
+            InterruptMode::Signal => drop(self.group.interrupt()),
         }
     }
 
@@ -154,13 +165,7 @@ impl Driver {
         let Some(request) = self.executions.take_input_request() else {
             return;
         };
-        let mut reply = JupyterMessage::new(
-            InputReply {
-                value,
-                ..InputReply::default()
-            },
-            None,
-        );
+        let mut reply = JupyterMessage::new(InputReply { value, ..InputReply::default() }, None);
         reply.parent_header = serde_json::from_str(&request.json).ok();
         send(&self.channels.stdin_out, reply);
     }
@@ -178,16 +183,14 @@ impl Driver {
             request.allow_stdin,
             request.stop_on_error,
         );
-        self.executions
-            .requested(message.header.msg_id.clone(), request.execution_id);
+        self.executions.requested(message.header.msg_id.clone(), request.execution_id);
         send(&self.channels.shell_out, message);
     }
 
     fn shell(&mut self, incoming: Incoming) {
         self.heard_after_exit();
         if let Some(message) = read(incoming) {
-            self.outbox
-                .extend(self.executions.shell(Instant::now(), &message));
+            self.outbox.extend(self.executions.shell(Instant::now(), &message));
         }
     }
 
@@ -200,13 +203,10 @@ impl Driver {
     fn iopub(&mut self, incoming: Incoming) {
         self.heard_after_exit();
         match read(incoming) {
-            Some(message) => self
-                .outbox
-                .extend(self.executions.iopub(Instant::now(), &message)),
-            None => self.outbox.push_back(KernelEvent::OutputsLost {
-                execution_id: None,
-                reason: LossReason::Unreadable,
-            }),
+            Some(message) => self.outbox.extend(self.executions.iopub(Instant::now(), &message)),
+            None => {
+                self.outbox.push_back(KernelEvent::OutputsLost { execution_id: None, reason: LossReason::Unreadable })
+            }
         }
     }
 
@@ -221,9 +221,7 @@ fn read(incoming: Incoming) -> Option<Message> {
     let message = incoming
         .map_err(|error| error.to_string())
         .and_then(|raw| Message::read(&raw).map_err(|error| error.to_string()));
-    message
-        .inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read"))
-        .ok()
+    message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
 }
 
 fn execute_message(

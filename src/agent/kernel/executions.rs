@@ -8,6 +8,8 @@ use super::{ExecutionId, FinishStatus, KernelEvent, LossReason};
 
 /// How many finished executions are remembered for the outputs of their threads.
 const MAX_REMEMBERED: usize = 1000;
+/// How long after `busy` a kernel is sure to run the code, and so to notice an interrupt.
+const EARLY_INTERRUPT_DELAY: Duration = Duration::from_millis(50);
 
 /// The executions of one kernel session.
 #[derive(Debug)]
@@ -21,6 +23,15 @@ pub(super) struct Executions {
     remembered_order: VecDeque<String>,
     input_request: Option<MessageHeader>,
     heard_at: Option<Instant>,
+    interrupt: Option<EarlyInterrupt>,
+}
+
+/// An interrupt that came before the kernel had begun with the execution that it was meant for. Kernels ignore it then.
+#[derive(Debug)]
+struct EarlyInterrupt {
+    msg_id: String,
+    /// When to repeat it, once the execution has started.
+    due: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -42,19 +53,14 @@ impl Executions {
             remembered_order: VecDeque::new(),
             input_request: None,
             heard_at: None,
+            interrupt: None,
         }
     }
 
     /// An execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
         self.order += 1;
-        let unfinished = Unfinished {
-            execution_id,
-            order: self.order,
-            started: false,
-            idle: false,
-            reply: None,
-        };
+        let unfinished = Unfinished { execution_id, order: self.order, started: false, idle: false, reply: None };
         self.unfinished.insert(msg_id, unfinished);
     }
 
@@ -62,17 +68,30 @@ impl Executions {
         self.unfinished.len()
     }
 
+    /// The kernel is interrupted. If it has not begun with what it was asked to do, that is interrupted when it begins.
+    pub fn interrupted(&mut self) {
+        let running = self.unfinished.values().any(|unfinished| unfinished.started && !unfinished.idle);
+        let next = self
+            .unfinished
+            .iter()
+            .filter(|(_, unfinished)| !unfinished.started)
+            .min_by_key(|(_, unfinished)| unfinished.order);
+        if let (false, Some((msg_id, _))) = (running, next) {
+            self.interrupt = Some(EarlyInterrupt { msg_id: msg_id.clone(), due: None });
+        }
+    }
+
+    /// Whether the kernel is to be interrupted again, now; once.
+    pub fn interrupt_is_due(&mut self, now: Instant) -> bool {
+        let due = |interrupt: &mut EarlyInterrupt| interrupt.due.is_some_and(|due| due <= now);
+        self.interrupt.take_if(due).is_some_and(|interrupt| self.unfinished.contains_key(&interrupt.msg_id))
+    }
+
     /// The session is over: the executions that will not finish, in the order of their requests.
     pub fn end(&mut self) -> Vec<ExecutionId> {
-        let mut left: Vec<Unfinished> = self
-            .unfinished
-            .drain()
-            .map(|(_, unfinished)| unfinished)
-            .collect();
+        let mut left: Vec<Unfinished> = self.unfinished.drain().map(|(_, unfinished)| unfinished).collect();
         left.sort_by_key(|unfinished| unfinished.order);
-        left.into_iter()
-            .map(|unfinished| unfinished.execution_id)
-            .collect()
+        left.into_iter().map(|unfinished| unfinished.execution_id).collect()
     }
 
     /// The output channel is being read at `now`: silence counts from here.
@@ -87,14 +106,11 @@ impl Executions {
             return vec![self.unreadable(message)];
         };
         match content {
-            IopubContent::Busy => self.busy(message).into_iter().collect(),
+            IopubContent::Busy => self.busy(now, message).into_iter().collect(),
             IopubContent::Idle => self.idle(message).into_iter().collect(),
             IopubContent::Output(output) => {
                 let execution_id = self.execution_of(message);
-                vec![KernelEvent::Output {
-                    execution_id,
-                    output,
-                }]
+                vec![KernelEvent::Output { execution_id, output }]
             }
             IopubContent::Other => Vec::new(),
         }
@@ -128,11 +144,7 @@ impl Executions {
         let execution_id = self.execution_of(&message);
         let InputRequest { prompt, password } = message.content().unwrap_or_default();
         self.input_request = Some(message.header);
-        Some(KernelEvent::InputRequest {
-            execution_id,
-            prompt,
-            password,
-        })
+        Some(KernelEvent::InputRequest { execution_id, prompt, password })
     }
 
     /// The header of the input request that is to be answered, once.
@@ -142,43 +154,34 @@ impl Executions {
 
     /// A message could not be read at all.
     pub fn unreadable(&self, message: &Message) -> KernelEvent {
-        KernelEvent::OutputsLost {
-            execution_id: self.execution_of(message),
-            reason: LossReason::Unreadable,
-        }
+        KernelEvent::OutputsLost { execution_id: self.execution_of(message), reason: LossReason::Unreadable }
     }
 
-    /// When [`expire`](Self::expire) is due.
+    /// When [`expire`](Self::expire) or [`interrupt_is_due`](Self::interrupt_is_due) is.
     pub fn deadline(&self) -> Option<Instant> {
-        let replied = self
-            .unfinished
-            .values()
-            .filter_map(|unfinished| unfinished.reply.as_ref());
+        let interrupt = self.interrupt.as_ref().and_then(|interrupt| interrupt.due);
+        self.idle_deadline().into_iter().chain(interrupt).min()
+    }
+
+    fn idle_deadline(&self) -> Option<Instant> {
+        let replied = self.unfinished.values().filter_map(|unfinished| unfinished.reply.as_ref());
         let earliest = replied.map(|(at, _)| *at).min()?;
         Some(self.heard_at.map_or(earliest, |heard| heard.max(earliest)) + self.idle_timeout)
     }
 
     /// Ends the executions that have waited too long for `idle`. An aborted one never ran, so it has lost nothing.
     pub fn expire(&mut self, now: Instant) -> Vec<KernelEvent> {
-        if self.deadline().is_none_or(|deadline| now < deadline) {
+        if self.idle_deadline().is_none_or(|deadline| now < deadline) {
             return Vec::new();
         }
         let mut waited: Vec<(u64, String)> = self
             .unfinished
             .iter()
-            .filter(|(_, unfinished)| {
-                unfinished
-                    .reply
-                    .as_ref()
-                    .is_some_and(|(at, _)| *at + self.idle_timeout <= now)
-            })
+            .filter(|(_, unfinished)| unfinished.reply.as_ref().is_some_and(|(at, _)| *at + self.idle_timeout <= now))
             .map(|(msg_id, unfinished)| (unfinished.order, msg_id.clone()))
             .collect();
         waited.sort();
-        waited
-            .into_iter()
-            .flat_map(|(_, msg_id)| self.finish_without_idle(&msg_id))
-            .collect()
+        waited.into_iter().flat_map(|(_, msg_id)| self.finish_without_idle(&msg_id)).collect()
     }
 
     fn finish_without_idle(&mut self, msg_id: &str) -> Vec<KernelEvent> {
@@ -186,26 +189,20 @@ impl Executions {
             return Vec::new();
         };
         unfinished.idle = true;
-        let aborted = unfinished
-            .reply
-            .as_ref()
-            .is_some_and(|(_, reply)| finish_status(reply) == FinishStatus::Aborted);
+        let aborted = unfinished.reply.as_ref().is_some_and(|(_, reply)| finish_status(reply) == FinishStatus::Aborted);
         let execution_id = Some(unfinished.execution_id.clone());
-        let lost = (!aborted).then_some(KernelEvent::OutputsLost {
-            execution_id,
-            reason: LossReason::EndMissing,
-        });
-        lost.into_iter()
-            .chain(self.finish_if_complete(msg_id))
-            .collect()
+        let lost = (!aborted).then_some(KernelEvent::OutputsLost { execution_id, reason: LossReason::EndMissing });
+        lost.into_iter().chain(self.finish_if_complete(msg_id)).collect()
     }
 
-    fn busy(&mut self, message: &Message) -> Option<KernelEvent> {
-        let unfinished = self.unfinished.get_mut(message.parent_id.as_ref()?)?;
+    fn busy(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
+        let msg_id = message.parent_id.as_ref()?;
+        let unfinished = self.unfinished.get_mut(msg_id)?;
+        if let Some(interrupt) = self.interrupt.as_mut().filter(|interrupt| interrupt.msg_id == *msg_id) {
+            interrupt.due = Some(now + EARLY_INTERRUPT_DELAY);
+        }
         let first = !std::mem::replace(&mut unfinished.started, true);
-        first.then(|| KernelEvent::Started {
-            execution_id: unfinished.execution_id.clone(),
-        })
+        first.then(|| KernelEvent::Started { execution_id: unfinished.execution_id.clone() })
     }
 
     fn idle(&mut self, message: &Message) -> Option<KernelEvent> {
@@ -215,33 +212,24 @@ impl Executions {
     }
 
     fn finish_if_complete(&mut self, msg_id: &str) -> Option<KernelEvent> {
-        let complete = self
-            .unfinished
-            .get(msg_id)
-            .is_some_and(|unfinished| unfinished.idle && unfinished.reply.is_some());
+        let complete =
+            self.unfinished.get(msg_id).is_some_and(|unfinished| unfinished.idle && unfinished.reply.is_some());
         if !complete {
             return None;
         }
-        let Unfinished {
-            execution_id,
-            reply,
-            ..
-        } = self.unfinished.remove(msg_id)?;
+        let Unfinished { execution_id, reply, .. } = self.unfinished.remove(msg_id)?;
         let (_, reply) = reply?;
         self.remember(msg_id, &execution_id);
         Some(KernelEvent::Finished {
             execution_id,
             status: finish_status(&reply),
             execution_count: reply.execution_count.and_then(|count| count.as_u64()),
-            payload: reply
-                .payload
-                .filter(|payload| !matches!(payload.get(), "[]" | "null")),
+            payload: reply.payload.filter(|payload| !matches!(payload.get(), "[]" | "null")),
         })
     }
 
     fn remember(&mut self, msg_id: &str, execution_id: &ExecutionId) {
-        self.remembered
-            .insert(msg_id.to_owned(), execution_id.clone());
+        self.remembered.insert(msg_id.to_owned(), execution_id.clone());
         self.remembered_order.push_back(msg_id.to_owned());
         if self.remembered_order.len() > MAX_REMEMBERED
             && let Some(oldest) = self.remembered_order.pop_front()
@@ -252,10 +240,7 @@ impl Executions {
 
     fn execution_of(&self, message: &Message) -> Option<ExecutionId> {
         let msg_id = message.parent_id.as_ref()?;
-        let unfinished = self
-            .unfinished
-            .get(msg_id)
-            .map(|unfinished| &unfinished.execution_id);
+        let unfinished = self.unfinished.get(msg_id).map(|unfinished| &unfinished.execution_id);
         unfinished.or_else(|| self.remembered.get(msg_id)).cloned()
     }
 }
@@ -276,31 +261,16 @@ mod tests {
     const TIMEOUT: Duration = Duration::from_secs(5);
 
     fn message(msg_type: &str, parent_id: &str, content: &str) -> Message {
-        let header = MessageHeader {
-            msg_type: msg_type.into(),
-            json: "{}".into(),
-        };
-        Message {
-            header,
-            parent_id: Some(parent_id.into()),
-            content: content.into(),
-        }
+        let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
+        Message { header, parent_id: Some(parent_id.into()), content: content.into() }
     }
 
     fn status(parent_id: &str, state: &str) -> Message {
-        message(
-            "status",
-            parent_id,
-            &format!(r#"{{"execution_state":"{state}"}}"#),
-        )
+        message("status", parent_id, &format!(r#"{{"execution_state":"{state}"}}"#))
     }
 
     fn reply(parent_id: &str, status: &str) -> Message {
-        message(
-            "execute_reply",
-            parent_id,
-            &format!(r#"{{"status":"{status}","execution_count":3,"payload":[]}}"#),
-        )
+        message("execute_reply", parent_id, &format!(r#"{{"status":"{status}","execution_count":3,"payload":[]}}"#))
     }
 
     fn stream(parent_id: &str) -> Message {
@@ -314,20 +284,9 @@ mod tests {
             .map(|event| match event {
                 KernelEvent::Started { execution_id } => format!("{execution_id} started"),
                 KernelEvent::Output { execution_id, .. } => format!("{} wrote", id(execution_id)),
-                KernelEvent::Finished {
-                    execution_id,
-                    status,
-                    ..
-                } => format!("{execution_id} {status:?}"),
-                KernelEvent::OutputsLost {
-                    execution_id,
-                    reason,
-                } => format!("{} lost {reason:?}", id(execution_id)),
-                KernelEvent::InputRequest {
-                    execution_id,
-                    prompt,
-                    ..
-                } => format!("{} asks {prompt}", id(execution_id)),
+                KernelEvent::Finished { execution_id, status, .. } => format!("{execution_id} {status:?}"),
+                KernelEvent::OutputsLost { execution_id, reason } => format!("{} lost {reason:?}", id(execution_id)),
+                KernelEvent::InputRequest { execution_id, prompt, .. } => format!("{} asks {prompt}", id(execution_id)),
                 other => format!("{other:?}"),
             })
             .collect()
@@ -343,26 +302,14 @@ mod tests {
     #[test]
     fn finished_means_reply_and_idle_in_either_order() {
         let (mut executions, now) = executions();
-        assert_eq!(
-            brief(&executions.iopub(now, &status("m1", "busy"))),
-            ["one started"]
-        );
+        assert_eq!(brief(&executions.iopub(now, &status("m1", "busy"))), ["one started"]);
         assert!(executions.iopub(now, &status("m1", "busy")).is_empty());
         assert!(executions.shell(now, &reply("m1", "ok")).is_empty());
         assert_eq!(brief(&executions.iopub(now, &stream("m1"))), ["one wrote"]);
-        assert_eq!(
-            brief(&executions.iopub(now, &status("m1", "idle"))),
-            ["one Ok"]
-        );
+        assert_eq!(brief(&executions.iopub(now, &status("m1", "idle"))), ["one Ok"]);
         assert!(executions.iopub(now, &status("m2", "idle")).is_empty());
-        assert_eq!(
-            brief(&executions.shell(now, &reply("m2", "error"))),
-            ["two Error"]
-        );
-        assert!(
-            executions.shell(now, &reply("m2", "error")).is_empty(),
-            "an execution ends once"
-        );
+        assert_eq!(brief(&executions.shell(now, &reply("m2", "error"))), ["two Error"]);
+        assert!(executions.shell(now, &reply("m2", "error")).is_empty(), "an execution ends once");
     }
 
     #[test]
@@ -377,10 +324,7 @@ mod tests {
             executions.iopub(now, &status(&msg_id, "idle"));
             executions.shell(now, &reply(&msg_id, "ok"));
         }
-        assert_eq!(
-            brief(&executions.iopub(now, &stream("m1"))),
-            ["nobody wrote"]
-        );
+        assert_eq!(brief(&executions.iopub(now, &stream("m1"))), ["nobody wrote"]);
         assert_eq!(executions.remembered.len(), MAX_REMEMBERED);
     }
 
@@ -393,10 +337,7 @@ mod tests {
         executions.iopub(later, &stream("m1"));
         assert_eq!(executions.deadline(), Some(later + TIMEOUT));
         assert!(executions.expire(now + TIMEOUT).is_empty());
-        assert_eq!(
-            brief(&executions.expire(later + TIMEOUT)),
-            ["one lost EndMissing", "one Ok"]
-        );
+        assert_eq!(brief(&executions.expire(later + TIMEOUT)), ["one lost EndMissing", "one Ok"]);
         assert_eq!(executions.deadline(), None);
     }
 
@@ -410,35 +351,46 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_told() {
         let (mut executions, now) = executions();
-        assert_eq!(
-            brief(&executions.iopub(now, &message("stream", "m1", "{}"))),
-            ["one lost Unreadable"]
-        );
-        assert_eq!(
-            brief(&executions.iopub(now, &message("display_data", "m9", "nan"))),
-            ["nobody lost Unreadable"]
-        );
+        assert_eq!(brief(&executions.iopub(now, &message("stream", "m1", "{}"))), ["one lost Unreadable"]);
+        assert_eq!(brief(&executions.iopub(now, &message("display_data", "m9", "nan"))), ["nobody lost Unreadable"]);
         executions.iopub(now, &status("m1", "idle"));
-        assert_eq!(
-            brief(&executions.shell(now, &message("execute_reply", "m1", "{"))),
-            ["one Error"]
-        );
+        assert_eq!(brief(&executions.shell(now, &message("execute_reply", "m1", "{"))), ["one Error"]);
     }
 
     #[test]
     fn an_input_request_is_answered_once() {
         let (mut executions, _) = executions();
-        let request = message(
-            "input_request",
-            "m1",
-            r#"{"prompt":"name?","password":false}"#,
-        );
-        assert_eq!(
-            brief(&Vec::from_iter(executions.stdin(request))),
-            ["one asks name?"]
-        );
+        let request = message("input_request", "m1", r#"{"prompt":"name?","password":false}"#);
+        assert_eq!(brief(&Vec::from_iter(executions.stdin(request))), ["one asks name?"]);
         assert!(executions.take_input_request().is_some());
         assert!(executions.take_input_request().is_none());
+    }
+
+    #[test]
+    fn an_early_interrupt_is_repeated_once_the_execution_runs() {
+        let (mut executions, now) = executions();
+        executions.interrupted();
+        assert_eq!(executions.deadline(), None);
+        executions.iopub(now, &status("m1", "busy"));
+        assert_eq!(executions.deadline(), Some(now + EARLY_INTERRUPT_DELAY));
+        assert!(!executions.interrupt_is_due(now));
+        assert!(executions.interrupt_is_due(now + EARLY_INTERRUPT_DELAY));
+        assert!(!executions.interrupt_is_due(now + EARLY_INTERRUPT_DELAY));
+        // What runs has had its interrupt, and what waits is not meant.
+        executions.interrupted();
+        executions.iopub(now, &status("m2", "busy"));
+        assert_eq!(executions.deadline(), None);
+    }
+
+    #[test]
+    fn an_execution_that_is_over_needs_no_interrupt() {
+        let (mut executions, now) = executions();
+        executions.interrupted();
+        for message in [status("m1", "busy"), status("m1", "idle")] {
+            executions.iopub(now, &message);
+        }
+        executions.shell(now, &reply("m1", "ok"));
+        assert!(!executions.interrupt_is_due(now + EARLY_INTERRUPT_DELAY));
     }
 
     #[test]

@@ -26,6 +26,8 @@ use crate::outputs::raw_json;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+/// How often a kernel is started that was robbed of its port.
+const MAX_ATTEMPTS: usize = 3;
 const LAUNCHER: &str = include_str!("../launcher.py");
 
 /// Variables of the agent that every kernel gets. Deliberately absent: whatever may hold a secret.
@@ -93,19 +95,13 @@ pub enum LaunchError {
     #[error("the working folder {} does not exist", .0.display())]
     MissingWorkingDir(PathBuf),
     #[error("the kernel's private folder under {} cannot be made: {source}", path.display())]
-    RuntimeFolder {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    RuntimeFolder { path: PathBuf, source: std::io::Error },
     #[error("no loopback ports for the kernel: {0}")]
     Ports(String),
     #[error("the kernel process cannot be started: {0}")]
     Spawn(std::io::Error),
     #[error("the kernel process {status} before it answered{}", tail(output_tail))]
-    Exited {
-        status: ExitStatus,
-        output_tail: String,
-    },
+    Exited { status: ExitStatus, output_tail: String },
     #[error("the kernel did not answer within {seconds} s{}", tail(output_tail))]
     Timeout { seconds: u64, output_tail: String },
     #[error("the kernel's sockets cannot be reached: {0}")]
@@ -113,11 +109,7 @@ pub enum LaunchError {
 }
 
 fn tail(output_tail: &str) -> String {
-    if output_tail.is_empty() {
-        ", and it wrote nothing".to_owned()
-    } else {
-        format!("; it wrote:\n{output_tail}")
-    }
+    if output_tail.is_empty() { ", and it wrote nothing".to_owned() } else { format!("; it wrote:\n{output_tail}") }
 }
 
 /// The owner's side of one running kernel process.
@@ -149,11 +141,15 @@ pub(super) async fn launch(
     session: u64,
     predecessor: Option<JoinHandle<()>>,
 ) -> Result<Session, LaunchError> {
-    let folder = RuntimeFolder::create(&options.runtime_dir)?;
-    let (info, ports) = connection_info(kernelspec, options, &folder).await?;
-    let process = spawn(kernelspec, options, &folder, &info)?;
-    drop(ports);
-    let (channels, kernel_info) = answer(&process, &info, options).await?;
+    let mut attempts = 1;
+    let Answering { folder, process, channels, kernel_info } = loop {
+        match start(kernelspec, options).await {
+            Err(LaunchError::Exited { output_tail, .. }) if attempts < MAX_ATTEMPTS && lost_its_port(&output_tail) => {
+                attempts += 1
+            }
+            started => break started?,
+        }
+    };
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let driver = Driver {
@@ -165,16 +161,35 @@ pub(super) async fn launch(
         requests: requests_receiver,
         urgent: urgent_receiver,
         exit: process.exit(),
+        group: process.group().clone(),
+        interrupt_mode: kernelspec.interrupt_mode,
         state: State::default(),
         predecessor,
         _folder: folder,
     };
-    Ok(Session {
-        process,
-        requests,
-        urgent,
-        driver: Some(tokio::spawn(driver.run())),
-    })
+    Ok(Session { process, requests, urgent, driver: Some(tokio::spawn(driver.run())) })
+}
+
+/// A kernel process that has answered.
+struct Answering {
+    folder: RuntimeFolder,
+    process: KernelProcess,
+    channels: Channels,
+    kernel_info: String,
+}
+
+async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
+    let folder = RuntimeFolder::create(&options.runtime_dir)?;
+    let (info, ports) = connection_info(kernelspec, options, &folder).await?;
+    let process = spawn(kernelspec, options, &folder, &info)?;
+    drop(ports);
+    let (channels, kernel_info) = answer(&process, &info, options).await?;
+    Ok(Answering { folder, process, channels, kernel_info })
+}
+
+/// Kernels bind the TCP ports that they are told; somebody may have been faster.
+fn lost_its_port(output_tail: &str) -> bool {
+    ["Address already in use", "EADDRINUSE", "address in use"].iter().any(|text| output_tail.contains(text))
 }
 
 /// Waits until the kernel answers, ends or takes too long.
@@ -206,14 +221,8 @@ fn ready(session: u64, kernel_info: String) -> KernelEvent {
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
-    let language_info = serde_json::from_str::<KernelInfo>(&kernel_info)
-        .ok()
-        .and_then(|info| info.language_info);
-    KernelEvent::Ready {
-        session,
-        info: raw_json(kernel_info),
-        language_info,
-    }
+    let language_info = serde_json::from_str::<KernelInfo>(&kernel_info).ok().and_then(|info| info.language_info);
+    KernelEvent::Ready { session, info: raw_json(kernel_info), language_info }
 }
 
 async fn connection_info(
@@ -222,8 +231,7 @@ async fn connection_info(
     folder: &RuntimeFolder,
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
     let prefix = folder.path.join("s");
-    let fits =
-        prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
+    let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
     let ipc = match options.transport {
         TransportChoice::Automatic => fits && kernelspec.is_ipykernel(),
         TransportChoice::Ipc => fits,
@@ -231,27 +239,15 @@ async fn connection_info(
     };
     if ipc {
         let ip = prefix.to_string_lossy().into_owned();
-        return Ok((
-            with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec),
-            Vec::new(),
-        ));
+        return Ok((with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec), Vec::new()));
     }
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let (ports, listeners) = peek_ports_with_listeners(loopback, 5)
-        .await
-        .map_err(|error| LaunchError::Ports(error.to_string()))?;
-    Ok((
-        with_ports(Transport::TCP, loopback.to_string(), &ports, kernelspec),
-        listeners,
-    ))
+    let (ports, listeners) =
+        peek_ports_with_listeners(loopback, 5).await.map_err(|error| LaunchError::Ports(error.to_string()))?;
+    Ok((with_ports(Transport::TCP, loopback.to_string(), &ports, kernelspec), listeners))
 }
 
-fn with_ports(
-    transport: Transport,
-    ip: String,
-    ports: &[u16],
-    kernelspec: &Kernelspec,
-) -> ConnectionInfo {
+fn with_ports(transport: Transport, ip: String, ports: &[u16], kernelspec: &Kernelspec) -> ConnectionInfo {
     let port = |index: usize| ports.get(index).copied().unwrap_or_default();
     ConnectionInfo {
         ip,
@@ -270,8 +266,7 @@ fn with_ports(
 fn random_hex<const BYTES: usize>() -> String {
     let mut bytes = [0; BYTES];
     // Without the system's randomness there is no safe kernel: its key would be known.
-    getrandom::fill(&mut bytes)
-        .unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
+    getrandom::fill(&mut bytes).unwrap_or_else(|error| panic!("the system gives no random bytes: {error}"));
     hex::encode(bytes)
 }
 
@@ -284,14 +279,10 @@ fn spawn(
     if !options.working_dir.is_dir() {
         return Err(LaunchError::MissingWorkingDir(options.working_dir.clone()));
     }
-    let connection_file =
-        folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
+    let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
-        use_launcher(
-            &mut arguments,
-            folder.write("launcher.py", LAUNCHER.as_bytes())?,
-        );
+        use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
     }
     let environment = environment(kernelspec, options);
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
@@ -299,19 +290,15 @@ fn spawn(
         limit_memory(&mut arguments, bytes);
     }
     let mut command = Command::new(&arguments[0]);
-    command
-        .args(&arguments[1..])
-        .current_dir(&options.working_dir)
-        .env_clear()
-        .envs(environment);
+    command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
     KernelProcess::spawn(&mut command).map_err(LaunchError::Spawn)
 }
 
 /// `python -m ipykernel_launcher …` becomes `python launcher.py …`.
 fn use_launcher(arguments: &mut Vec<OsString>, launcher: PathBuf) {
-    let module = arguments.windows(2).position(|pair| {
-        pair[0] == "-m" && (pair[1] == "ipykernel_launcher" || pair[1] == "ipykernel")
-    });
+    let module = arguments
+        .windows(2)
+        .position(|pair| pair[0] == "-m" && (pair[1] == "ipykernel_launcher" || pair[1] == "ipykernel"));
     if let Some(at) = module {
         arguments.splice(at..at + 2, [launcher.into_os_string()]);
     }
@@ -320,41 +307,23 @@ fn use_launcher(arguments: &mut Vec<OsString>, launcher: PathBuf) {
 /// A shell sets the limit and becomes the kernel, which keeps the process id.
 fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
     let kibibytes = (bytes / 1024).to_string();
-    let shell = [
-        "/bin/sh",
-        "-c",
-        r#"ulimit -v "$0" && exec "$@""#,
-        &kibibytes,
-    ]
-    .map(OsString::from);
+    let shell = ["/bin/sh", "-c", r#"ulimit -v "$0" && exec "$@""#, &kibibytes].map(OsString::from);
     arguments.splice(0..0, shell);
 }
 
 fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsString, OsString)> {
     let passes = |name: &str| {
         PASSED_ENVIRONMENT.contains(&name)
-            || PASSED_PREFIXES
-                .iter()
-                .any(|prefix| name.starts_with(prefix))
+            || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || options.pass_environment.iter().any(|passed| passed == name)
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(passes));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
-    let given = options
-        .environment
-        .iter()
-        .map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    own.chain(
-        kernels
-            .into_iter()
-            .map(|(name, value)| (OsString::from(name), value)),
-    )
-    .chain([(
-        "JPY_PARENT_PID".into(),
-        std::process::id().to_string().into(),
-    )])
-    .chain(given)
-    .collect()
+    let given = options.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
+        .chain([("JPY_PARENT_PID".into(), std::process::id().to_string().into())])
+        .chain(given)
+        .collect()
 }
 
 /// Says which program is missing; behind a wrapper the system's error would not.
@@ -364,30 +333,20 @@ fn check_executable(
     environment: &[(OsString, OsString)],
     working_dir: &Path,
 ) -> Result<(), LaunchError> {
-    let program = arguments
-        .first()
-        .map(OsString::as_os_str)
-        .unwrap_or_default();
-    let path = environment
-        .iter()
-        .rfind(|(name, _)| name == "PATH")
-        .map(|(_, value)| value.as_os_str())
-        .unwrap_or_default();
+    let program = arguments.first().map(OsString::as_os_str).unwrap_or_default();
+    let path =
+        environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str()).unwrap_or_default();
     let found = if program.as_encoded_bytes().contains(&b'/') {
         is_executable(&working_dir.join(program))
     } else {
         std::env::split_paths(path).any(|folder| is_executable(&folder.join(program)))
     };
-    let missing = || LaunchError::MissingExecutable {
-        kernel: kernelspec.name.clone(),
-        program: lossy(program),
-    };
+    let missing = || LaunchError::MissingExecutable { kernel: kernelspec.name.clone(), program: lossy(program) };
     found.then_some(()).ok_or_else(missing)
 }
 
 fn is_executable(path: &Path) -> bool {
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 fn lossy(text: &OsStr) -> String {
@@ -402,34 +361,19 @@ pub(super) struct RuntimeFolder {
 
 impl RuntimeFolder {
     fn create(parent: &Path) -> Result<Self, LaunchError> {
-        let failed = |source| LaunchError::RuntimeFolder {
-            path: parent.to_owned(),
-            source,
-        };
+        let failed = |source| LaunchError::RuntimeFolder { path: parent.to_owned(), source };
         let parent = std::path::absolute(parent).map_err(failed)?;
         let path = parent.join(format!("nk-{}", random_hex::<6>()));
-        std::fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .map_err(failed)?;
+        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
         Ok(Self { path })
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {
         use std::io::Write;
         let path = self.path.join(name);
-        let file = std::fs::OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path);
+        let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         let written = file.and_then(|mut file| file.write_all(content));
-        written
-            .map(|()| path)
-            .map_err(|source| LaunchError::RuntimeFolder {
-                path: self.path.clone(),
-                source,
-            })
+        written.map(|()| path).map_err(|source| LaunchError::RuntimeFolder { path: self.path.clone(), source })
     }
 }
 

@@ -69,27 +69,15 @@ impl Message {
     /// Takes a message apart. Fails when its header is no header.
     pub fn read(raw: &RawMessage) -> Result<Self, serde_json::Error> {
         let [header, parent, _metadata, content, ..] = raw.jparts.as_slice() else {
-            return Err(serde::de::Error::custom(
-                "a message of fewer than four parts",
-            ));
+            return Err(serde::de::Error::custom("a message of fewer than four parts"));
         };
         let header = lenient_text(header);
-        let msg_type = serde_json::from_str::<HeaderFields>(&header)?
-            .msg_type
-            .into_owned();
+        let msg_type = serde_json::from_str::<HeaderFields>(&header)?.msg_type.into_owned();
         let parent = lenient_text(parent);
-        let parent_id = serde_json::from_str::<ParentFields>(&parent)
-            .ok()
-            .and_then(|parent| parent.msg_id.map(Cow::into_owned));
-        let header = MessageHeader {
-            msg_type,
-            json: header.into_owned(),
-        };
-        Ok(Self {
-            header,
-            parent_id,
-            content: lenient_text(content).into_owned(),
-        })
+        let parent_id =
+            serde_json::from_str::<ParentFields>(&parent).ok().and_then(|parent| parent.msg_id.map(Cow::into_owned));
+        let header = MessageHeader { msg_type, json: header.into_owned() };
+        Ok(Self { header, parent_id, content: lenient_text(content).into_owned() })
     }
 
     /// The content, typed.
@@ -139,38 +127,24 @@ impl Message {
 
     fn display(&self) -> Result<KernelOutput, serde_json::Error> {
         let display: Display = self.content()?;
-        let (data, metadata) = (
-            object_or_empty(display.data),
-            object_or_empty(display.metadata),
-        );
+        let (data, metadata) = (object_or_empty(display.data), object_or_empty(display.metadata));
         let output = if self.header.msg_type == "execute_result" {
-            let count = display
-                .execution_count
-                .map_or("null".to_owned(), |count| count.to_string());
+            let count = display.execution_count.map_or("null".to_owned(), |count| count.to_string());
             format!(
                 r#"{{"data":{data},"execution_count":{count},"metadata":{metadata},"output_type":"execute_result"}}"#
             )
         } else {
             format!(r#"{{"data":{data},"metadata":{metadata},"output_type":"display_data"}}"#)
         };
-        Ok(KernelOutput::Object {
-            output: raw_json(output),
-            display_id: display.transient.and_then(|t| t.display_id),
-        })
+        Ok(KernelOutput::Object { output: raw_json(output), display_id: display.transient.and_then(|t| t.display_id) })
     }
 
     fn update(&self) -> Result<Option<KernelOutput>, serde_json::Error> {
         let display: Display = self.content()?;
-        let (data, metadata) = (
-            object_or_empty(display.data),
-            object_or_empty(display.metadata),
-        );
+        let (data, metadata) = (object_or_empty(display.data), object_or_empty(display.metadata));
         let content = raw_json(format!(r#"{{"data":{data},"metadata":{metadata}}}"#));
         let display_id = display.transient.and_then(|transient| transient.display_id);
-        Ok(display_id.map(|display_id| KernelOutput::Update {
-            display_id,
-            content,
-        }))
+        Ok(display_id.map(|display_id| KernelOutput::Update { display_id, content }))
     }
 
     fn error(&self) -> Result<KernelOutput, serde_json::Error> {
@@ -182,18 +156,11 @@ impl Message {
             evalue: String,
             traceback: Vec<String>,
         }
-        let Error {
-            ename,
-            evalue,
-            traceback,
-        } = self.content()?;
+        let Error { ename, evalue, traceback } = self.content()?;
         let output = serde_json::json!({
             "ename": ename, "evalue": evalue, "output_type": "error", "traceback": traceback,
         });
-        Ok(KernelOutput::Object {
-            output: raw(&output),
-            display_id: None,
-        })
+        Ok(KernelOutput::Object { output: raw(&output), display_id: None })
     }
 
     fn clear(&self) -> Result<KernelOutput, serde_json::Error> {
@@ -202,9 +169,7 @@ impl Message {
             #[serde(default)]
             wait: bool,
         }
-        Ok(KernelOutput::Clear {
-            wait: self.content::<Clear>()?.wait,
-        })
+        Ok(KernelOutput::Clear { wait: self.content::<Clear>()?.wait })
     }
 }
 
@@ -227,27 +192,19 @@ struct Transient {
 }
 
 fn object_or_empty(value: Option<&RawValue>) -> &str {
-    value
-        .map(RawValue::get)
-        .filter(|text| text.starts_with('{'))
-        .unwrap_or("{}")
+    value.map(RawValue::get).filter(|text| text.starts_with('{')).unwrap_or("{}")
 }
 
 /// JSON text that `serde_json` can read, from whatever a kernel sent: bytes that are not UTF-8 and halves of surrogate
 /// pairs (Python strings may hold them) become U+FFFD.
 fn lenient_text(bytes: &[u8]) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(bytes);
-    if has_surrogate_escape(&text) {
-        Cow::Owned(replace_lone_surrogates(&text))
-    } else {
-        text
-    }
+    if has_surrogate_escape(&text) { Cow::Owned(replace_lone_surrogates(&text)) } else { text }
 }
 
 fn has_surrogate_escape(text: &str) -> bool {
-    text.match_indices("\\u").any(|(at, _)| {
-        escaped_unit(&text.as_bytes()[at..]).is_some_and(|unit| unit & 0xf800 == 0xd800)
-    })
+    text.match_indices("\\u")
+        .any(|(at, _)| escaped_unit(&text.as_bytes()[at..]).is_some_and(|unit| unit & 0xf800 == 0xd800))
 }
 
 /// The code unit of a `\uXXXX` escape at the start of `bytes`.
@@ -291,15 +248,8 @@ mod tests {
     use serde_json::{Value, json};
 
     pub(super) fn message(msg_type: &str, content: &str) -> Message {
-        let header = MessageHeader {
-            msg_type: msg_type.into(),
-            json: "{}".into(),
-        };
-        Message {
-            header,
-            parent_id: None,
-            content: lenient_text(content.as_bytes()).into_owned(),
-        }
+        let header = MessageHeader { msg_type: msg_type.into(), json: "{}".into() };
+        Message { header, parent_id: None, content: lenient_text(content.as_bytes()).into_owned() }
     }
 
     fn object(msg_type: &str, content: &Value) -> (Value, Option<String>) {
@@ -313,7 +263,8 @@ mod tests {
 
     #[test]
     fn displays_keep_what_we_do_not_know_and_lose_transient() {
-        let content = json!({"data": {"x/odd": {"deep": 1e300}}, "metadata": {"m": 1}, "transient": {"display_id": "d"}});
+        let content =
+            json!({"data": {"x/odd": {"deep": 1e300}}, "metadata": {"m": 1}, "transient": {"display_id": "d"}});
         let (output, display_id) = object("display_data", &content);
         assert_eq!(
             output,
@@ -328,10 +279,7 @@ mod tests {
             object("display_data", &json!({"data": null})).0,
             json!({"output_type": "display_data", "data": {}, "metadata": {}})
         );
-        assert_eq!(
-            object("execute_result", &json!({})).0["execution_count"],
-            Value::Null
-        );
+        assert_eq!(object("execute_result", &json!({})).0["execution_count"], Value::Null);
         assert_eq!(
             object("error", &json!({"ename": "E"})).0,
             json!({"output_type": "error", "ename": "E", "evalue": "", "traceback": []})
@@ -340,10 +288,7 @@ mod tests {
 
     #[test]
     fn updates_without_an_id_say_nothing() {
-        assert!(matches!(
-            message("update_display_data", "{}").iopub().unwrap(),
-            IopubContent::Other
-        ));
+        assert!(matches!(message("update_display_data", "{}").iopub().unwrap(), IopubContent::Other));
     }
 
     #[test]
@@ -355,16 +300,9 @@ mod tests {
             (r#""\\ud83d""#, "\\ud83d"),
             (r#""\\\ud83d""#, "\\\u{fffd}"),
         ] {
-            assert_eq!(
-                serde_json::from_str::<String>(&lenient_text(sent.as_bytes())).unwrap(),
-                read,
-                "{sent}"
-            );
+            assert_eq!(serde_json::from_str::<String>(&lenient_text(sent.as_bytes())).unwrap(), read, "{sent}");
         }
-        assert_eq!(
-            serde_json::from_str::<String>(&lenient_text(b"\"\xff\"")).unwrap(),
-            "\u{fffd}"
-        );
+        assert_eq!(serde_json::from_str::<String>(&lenient_text(b"\"\xff\"")).unwrap(), "\u{fffd}");
     }
 
     proptest! {

@@ -28,9 +28,9 @@ impl std::fmt::Display for ExitStatus {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Code(code) => write!(formatter, "exited with code {code}"),
-            Self::Signal(9) => formatter.write_str(
-                "was killed by signal 9 (SIGKILL), as the system does when memory runs out",
-            ),
+            Self::Signal(9) => {
+                formatter.write_str("was killed by signal 9 (SIGKILL), as the system does when memory runs out")
+            }
             Self::Signal(6) => formatter.write_str("was ended by signal 6 (SIGABRT)"),
             Self::Signal(11) => formatter.write_str("crashed with signal 11 (SIGSEGV)"),
             Self::Signal(15) => formatter.write_str("was ended by signal 15 (SIGTERM)"),
@@ -51,96 +51,86 @@ pub(super) type ExitReceiver = watch::Receiver<Option<Exit>>;
 
 /// Waits for the end.
 pub(super) async fn exited(receiver: &mut ExitReceiver) -> Exit {
-    match receiver
-        .wait_for(Option::is_some)
-        .await
-        .map(|exit| exit.clone())
-    {
+    match receiver.wait_for(Option::is_some).await.map(|exit| exit.clone()) {
         Ok(Some(exit)) => exit,
         // The runtime is shutting down: the reaper is gone and so is the process.
-        _ => Exit {
-            status: ExitStatus::Signal(9),
-            output_tail: String::new(),
-        },
+        _ => Exit { status: ExitStatus::Signal(9), output_tail: String::new() },
+    }
+}
+
+/// A process group that can be signalled until its leader has ended.
+#[derive(Debug, Clone)]
+pub(super) struct ProcessGroup {
+    leader: Pid,
+    exit: ExitReceiver,
+}
+
+impl ProcessGroup {
+    /// Interrupts the whole group, as Jupyter does: the leader may be a wrapper, and the code may have started programs.
+    pub fn interrupt(&self) -> bool {
+        self.signal(Signal::INT)
+    }
+
+    /// Whether the signal was sent; not when the process has ended.
+    fn signal(&self, signal: Signal) -> bool {
+        self.exit.borrow().is_none() && kill_process_group(self.leader, signal).is_ok()
     }
 }
 
 /// A process that leads its own group. Dropping it kills the group.
 #[derive(Debug)]
 pub(super) struct KernelProcess {
-    group: Pid,
-    exit: ExitReceiver,
+    group: ProcessGroup,
 }
 
 impl KernelProcess {
     /// Starts `command` as the leader of a new process group, without input, its output kept as a tail.
     pub fn spawn(command: &mut Command) -> std::io::Result<Self> {
         use std::process::Stdio;
-        command
-            .process_group(0)
-            .kill_on_drop(true)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.process_group(0).kill_on_drop(true).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
-        let id = child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw);
-        let group =
-            id.ok_or_else(|| std::io::Error::other("the process ended before it had an id"))?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let leader = id.ok_or_else(|| std::io::Error::other("the process ended before it had an id"))?;
         let tail = Tail::default();
-        let readers = [
-            tail.follow(child.stdout.take()),
-            tail.follow(child.stderr.take()),
-        ];
+        let readers = [tail.follow(child.stdout.take()), tail.follow(child.stderr.take())];
         let (sender, exit) = watch::channel(None);
-        tokio::spawn(reap(child, group, readers, tail, sender));
-        Ok(Self { group, exit })
+        tokio::spawn(reap(child, leader, readers, tail, sender));
+        Ok(Self { group: ProcessGroup { leader, exit } })
     }
 
     pub fn id(&self) -> u32 {
-        self.group.as_raw_pid().unsigned_abs()
+        self.group.leader.as_raw_pid().unsigned_abs()
     }
 
     pub fn exit(&self) -> ExitReceiver {
-        self.exit.clone()
+        self.group.exit.clone()
     }
 
-    /// Interrupts the whole group, as Jupyter does: the leader may be a wrapper, and the code may have started programs.
-    pub fn interrupt(&self) -> bool {
-        self.signal(Signal::INT)
+    pub fn group(&self) -> &ProcessGroup {
+        &self.group
     }
 
     /// Ends the whole group at once.
     pub fn kill(&self) {
-        self.signal(Signal::KILL);
+        self.group.signal(Signal::KILL);
     }
 
     /// Waits for the end up to `timeout`, then asks with SIGTERM, waits again and uses SIGKILL.
     pub async fn stop(&self, timeout: Duration) {
         let mut exit = self.exit();
         for signal in [Signal::TERM, Signal::KILL] {
-            if tokio::time::timeout(timeout, exited(&mut exit))
-                .await
-                .is_ok()
-            {
+            if tokio::time::timeout(timeout, exited(&mut exit)).await.is_ok() {
                 return;
             }
-            self.signal(signal);
+            self.group.signal(signal);
         }
         exited(&mut exit).await;
-    }
-
-    /// Whether the signal was sent; not when the process has ended.
-    fn signal(&self, signal: Signal) -> bool {
-        self.exit.borrow().is_none() && kill_process_group(self.group, signal).is_ok()
     }
 }
 
 impl Drop for KernelProcess {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.kill();
     }
 }
 
@@ -152,19 +142,13 @@ async fn reap(
     sender: watch::Sender<Option<Exit>>,
 ) {
     let status = match child.wait().await {
-        Ok(status) => status.signal().map_or(
-            ExitStatus::Code(status.code().unwrap_or(-1)),
-            ExitStatus::Signal,
-        ),
+        Ok(status) => status.signal().map_or(ExitStatus::Code(status.code().unwrap_or(-1)), ExitStatus::Signal),
         Err(_) => ExitStatus::Code(-1),
     };
     // Whatever the kernel has started in its group goes with it. An empty group is no error.
     let _ = kill_process_group(group, Signal::KILL);
     let _ = tokio::time::timeout(TAIL_TIMEOUT, futures_util::future::join_all(readers)).await;
-    sender.send_replace(Some(Exit {
-        status,
-        output_tail: tail.text(),
-    }));
+    sender.send_replace(Some(Exit { status, output_tail: tail.text() }));
 }
 
 #[derive(Debug, Clone, Default)]
@@ -191,8 +175,6 @@ impl Tail {
 
     fn text(&self) -> String {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(kept.make_contiguous())
-            .trim()
-            .to_owned()
+        String::from_utf8_lossy(kept.make_contiguous()).trim().to_owned()
     }
 }

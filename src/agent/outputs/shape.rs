@@ -38,26 +38,14 @@ impl OutputObject {
     /// itself, elsewhere whole fields.
     pub fn split(output: Box<RawValue>, large_part_bytes: usize) -> Self {
         if output.get().len() <= large_part_bytes {
-            return Self {
-                output,
-                large_parts: Vec::new(),
-            };
+            return Self { output, large_parts: Vec::new() };
         }
         let Ok(fields) = serde_json::from_str::<Fields>(output.get()) else {
-            return Self {
-                output,
-                large_parts: Vec::new(),
-            };
+            return Self { output, large_parts: Vec::new() };
         };
-        let mut splitter = Splitter {
-            large_part_bytes,
-            large_parts: Vec::new(),
-        };
+        let mut splitter = Splitter { large_part_bytes, large_parts: Vec::new() };
         let kept = splitter.split_fields(&fields);
-        Self {
-            output: kept,
-            large_parts: splitter.large_parts,
-        }
+        Self { output: kept, large_parts: splitter.large_parts }
     }
 
     /// The whole nbformat object again.
@@ -65,9 +53,7 @@ impl OutputObject {
         if self.large_parts.is_empty() {
             return self.output;
         }
-        let Ok(mut fields) =
-            serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(self.output.get())
-        else {
+        let Ok(mut fields) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(self.output.get()) else {
             return self.output;
         };
         for part in self.large_parts {
@@ -83,10 +69,7 @@ impl OutputObject {
 
     /// Bytes of the large values.
     pub fn large_bytes(&self) -> u64 {
-        self.large_parts
-            .iter()
-            .map(|part| part.bytes.len() as u64)
-            .sum()
+        self.large_parts.iter().map(|part| part.bytes.len() as u64).sum()
     }
 }
 
@@ -128,16 +111,9 @@ impl Splitter {
     fn take(&mut self, path: Vec<String>, value: &RawValue) {
         let (encoding, bytes) = match serde_json::from_str::<String>(value.get()) {
             Ok(text) => (PartEncoding::Text, Bytes::from(text)),
-            Err(_) => (
-                PartEncoding::Json,
-                Bytes::copy_from_slice(value.get().as_bytes()),
-            ),
+            Err(_) => (PartEncoding::Json, Bytes::copy_from_slice(value.get().as_bytes())),
         };
-        self.large_parts.push(LargePart {
-            path,
-            encoding,
-            bytes,
-        });
+        self.large_parts.push(LargePart { path, encoding, bytes });
     }
 }
 
@@ -153,8 +129,7 @@ fn put_back(fields: &mut BTreeMap<String, Box<RawValue>>, part: &LargePart) {
         }
         [field, mime] => {
             let bundle = fields.get(field).map_or("{}", |bundle| bundle.get());
-            let mut bundle: BTreeMap<String, Box<RawValue>> =
-                serde_json::from_str(bundle).unwrap_or_default();
+            let mut bundle: BTreeMap<String, Box<RawValue>> = serde_json::from_str(bundle).unwrap_or_default();
             bundle.insert(mime.clone(), value);
             fields.insert(field.clone(), raw_object(&bundle));
         }
@@ -162,9 +137,7 @@ fn put_back(fields: &mut BTreeMap<String, Box<RawValue>>, part: &LargePart) {
     }
 }
 
-fn raw_object<K: serde::Serialize + Ord, V: serde::Serialize>(
-    fields: &BTreeMap<K, V>,
-) -> Box<RawValue> {
+fn raw_object<K: serde::Serialize + Ord, V: serde::Serialize>(fields: &BTreeMap<K, V>) -> Box<RawValue> {
     raw(fields)
 }
 
@@ -206,21 +179,11 @@ mod tests {
         let output = json!({"output_type": "display_data", "metadata": {},
             "data": {"text/plain": "small", "image/png": "A".repeat(100), "application/json": vec![7; 100]}});
         let object = OutputObject::split(raw(&output), 60);
-        assert_eq!(
-            value(&object.output)["data"],
-            json!({"text/plain": "small"})
-        );
-        let paths: Vec<_> = object
-            .large_parts
-            .iter()
-            .map(|part| (part.path.join("/"), part.encoding))
-            .collect();
+        assert_eq!(value(&object.output)["data"], json!({"text/plain": "small"}));
+        let paths: Vec<_> = object.large_parts.iter().map(|part| (part.path.join("/"), part.encoding)).collect();
         assert_eq!(
             paths,
-            [
-                ("data/application/json".into(), PartEncoding::Json),
-                ("data/image/png".into(), PartEncoding::Text)
-            ]
+            [("data/application/json".into(), PartEncoding::Json), ("data/image/png".into(), PartEncoding::Text)]
         );
         assert_eq!(value(&object.into_whole()), output);
     }

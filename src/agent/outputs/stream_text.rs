@@ -27,11 +27,7 @@ struct OpenLine {
 impl OpenLine {
     fn from_text(text: &str) -> Self {
         let cells: Vec<char> = text.chars().collect();
-        Self {
-            cursor: cells.len(),
-            cells,
-            bytes: text.len(),
-        }
+        Self { cursor: cells.len(), cells, bytes: text.len() }
     }
 
     fn write(&mut self, text: &str) {
@@ -87,11 +83,7 @@ impl StreamText {
             }
         }
         self.line_start = 0;
-        self.continues = if text.is_empty() {
-            self.continues
-        } else {
-            !text.ends_with('\n')
-        };
+        self.continues = if text.is_empty() { self.continues } else { !text.ends_with('\n') };
         text
     }
 
@@ -126,11 +118,7 @@ impl StreamText {
             return;
         }
         if let Some(line) = &mut self.open {
-            line.cursor = if control == b'\r' {
-                0
-            } else {
-                line.cursor.saturating_sub(1)
-            };
+            line.cursor = if control == b'\r' { 0 } else { line.cursor.saturating_sub(1) };
         }
     }
 
@@ -175,12 +163,7 @@ mod tests {
                     cells.push('\n');
                     cursor = cells.len();
                 }
-                '\r' => {
-                    cursor = cells[..cursor]
-                        .iter()
-                        .rposition(|c| *c == '\n')
-                        .map_or(0, |at| at + 1)
-                }
+                '\r' => cursor = cells[..cursor].iter().rposition(|c| *c == '\n').map_or(0, |at| at + 1),
                 '\u{8}' if cursor > 0 && cells[cursor - 1] != '\n' => cursor -= 1,
                 '\u{8}' => {}
                 _ if cursor < cells.len() => {

@@ -37,17 +37,11 @@ impl Tally {
     }
 
     /// Whether `object` goes in the log. An error always does: it says why the run failed.
-    pub(super) fn admit_object(
-        &mut self,
-        limits: &OutputLimits,
-        object: &OutputObject,
-        is_error: bool,
-    ) -> bool {
+    pub(super) fn admit_object(&mut self, limits: &OutputLimits, object: &OutputObject, is_error: bool) -> bool {
         let fits_log = !self.limit_reached
             && self.log_lines < limits.max_log_lines
             && self.log_bytes.saturating_add(object.inline_bytes()) <= limits.max_log_bytes;
-        let fits_large =
-            self.large_bytes.saturating_add(object.large_bytes()) <= limits.max_large_bytes;
+        let fits_large = self.large_bytes.saturating_add(object.large_bytes()) <= limits.max_large_bytes;
         let admitted = is_error || (fits_log && fits_large);
         if admitted {
             self.log_lines += 1;
@@ -60,13 +54,8 @@ impl Tally {
 
     /// How many of `bytes` go in the overflow. Once something was dropped, everything is: the overflow has no gaps.
     pub(super) fn admit_overflow(&mut self, limits: &OutputLimits, bytes: &[u8]) -> usize {
-        let room = if self.dropped_bytes > 0 {
-            0
-        } else {
-            limits
-                .max_overflow_bytes
-                .saturating_sub(self.overflow_bytes)
-        };
+        let room =
+            if self.dropped_bytes > 0 { 0 } else { limits.max_overflow_bytes.saturating_sub(self.overflow_bytes) };
         let admitted = bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX));
         self.overflow_bytes += admitted as u64;
         self.dropped_bytes += (bytes.len() - admitted) as u64;
@@ -91,10 +80,12 @@ impl Tally {
 
     /// The notice of what was dropped since the last notice.
     pub(super) fn dropped_notice(&mut self) -> Option<String> {
-        let dropped =
-            self.dropped_bytes - std::mem::replace(&mut self.dropped_told, self.dropped_bytes);
+        let dropped = self.dropped_bytes - std::mem::replace(&mut self.dropped_told, self.dropped_bytes);
         (dropped > 0).then(|| {
-            format!("\n[notarium: the overflow is full at {}; {dropped} bytes of output after it were dropped.]\n", size(self.overflow_bytes))
+            format!(
+                "\n[notarium: the overflow is full at {}; {dropped} bytes of output after it were dropped.]\n",
+                size(self.overflow_bytes)
+            )
         })
     }
 }

@@ -4,35 +4,21 @@ use serde_json::{Value, json};
 use super::*;
 
 fn stdout(text: &str) -> KernelOutput {
-    KernelOutput::Stream {
-        name: "stdout".into(),
-        text: text.into(),
-    }
+    KernelOutput::Stream { name: "stdout".into(), text: text.into() }
 }
 
 fn stderr(text: &str) -> KernelOutput {
-    KernelOutput::Stream {
-        name: "stderr".into(),
-        text: text.into(),
-    }
+    KernelOutput::Stream { name: "stderr".into(), text: text.into() }
 }
 
 fn display(text: &str, display_id: Option<&str>) -> KernelOutput {
-    let output =
-        raw(&json!({"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}));
-    KernelOutput::Object {
-        output,
-        display_id: display_id.map(str::to_owned),
-    }
+    let output = raw(&json!({"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}));
+    KernelOutput::Object { output, display_id: display_id.map(str::to_owned) }
 }
 
 fn error(message: &str) -> KernelOutput {
-    let output =
-        raw(&json!({"output_type": "error", "ename": "E", "evalue": message, "traceback": []}));
-    KernelOutput::Object {
-        output,
-        display_id: None,
-    }
+    let output = raw(&json!({"output_type": "error", "ename": "E", "evalue": message, "traceback": []}));
+    KernelOutput::Object { output, display_id: None }
 }
 
 fn update(display_id: &str, text: &str) -> KernelOutput {
@@ -72,19 +58,11 @@ fn collector() -> OutputCollector {
 }
 
 fn limited(max_log_bytes: u64, max_log_lines: u64, max_overflow_bytes: u64) -> OutputCollector {
-    OutputCollector::new(OutputLimits {
-        max_log_bytes,
-        max_log_lines,
-        max_overflow_bytes,
-        ..OutputLimits::default()
-    })
+    OutputCollector::new(OutputLimits { max_log_bytes, max_log_lines, max_overflow_bytes, ..OutputLimits::default() })
 }
 
 /// Feeds `outputs` at the same instant, all but the first while busy, and returns everything emitted.
-fn run(
-    mut collector: OutputCollector,
-    outputs: impl IntoIterator<Item = KernelOutput>,
-) -> Vec<String> {
+fn run(mut collector: OutputCollector, outputs: impl IntoIterator<Item = KernelOutput>) -> Vec<String> {
     let mut emits = Vec::new();
     for output in outputs {
         emits.extend(collector.handle(0, output));
@@ -119,30 +97,13 @@ fn a_full_piece_does_not_wait() {
 fn long_text_is_cut_in_pieces_at_characters() {
     let text = "é".repeat(100_000);
     let emits = run(collector(), [stdout("a"), stdout(&text)]);
-    assert!(
-        emits.iter().all(|emit| emit.len() <= (64 << 10) + 8),
-        "longest {:?}",
-        emits.iter().map(String::len).max()
-    );
-    assert_eq!(
-        emits.iter().map(|emit| &emit[4..]).collect::<String>(),
-        format!("a{text}")
-    );
+    assert!(emits.iter().all(|emit| emit.len() <= (64 << 10) + 8), "longest {:?}", emits.iter().map(String::len).max());
+    assert_eq!(emits.iter().map(|emit| &emit[4..]).collect::<String>(), format!("a{text}"));
 }
 
 #[test]
 fn streams_keep_their_order() {
-    let emits = run(
-        collector(),
-        [
-            stdout("1"),
-            stdout("2"),
-            stderr("3"),
-            stdout("4"),
-            display("5", None),
-            stdout("6"),
-        ],
-    );
+    let emits = run(collector(), [stdout("1"), stdout("2"), stderr("3"), stdout("4"), display("5", None), stdout("6")]);
     assert_eq!(emits, ["out:1", "out:2", "err:3", "out:4", "[5]", "out:6"]);
 }
 
@@ -154,44 +115,25 @@ fn progress_bars_collapse_over_messages() {
 
 #[test]
 fn clear_drops_what_waits_but_no_updates() {
-    let outputs = [
-        stdout("sent"),
-        stdout("waits"),
-        update("x", "kept"),
-        KernelOutput::Clear { wait: false },
-        stdout("new"),
-    ];
-    assert_eq!(
-        run(collector(), outputs),
-        ["out:sent", "clear", "x=kept", "out:new"]
-    );
+    let outputs =
+        [stdout("sent"), stdout("waits"), update("x", "kept"), KernelOutput::Clear { wait: false }, stdout("new")];
+    assert_eq!(run(collector(), outputs), ["out:sent", "clear", "x=kept", "out:new"]);
 }
 
 #[test]
 fn clear_with_wait_comes_with_the_next_output_only() {
     let wait = || KernelOutput::Clear { wait: true };
     assert_eq!(run(collector(), [stdout("a"), wait()]), ["out:a"]);
-    assert_eq!(
-        run(collector(), [stdout("a"), wait(), update("x", "1")]),
-        ["out:a", "x=1"]
-    );
-    assert_eq!(
-        run(collector(), [stdout("a"), wait(), stdout("b")]),
-        ["out:a", "clear", "out:b"]
-    );
+    assert_eq!(run(collector(), [stdout("a"), wait(), update("x", "1")]), ["out:a", "x=1"]);
+    assert_eq!(run(collector(), [stdout("a"), wait(), stdout("b")]), ["out:a", "clear", "out:b"]);
     let frames = (0..50).flat_map(|frame| [wait(), display(&frame.to_string(), None)]);
     assert_eq!(run(collector(), frames), ["clear", "[0]", "clear", "[49]"]);
 }
 
 #[test]
 fn the_last_update_wins_and_follows_what_was_displayed() {
-    let outputs = [
-        display("0", Some("x")),
-        update("x", "1"),
-        display("again", Some("x")),
-        update("y", "5"),
-        update("x", "2"),
-    ];
+    let outputs =
+        [display("0", Some("x")), update("x", "1"), display("again", Some("x")), update("y", "5"), update("x", "2")];
     assert_eq!(run(collector(), outputs), ["[0]", "[again]", "y=5", "x=2"]);
 }
 
@@ -207,11 +149,7 @@ fn beyond_the_line_limit_there_is_one_notice_and_the_overflow() {
     let emits = run(limited(1000, 3, 1000), lines);
     assert_eq!(emits[0], "out:0\n");
     assert_eq!(emits[1], "out:1\n2\n");
-    assert!(
-        emits[2].contains("3 lines recorded") && emits[2].contains("or 3 lines"),
-        "{}",
-        emits[2]
-    );
+    assert!(emits[2].contains("3 lines recorded") && emits[2].contains("or 3 lines"), "{}", emits[2]);
     assert_eq!(emits[3..], ["overflow:3\n4\n5\n"]);
 }
 
@@ -220,35 +158,22 @@ fn beyond_the_overflow_the_dropped_bytes_are_counted() {
     let emits = run(limited(4, 100, 6), [stdout("0123456789abcdef")]);
     assert_eq!(emits[0], "out:0123");
     assert_eq!(emits[2], "overflow:456789");
-    assert!(
-        emits[3].contains("6 bytes of output after it were dropped"),
-        "{}",
-        emits[3]
-    );
+    assert!(emits[3].contains("6 bytes of output after it were dropped"), "{}", emits[3]);
     assert_eq!(emits.len(), 4);
 }
 
 #[test]
 fn an_error_is_recorded_even_when_the_log_is_full() {
-    let emits = run(
-        limited(4, 100, 1000),
-        [stdout("0123456789"), display("gone", None), error("why")],
-    );
+    let emits = run(limited(4, 100, 1000), [stdout("0123456789"), display("gone", None), error("why")]);
     assert_eq!(emits.last().unwrap(), "error:why");
-    assert!(
-        emits
-            .iter()
-            .any(|emit| emit.starts_with("overflow:{") && emit.contains("gone"))
-    );
+    assert!(emits.iter().any(|emit| emit.starts_with("overflow:{") && emit.contains("gone")));
 }
 
 #[test]
 fn large_displays_count_as_blobs_not_as_log() {
     let mut collector = limited(1000, 100, 0);
     let emits = collector.handle(0, display(&"x".repeat(50 << 20), None));
-    let [Emit::Append { object, .. }] = &emits[..] else {
-        panic!("{} emits", emits.len())
-    };
+    let [Emit::Append { object, .. }] = &emits[..] else { panic!("{} emits", emits.len()) };
     assert_eq!(object.large_parts[0].bytes.len(), 50 << 20);
     assert!(object.output.get().len() < 100);
     assert!(!collector.tally().limit_reached());
@@ -265,10 +190,7 @@ fn what_comes_after_the_end_is_still_taken() {
 
 #[test]
 fn flood_of_small_prints_is_cheap() {
-    let mut collector = OutputCollector::new(OutputLimits {
-        max_log_lines: u64::MAX,
-        ..OutputLimits::default()
-    });
+    let mut collector = OutputCollector::new(OutputLimits { max_log_lines: u64::MAX, ..OutputLimits::default() });
     let (mut emits, mut bytes) = (0, 0);
     for line in 0..200_000u64 {
         for emit in collector.handle(line / 100, stdout(&format!("line {line}\n"))) {
@@ -276,16 +198,8 @@ fn flood_of_small_prints_is_cheap() {
             bytes += brief_one(emit).len() - 4;
         }
     }
-    bytes += brief(collector.finish(u64::MAX))
-        .iter()
-        .map(|emit| emit.len() - 4)
-        .sum::<usize>();
-    assert_eq!(
-        bytes,
-        (0..200_000)
-            .map(|line| format!("line {line}\n").len())
-            .sum::<usize>()
-    );
+    bytes += brief(collector.finish(u64::MAX)).iter().map(|emit| emit.len() - 4).sum::<usize>();
+    assert_eq!(bytes, (0..200_000).map(|line| format!("line {line}\n").len()).sum::<usize>());
     assert!(emits < 100, "{emits} emits");
 }
 

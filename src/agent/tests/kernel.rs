@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use notarium_agent::kernel::{
-    EndCause, ExecuteRequest, ExitStatus, FinishStatus, Kernel, KernelEvent, LaunchError,
-    LaunchOptions, TransportChoice,
+    EndCause, ExecuteRequest, ExitStatus, FinishStatus, Kernel, KernelEvent, LaunchError, LaunchOptions, LossReason,
+    TransportChoice,
 };
 use notarium_agent::kernelspecs::Kernelspec;
 use notarium_agent::outputs::KernelOutput;
@@ -19,19 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn python() -> String {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-venv/bin/python");
     let python = std::env::var("NOTARIUM_TEST_PYTHON").map_or(default, PathBuf::from);
-    assert!(
-        python.exists(),
-        "{} is missing: `make test` makes it, or set NOTARIUM_TEST_PYTHON",
-        python.display()
-    );
+    assert!(python.exists(), "{} is missing: `make test` makes it, or set NOTARIUM_TEST_PYTHON", python.display());
     python.to_string_lossy().into_owned()
 }
 
 fn kernelspec(folder: &TempDir, argv: &[&str]) -> Kernelspec {
-    kernelspec_from(
-        folder,
-        &json!({"argv": argv, "display_name": "Test", "language": "python"}),
-    )
+    kernelspec_from(folder, &json!({"argv": argv, "display_name": "Test", "language": "python"}))
 }
 
 fn kernelspec_from(folder: &TempDir, kernel_json: &Value) -> Kernelspec {
@@ -42,16 +35,7 @@ fn kernelspec_from(folder: &TempDir, kernel_json: &Value) -> Kernelspec {
 }
 
 fn ipykernel(folder: &TempDir) -> Kernelspec {
-    kernelspec(
-        folder,
-        &[
-            &python(),
-            "-m",
-            "ipykernel_launcher",
-            "-f",
-            "{connection_file}",
-        ],
-    )
+    kernelspec(folder, &[&python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"])
 }
 
 struct Test {
@@ -68,10 +52,7 @@ impl Test {
 
     async fn start_with(change: impl FnOnce(&mut LaunchOptions)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut options = LaunchOptions {
-            working_dir: folder.path().to_owned(),
-            ..LaunchOptions::default()
-        };
+        let mut options = LaunchOptions { working_dir: folder.path().to_owned(), ..LaunchOptions::default() };
         change(&mut options);
         let kernelspec = ipykernel(&folder);
         Self::launch(folder, kernelspec, options).await
@@ -80,33 +61,20 @@ impl Test {
     async fn launch(folder: TempDir, kernelspec: Kernelspec, options: LaunchOptions) -> Self {
         let (sender, events) = mpsc::channel(64);
         let kernel = Kernel::launch(kernelspec, options, sender).await.unwrap();
-        let mut test = Self {
-            kernel,
-            events,
-            folder,
-            next: 0,
-        };
-        assert!(matches!(
-            test.event().await,
-            KernelEvent::Ready { session: 1, .. }
-        ));
+        let mut test = Self { kernel, events, folder, next: 0 };
+        assert!(matches!(test.event().await, KernelEvent::Ready { session: 1, .. }));
         test
     }
 
     async fn event(&mut self) -> KernelEvent {
         let event = tokio::time::timeout(PATIENCE, self.events.recv()).await;
-        event
-            .expect("the kernel says nothing")
-            .expect("the driver is gone")
+        event.expect("the kernel says nothing").expect("the driver is gone")
     }
 
     async fn execute(&mut self, source: &str) -> String {
         self.next += 1;
         let id = format!("run {}", self.next);
-        self.kernel
-            .execute(ExecuteRequest::new(id.clone(), source))
-            .await
-            .unwrap();
+        self.kernel.execute(ExecuteRequest::new(id.clone(), source)).await.unwrap();
         id
     }
 
@@ -144,19 +112,9 @@ fn is_finished(event: &KernelEvent, id: &str) -> bool {
 /// its own when it starts.
 fn shown(events: &[KernelEvent]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for event in events.iter().filter(|event| {
-        !matches!(
-            event,
-            KernelEvent::Output {
-                execution_id: None,
-                ..
-            }
-        )
-    }) {
+    for event in events.iter().filter(|event| !matches!(event, KernelEvent::Output { execution_id: None, .. })) {
         match (brief(event), lines.last_mut()) {
-            ((kind, text), Some(last))
-                if kind.starts_with("std") && last.starts_with(&format!("{kind}:")) =>
-            {
+            ((kind, text), Some(last)) if kind.starts_with("std") && last.starts_with(&format!("{kind}:")) => {
                 last.push_str(&text)
             }
             ((kind, text), _) => lines.push(format!("{kind}:{text}")),
@@ -169,20 +127,12 @@ fn brief(event: &KernelEvent) -> (String, String) {
     match event {
         KernelEvent::Started { .. } => ("started".into(), String::new()),
         KernelEvent::Output { output, .. } => brief_output(output),
-        KernelEvent::InputRequest {
-            prompt, password, ..
-        } => (
-            if *password { "password" } else { "input" }.into(),
-            prompt.clone(),
-        ),
-        KernelEvent::Finished {
-            status,
-            execution_count,
-            ..
-        } => (
-            "finished".into(),
-            format!("{status:?} {}", execution_count.unwrap_or(0)),
-        ),
+        KernelEvent::InputRequest { prompt, password, .. } => {
+            (if *password { "password" } else { "input" }.into(), prompt.clone())
+        }
+        KernelEvent::Finished { status, execution_count, .. } => {
+            ("finished".into(), format!("{status:?} {}", execution_count.unwrap_or(0)))
+        }
         other => ("other".into(), format!("{other:?}")),
     }
 }
@@ -191,34 +141,15 @@ fn brief_output(output: &KernelOutput) -> (String, String) {
     match output {
         KernelOutput::Stream { name, text } => (name.clone(), text.clone()),
         KernelOutput::Clear { wait } => ("clear".into(), wait.to_string()),
-        KernelOutput::Update {
-            display_id,
-            content,
-        } => {
+        KernelOutput::Update { display_id, content } => {
             let content: Value = serde_json::from_str(content.get()).unwrap();
-            (
-                "update".into(),
-                format!("{display_id} {}", content["data"]["text/plain"]),
-            )
+            ("update".into(), format!("{display_id} {}", content["data"]["text/plain"]))
         }
         KernelOutput::Object { output, display_id } => {
             let output: Value = serde_json::from_str(output.get()).unwrap();
             let kind = output["output_type"].as_str().unwrap().to_owned();
-            let text = if kind == "error" {
-                output["ename"].clone()
-            } else {
-                output["data"]["text/plain"].clone()
-            };
-            (
-                kind,
-                format!(
-                    "{text}{}",
-                    display_id
-                        .as_deref()
-                        .map(|id| format!(" as {id}"))
-                        .unwrap_or_default()
-                ),
-            )
+            let text = if kind == "error" { output["ename"].clone() } else { output["data"]["text/plain"].clone() };
+            (kind, format!("{text}{}", display_id.as_deref().map(|id| format!(" as {id}")).unwrap_or_default()))
         }
     }
 }
@@ -226,7 +157,8 @@ fn brief_output(output: &KernelOutput) -> (String, String) {
 #[tokio::test]
 async fn every_kind_of_output_comes_in_order() {
     let mut test = Test::start().await;
-    let source = "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr, flush=True)\ndisplay('shown')\n6 * 7";
+    let source =
+        "import sys\nprint('out', flush=True)\nprint('err', file=sys.stderr, flush=True)\ndisplay('shown')\n6 * 7";
     let expected = [
         "started:",
         "stdout:out\n",
@@ -237,40 +169,31 @@ async fn every_kind_of_output_comes_in_order() {
     ];
     assert_eq!(test.shown(source).await, expected);
     let failed = test.shown("1 / 0").await;
-    assert_eq!(
-        failed,
-        [
-            "started:",
-            "error:\"ZeroDivisionError\"",
-            "finished:Error 2"
-        ]
-    );
+    assert_eq!(failed, ["started:", "error:\"ZeroDivisionError\"", "finished:Error 2"]);
 }
 
 #[tokio::test]
 async fn displays_are_updated_and_cleared() {
     let mut test = Test::start().await;
     let source = "h = display('a', display_id='d')\nh.update('b')\nfrom IPython.display import clear_output\nclear_output(wait=True)\nprint('c')";
-    let expected = [
-        "started:",
-        "display_data:\"'a'\" as d",
-        "update:d \"'b'\"",
-        "clear:true",
-        "stdout:c\n",
-        "finished:Ok 1",
-    ];
+    let expected =
+        ["started:", "display_data:\"'a'\" as d", "update:d \"'b'\"", "clear:true", "stdout:c\n", "finished:Ok 1"];
     assert_eq!(test.shown(source).await, expected);
 }
 
 #[tokio::test]
 async fn input_is_asked_and_answered() {
     let mut test = Test::start().await;
-    let id = test
-        .execute("import getpass\nprint(input('name? ') + getpass.getpass('secret? '))")
-        .await;
-    test.until(|event| matches!(event, KernelEvent::InputRequest { prompt, password: false, .. } if prompt == "name? ")).await;
+    let id = test.execute("import getpass\nprint(input('name? ') + getpass.getpass('secret? '))").await;
+    test.until(
+        |event| matches!(event, KernelEvent::InputRequest { prompt, password: false, .. } if prompt == "name? "),
+    )
+    .await;
     test.kernel.answer_input("Ada ✓ ").unwrap();
-    test.until(|event| matches!(event, KernelEvent::InputRequest { prompt, password: true, .. } if prompt == "secret? ")).await;
+    test.until(
+        |event| matches!(event, KernelEvent::InputRequest { prompt, password: true, .. } if prompt == "secret? "),
+    )
+    .await;
     test.kernel.answer_input("pw").unwrap();
     let events = test.until(|event| is_finished(event, &id)).await;
     assert_eq!(shown(&events), ["stdout:Ada ✓ pw\n", "finished:Ok 1"]);
@@ -280,8 +203,7 @@ async fn input_is_asked_and_answered() {
 async fn an_input_request_can_be_interrupted() {
     let mut test = Test::start().await;
     let id = test.execute("input()").await;
-    test.until(|event| matches!(event, KernelEvent::InputRequest { .. }))
-        .await;
+    test.until(|event| matches!(event, KernelEvent::InputRequest { .. })).await;
     test.kernel.interrupt().unwrap();
     let events = test.until(|event| is_finished(event, &id)).await;
     assert_eq!(shown(&events).last().unwrap(), "finished:Error 1");
@@ -290,70 +212,55 @@ async fn an_input_request_can_be_interrupted() {
 #[tokio::test]
 async fn what_needs_no_input_may_not_ask() {
     let mut test = Test::start().await;
-    let request = ExecuteRequest {
-        allow_stdin: false,
-        ..ExecuteRequest::new("a", "input()")
-    };
+    let request = ExecuteRequest { allow_stdin: false, ..ExecuteRequest::new("a", "input()") };
     test.kernel.execute(request).await.unwrap();
     let events = test.until(|event| is_finished(event, "a")).await;
-    assert_eq!(
-        shown(&events),
-        [
-            "started:",
-            "error:\"StdinNotImplementedError\"",
-            "finished:Error 1"
-        ]
-    );
+    assert_eq!(shown(&events), ["started:", "error:\"StdinNotImplementedError\"", "finished:Error 1"]);
 }
 
 #[tokio::test]
 async fn stop_on_error_aborts_what_waits() {
     let mut test = Test::start().await;
-    let first = ExecuteRequest {
-        stop_on_error: true,
-        ..ExecuteRequest::new("first", "import time; time.sleep(0.3); 1 / 0")
-    };
+    let first =
+        ExecuteRequest { stop_on_error: true, ..ExecuteRequest::new("first", "import time; time.sleep(0.3); 1 / 0") };
     test.kernel.execute(first).await.unwrap();
-    test.kernel
-        .execute(ExecuteRequest::new("second", "print('ran')"))
-        .await
-        .unwrap();
+    test.kernel.execute(ExecuteRequest::new("second", "print('ran')")).await.unwrap();
     let events = test.until(|event| is_finished(event, "second")).await;
     let status = events.iter().find_map(|event| match event {
-        KernelEvent::Finished {
-            execution_id,
-            status,
-            ..
-        } if execution_id == "second" => Some(*status),
+        KernelEvent::Finished { execution_id, status, .. } if execution_id == "second" => Some(*status),
         _ => None,
     });
     assert_eq!(status, Some(FinishStatus::Aborted));
-    assert!(
-        !events
-            .iter()
-            .any(|event| matches!(event, KernelEvent::OutputsLost { .. })),
-        "{events:?}"
-    );
+    assert!(!events.iter().any(|event| matches!(event, KernelEvent::OutputsLost { .. })), "{events:?}");
 }
 
 #[tokio::test]
 async fn a_flood_is_interrupted_at_once() {
     let mut test = Test::start().await;
-    let id = test
-        .execute("i = 0\nwhile True:\n    print('line', i, flush=True)\n    i += 1")
-        .await;
+    let source = "import time\ni = 0\ntry:\n    while True:\n        print('line', i, flush=True)\n        i += 1\nexcept KeyboardInterrupt:\n    print('stopped', time.time())";
+    let id = test.execute(source).await;
     test.until_text("line 2000\n").await;
-    let interrupted = Instant::now();
+    let interrupted = seconds_since_epoch();
     test.kernel.interrupt().unwrap();
     let events = test.until(|event| is_finished(event, &id)).await;
-    let took = interrupted.elapsed();
-    assert!(
-        shown(&events)
-            .iter()
-            .any(|line| line == "error:\"KeyboardInterrupt\"")
-    );
-    assert!(took < Duration::from_millis(1000), "{took:?}");
-    println!("interrupt of a flood took {took:?}");
+    let text = shown(&events).concat();
+    let stopped = text.split("stopped ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
+    let took = stopped.parse::<f64>().unwrap() - interrupted;
+    // 0.2 s is promised; the machine that runs the tests may be busy.
+    assert!(took < 1.0, "{took} s");
+}
+
+fn seconds_since_epoch() -> f64 {
+    std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs_f64()
+}
+
+#[tokio::test]
+async fn an_interrupt_that_comes_early_is_not_lost() {
+    let mut test = Test::start().await;
+    let id = test.execute("import time\ntime.sleep(100)").await;
+    test.kernel.interrupt().unwrap();
+    let events = test.until(|event| is_finished(event, &id)).await;
+    assert_eq!(shown(&events), ["started:", "error:\"KeyboardInterrupt\"", "finished:Error 1"]);
 }
 
 #[tokio::test]
@@ -365,37 +272,51 @@ async fn an_interrupt_does_not_wait_for_a_slow_reader() {
     test.until_text("x").await;
     // Nobody reads the events now: the kernel is blocked by its own output, or will be soon.
     test.kernel.interrupt().unwrap();
-    let waited = Instant::now();
-    while !marker.exists() {
-        assert!(waited.elapsed() < PATIENCE, "the interrupt has not arrived");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    wait_for_file(&marker).await;
     test.until(|event| is_finished(event, &id)).await;
 }
 
 #[tokio::test]
 async fn nothing_is_lost_at_a_slow_reader() {
     let mut test = Test::start_with(|options| options.max_waiting_bytes = 1 << 20).await;
-    let id = test
-        .execute("for i in range(20_000): print(i, 'x' * 200, flush=True)")
-        .await;
-    test.until(|event| matches!(event, KernelEvent::Output { .. }))
-        .await;
+    let id = test.execute("for i in range(20_000): print(i, 'x' * 200, flush=True)").await;
+    test.until(|event| matches!(event, KernelEvent::Output { .. })).await;
     // Longer than ipykernel's own queue of 1,000 messages would last.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let events = test.until(|event| is_finished(event, &id)).await;
     // One output was taken above; each flush is a message of its own.
-    let lines = shown(&events)
-        .concat()
-        .lines()
-        .filter(|line| line.ends_with("xxx"))
-        .count();
+    let lines = shown(&events).concat().lines().filter(|line| line.ends_with("xxx")).count();
     assert!(lines >= 19_999, "{lines}");
-    assert!(
-        !events
-            .iter()
-            .any(|event| matches!(event, KernelEvent::OutputsLost { .. }))
-    );
+    assert!(!events.iter().any(|event| matches!(event, KernelEvent::OutputsLost { .. })));
+}
+
+#[tokio::test]
+async fn lost_output_of_another_kernel_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    // Written in one word the module is not replaced by the launcher: a kernel that drops what is not read in time.
+    let kernelspec = kernelspec(&folder, &[&python(), "-mipykernel_launcher", "-f", "{connection_file}"]);
+    let working_dir = folder.path().to_owned();
+    let options = LaunchOptions {
+        working_dir,
+        max_waiting_bytes: 1 << 20,
+        idle_timeout: Duration::from_secs(1),
+        ..LaunchOptions::default()
+    };
+    let mut test = Test::launch(folder, kernelspec, options).await;
+    let id = test.execute("for i in range(10_000): print(i, 'x' * 2000, flush=True)\nopen('done', 'w').close()").await;
+    // Nobody reads until the kernel has written everything.
+    wait_for_file(&test.folder.path().join("done")).await;
+    let events = test.until(|event| is_finished(event, &id)).await;
+    let lost = KernelEvent::OutputsLost { execution_id: Some(id), reason: LossReason::EndMissing };
+    assert!(events.iter().any(|event| format!("{event:?}") == format!("{lost:?}")), "{:?}", events.last());
+}
+
+async fn wait_for_file(path: &Path) {
+    let since = Instant::now();
+    while !path.exists() {
+        assert!(since.elapsed() < PATIENCE, "{} is not written", path.display());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
 
 #[tokio::test]
@@ -414,14 +335,9 @@ async fn two_hundred_thousand_lines_arrive_in_order() {
 #[tokio::test]
 async fn fifty_megabytes_are_displayed() {
     let mut test = Test::start().await;
-    let events = test
-        .run("display({'text/plain': 'x' * 50_000_000}, raw=True)")
-        .await;
+    let events = test.run("display({'text/plain': 'x' * 50_000_000}, raw=True)").await;
     let bytes = events.iter().find_map(|event| match event {
-        KernelEvent::Output {
-            output: KernelOutput::Object { output, .. },
-            ..
-        } => Some(output.get().len()),
+        KernelEvent::Output { output: KernelOutput::Object { output, .. }, .. } => Some(output.get().len()),
         _ => None,
     });
     assert!(bytes.unwrap() > 50_000_000);
@@ -432,12 +348,7 @@ async fn bytes_that_are_no_text_become_replacement_characters() {
     let mut test = Test::start().await;
     let source = "import os, sys, time\nos.write(1, b'\\xff\\xfe\\n')\nos.system(\"printf 'sub\\\\377\\\\n'\")\ntime.sleep(0.2)\nsys.stdout.flush()\nprint('\\udcff lone')";
     let text = test.shown(source).await.concat();
-    for expected in [
-        "\u{fffd}\u{fffd}\n",
-        "sub\u{fffd}\n",
-        "lone\n",
-        "finished:Ok",
-    ] {
+    for expected in ["\u{fffd}\u{fffd}\n", "sub\u{fffd}\n", "lone\n", "finished:Ok"] {
         assert!(text.contains(expected), "{expected:?} in {text:?}");
     }
 }
@@ -455,65 +366,39 @@ async fn threads_may_write_after_the_end() {
 async fn a_restart_forgets_the_variables_and_ends_what_ran() {
     let mut test = Test::start().await;
     test.run("x = 1").await;
-    test.execute("print('on')\nimport time\ntime.sleep(100)")
-        .await;
+    test.execute("print('on')\nimport time\ntime.sleep(100)").await;
     test.until_text("on").await;
     test.kernel.restart().await.unwrap();
-    let events = test
-        .until(|event| matches!(event, KernelEvent::Ready { session: 2, .. }))
-        .await;
+    let events = test.until(|event| matches!(event, KernelEvent::Ready { session: 2, .. })).await;
     let ended = events.iter().find_map(|event| match event {
-        KernelEvent::Ended {
-            session: 1,
-            cause,
-            unfinished,
-        } => Some((cause.clone(), unfinished.clone())),
+        KernelEvent::Ended { session: 1, cause, unfinished } => Some((cause.clone(), unfinished.clone())),
         _ => None,
     });
     assert_eq!(ended, Some((EndCause::Restarted, vec!["run 2".to_owned()])));
-    assert_eq!(
-        test.shown("'x' in globals()").await[1],
-        "execute_result:\"False\""
-    );
+    assert_eq!(test.shown("'x' in globals()").await[1], "execute_result:\"False\"");
 }
 
 #[tokio::test]
 async fn shutdown_ends_a_busy_kernel_and_its_programs() {
-    let mut test =
-        Test::start_with(|options| options.shutdown_timeout = Duration::from_millis(500)).await;
+    let mut test = Test::start_with(|options| options.shutdown_timeout = Duration::from_millis(500)).await;
     let source = "import subprocess, signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\np = subprocess.Popen(['sleep', '1000'])\nprint('pid', p.pid, flush=True)\np.wait()";
     test.execute(source).await;
-    let events = test.until(|event| matches!(brief(event), (kind, text) if kind == "stdout" && text.starts_with("pid"))).await;
-    let child: i32 = brief(&events[events.len() - 1])
-        .1
-        .trim_start_matches("pid")
-        .trim()
-        .parse()
-        .unwrap();
+    let events =
+        test.until(|event| matches!(brief(event), (kind, text) if kind == "stdout" && text.starts_with("pid"))).await;
+    let child: i32 = brief(&events[events.len() - 1]).1.trim_start_matches("pid").trim().parse().unwrap();
     test.kernel.shutdown().await;
     let mut ended = None;
     while let Some(event) = test.events.recv().await {
         ended = Some(event);
     }
-    assert!(
-        matches!(
-            ended,
-            Some(KernelEvent::Ended {
-                cause: EndCause::Shutdown,
-                ..
-            })
-        ),
-        "{ended:?}"
-    );
+    assert!(matches!(ended, Some(KernelEvent::Ended { cause: EndCause::Shutdown, .. })), "{ended:?}");
     assert!(!is_running(child), "the program outlived its kernel");
     assert!(
-        !std::fs::read_dir(test.folder.path())
+        !std::fs::read_dir(test.folder.path()).unwrap().any(|entry| entry
             .unwrap()
-            .any(|entry| entry
-                .unwrap()
-                .file_name()
-                .to_string_lossy()
-                .starts_with("nk-"))
+            .file_name()
+            .to_string_lossy()
+            .starts_with("nk-"))
     );
 }
 
@@ -528,10 +413,7 @@ async fn an_idle_kernel_shuts_down_when_asked() {
     test.run("1").await;
     let asked = Instant::now();
     test.kernel.shutdown().await;
-    assert!(
-        asked.elapsed() < LaunchOptions::default().shutdown_timeout,
-        "it had to be killed"
-    );
+    assert!(asked.elapsed() < LaunchOptions::default().shutdown_timeout, "it had to be killed");
 }
 
 #[tokio::test]
@@ -548,93 +430,40 @@ async fn dropping_a_kernel_kills_it() {
 #[tokio::test]
 async fn a_killed_kernel_is_noticed_at_once_with_the_cause() {
     let mut test = Test::start().await;
-    test.execute(
-        "print('before', flush=True)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)",
-    )
-    .await;
+    test.execute("print('before', flush=True)\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)").await;
     let since = Instant::now();
-    let events = test
-        .until(|event| matches!(event, KernelEvent::Ended { .. }))
-        .await;
+    let events = test.until(|event| matches!(event, KernelEvent::Ended { .. })).await;
     assert!(since.elapsed() < Duration::from_secs(5));
-    let Some(KernelEvent::Ended {
-        session: 1,
-        cause,
-        unfinished,
-    }) = events.last()
-    else {
-        panic!("{events:?}")
-    };
-    assert!(
-        matches!(
-            cause,
-            EndCause::Died {
-                status: ExitStatus::Signal(9),
-                ..
-            }
-        ),
-        "{cause}"
-    );
+    let Some(KernelEvent::Ended { session: 1, cause, unfinished }) = events.last() else { panic!("{events:?}") };
+    assert!(matches!(cause, EndCause::Died { status: ExitStatus::Signal(9), .. }), "{cause}");
     assert_eq!(unfinished, &["run 1"]);
-    assert!(
-        test.kernel
-            .execute(ExecuteRequest::new("after", "1"))
-            .await
-            .is_err()
-    );
+    assert!(test.kernel.execute(ExecuteRequest::new("after", "1")).await.is_err());
     assert!(test.kernel.interrupt().is_err());
     test.kernel.restart().await.unwrap();
-    test.until(|event| matches!(event, KernelEvent::Ready { session: 2, .. }))
-        .await;
+    test.until(|event| matches!(event, KernelEvent::Ready { session: 2, .. })).await;
     assert_eq!(test.shown("1 + 1").await[1], "execute_result:\"2\"");
 }
 
 #[tokio::test]
 async fn a_kernel_that_exits_says_why() {
     let mut test = Test::start().await;
-    test.execute("import os\nos.write(2, b'last words\\n')\nos._exit(3)")
-        .await;
-    let events = test
-        .until(|event| matches!(event, KernelEvent::Ended { .. }))
-        .await;
-    let Some(KernelEvent::Ended { cause, .. }) = events.last() else {
-        panic!("{events:?}")
-    };
-    assert!(
-        matches!(
-            cause,
-            EndCause::Died {
-                status: ExitStatus::Code(3),
-                ..
-            }
-        ),
-        "{cause}"
-    );
+    test.execute("import os\nos.write(2, b'last words\\n')\nos._exit(3)").await;
+    let events = test.until(|event| matches!(event, KernelEvent::Ended { .. })).await;
+    let Some(KernelEvent::Ended { cause, .. }) = events.last() else { panic!("{events:?}") };
+    assert!(matches!(cause, EndCause::Died { status: ExitStatus::Code(3), .. }), "{cause}");
 }
 
 async fn launch_error(kernel_json: &Value, options: LaunchOptions) -> LaunchError {
     let folder = tempfile::tempdir().unwrap();
     let (sender, _events) = mpsc::channel(1);
-    Kernel::launch(kernelspec_from(&folder, kernel_json), options, sender)
-        .await
-        .unwrap_err()
+    Kernel::launch(kernelspec_from(&folder, kernel_json), options, sender).await.unwrap_err()
 }
 
 #[tokio::test]
 async fn a_kernel_that_fails_to_start_shows_what_it_wrote() {
     let script = "echo 'no such module' >&2; exit 7";
-    let error = launch_error(
-        &json!({"argv": ["/bin/sh", "-c", script]}),
-        LaunchOptions::default(),
-    )
-    .await;
-    assert!(matches!(
-        error,
-        LaunchError::Exited {
-            status: ExitStatus::Code(7),
-            ..
-        }
-    ));
+    let error = launch_error(&json!({"argv": ["/bin/sh", "-c", script]}), LaunchOptions::default()).await;
+    assert!(matches!(error, LaunchError::Exited { status: ExitStatus::Code(7), .. }));
     assert_eq!(
         error.to_string(),
         "the kernel process exited with code 7 before it answered; it wrote:\nno such module"
@@ -645,40 +474,21 @@ async fn a_kernel_that_fails_to_start_shows_what_it_wrote() {
 async fn a_missing_program_is_named() {
     for program in ["no-such-program-here", "/no/such/python"] {
         let error = launch_error(&json!({"argv": [program]}), LaunchOptions::default()).await;
-        assert!(
-            matches!(&error, LaunchError::MissingExecutable { program: named, .. } if named == program),
-            "{error}"
-        );
+        assert!(matches!(&error, LaunchError::MissingExecutable { program: named, .. } if named == program), "{error}");
     }
 }
 
 #[tokio::test]
 async fn a_missing_working_folder_is_named() {
-    let options = LaunchOptions {
-        working_dir: "/no/such/folder".into(),
-        ..LaunchOptions::default()
-    };
-    assert!(matches!(
-        launch_error(&json!({"argv": ["sh"]}), options).await,
-        LaunchError::MissingWorkingDir(_)
-    ));
+    let options = LaunchOptions { working_dir: "/no/such/folder".into(), ..LaunchOptions::default() };
+    assert!(matches!(launch_error(&json!({"argv": ["sh"]}), options).await, LaunchError::MissingWorkingDir(_)));
 }
 
 #[tokio::test]
 async fn a_kernel_that_never_answers_is_given_up() {
-    let options = LaunchOptions {
-        launch_timeout: Duration::from_millis(300),
-        ..LaunchOptions::default()
-    };
-    let error = launch_error(
-        &json!({"argv": ["/bin/sh", "-c", "echo hm; sleep 1000"]}),
-        options,
-    )
-    .await;
-    assert!(
-        matches!(&error, LaunchError::Timeout { output_tail, .. } if output_tail == "hm"),
-        "{error}"
-    );
+    let options = LaunchOptions { launch_timeout: Duration::from_millis(300), ..LaunchOptions::default() };
+    let error = launch_error(&json!({"argv": ["/bin/sh", "-c", "echo hm; sleep 1000"]}), options).await;
+    assert!(matches!(&error, LaunchError::Timeout { output_tail, .. } if output_tail == "hm"), "{error}");
 }
 
 #[tokio::test]
@@ -695,19 +505,15 @@ async fn tcp_is_there_for_kernels_that_need_it() {
 #[tokio::test]
 async fn interrupt_by_message() {
     let folder = tempfile::tempdir().unwrap();
-    let kernel_json = json!({"argv": [python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "interrupt_mode": "message"});
+    let kernel_json =
+        json!({"argv": [python(), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "interrupt_mode": "message"});
     let kernelspec = kernelspec_from(&folder, &kernel_json);
     let mut test = Test::launch(folder, kernelspec, LaunchOptions::default()).await;
-    let id = test
-        .execute("print('on', flush=True)\nimport time\ntime.sleep(100)")
-        .await;
+    let id = test.execute("print('on', flush=True)\nimport time\ntime.sleep(100)").await;
     test.until_text("on").await;
     test.kernel.interrupt().unwrap();
     let events = test.until(|event| is_finished(event, &id)).await;
-    assert_eq!(
-        shown(&events),
-        ["error:\"KeyboardInterrupt\"", "finished:Error 1"]
-    );
+    assert_eq!(shown(&events), ["error:\"KeyboardInterrupt\"", "finished:Error 1"]);
 }
 
 #[tokio::test]
@@ -722,10 +528,7 @@ async fn the_environment_is_scrubbed() {
     };
     let mut test = Test::launch(folder, kernelspec, options).await;
     let source = "import os\n[os.environ.get(n) for n in ('OWN', 'GIVEN', 'CARGO_PKG_NAME')] + ['CARGO_PKG_VERSION' in os.environ, os.environ['JPY_PARENT_PID'] == str(os.getppid())]";
-    assert_eq!(
-        test.shown(source).await[1],
-        "execute_result:\"['mine notarium-agent', 'too', None, True, True]\""
-    );
+    assert_eq!(test.shown(source).await[1], "execute_result:\"['mine notarium-agent', 'too', None, True, True]\"");
 }
 
 #[tokio::test]
@@ -740,49 +543,27 @@ async fn the_launcher_is_like_ipykernels_own() {
         let argv = [&[python.as_str()], module, &["-f", "{connection_file}"]].concat();
         let specs = tempfile::tempdir().unwrap();
         let kernelspec = kernelspec(&specs, &argv);
-        let options = LaunchOptions {
-            working_dir: folder.path().to_owned(),
-            ..LaunchOptions::default()
-        };
+        let options = LaunchOptions { working_dir: folder.path().to_owned(), ..LaunchOptions::default() };
         let mut test = Test::launch(specs, kernelspec, options).await;
         results.push(test.shown(source).await);
     }
-    assert!(
-        results[0][1].starts_with("execute_result:\"(True,"),
-        "{:?}",
-        results[0]
-    );
+    assert!(results[0][1].starts_with("execute_result:\"(True,"), "{:?}", results[0]);
     assert_eq!(results[0], results[1]);
 }
 
 #[tokio::test]
 async fn memory_can_be_limited() {
     let mut test = Test::start_with(|options| options.max_memory_bytes = Some(3 << 30)).await;
-    assert_eq!(
-        test.shown("x = bytearray(4 << 30)").await[1],
-        "error:\"MemoryError\""
-    );
+    assert_eq!(test.shown("x = bytearray(4 << 30)").await[1], "error:\"MemoryError\"");
 }
 
 #[tokio::test]
 async fn the_info_of_the_kernel_is_kept_as_sent() {
     let folder = tempfile::tempdir().unwrap();
     let (sender, mut events) = mpsc::channel(8);
-    let _kernel = Kernel::launch(ipykernel(&folder), LaunchOptions::default(), sender)
-        .await
-        .unwrap();
-    let Some(KernelEvent::Ready {
-        info,
-        language_info: Some(language),
-        ..
-    }) = events.recv().await
-    else {
-        panic!()
-    };
+    let _kernel = Kernel::launch(ipykernel(&folder), LaunchOptions::default(), sender).await.unwrap();
+    let Some(KernelEvent::Ready { info, language_info: Some(language), .. }) = events.recv().await else { panic!() };
     let language: Value = serde_json::from_str(language.get()).unwrap();
-    assert_eq!(
-        (&language["name"], &language["codemirror_mode"]["name"]),
-        (&json!("python"), &json!("ipython"))
-    );
+    assert_eq!((&language["name"], &language["codemirror_mode"]["name"]), (&json!("python"), &json!("ipython")));
     assert!(info.get().contains("banner"));
 }
