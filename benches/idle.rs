@@ -1,0 +1,47 @@
+//! Connections and open notebooks that do nothing, for weighing the server.
+
+use std::io::Read;
+
+use anyhow::Result;
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::socket::{Socket, Target};
+
+#[derive(Args)]
+pub struct Idle {
+    #[arg(long, default_value_t = 1000)]
+    connections: usize,
+    /// Notebooks to make and keep open, all over the first connection.
+    #[arg(long, default_value_t = 0)]
+    notebooks: usize,
+    /// Of each of those notebooks.
+    #[arg(long, default_value_t = 10)]
+    cells: usize,
+}
+
+impl Idle {
+    pub async fn run(&self, target: &Target) -> Result<Value> {
+        let mut sockets = Vec::with_capacity(self.connections);
+        for _ in 0..self.connections {
+            sockets.push(Socket::open(target).await?);
+        }
+        for index in 0..self.notebooks {
+            self.open_notebook(&mut sockets[0], index).await?;
+        }
+        println!("ready");
+        tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0])).await??;
+        Ok(json!({"connections": sockets.len(), "notebooks": self.notebooks}))
+    }
+
+    async fn open_notebook(&self, socket: &mut Socket, index: usize) -> Result<()> {
+        let notebook = format!("idle-{}-{index}", std::process::id());
+        let source = "x = 1\n".repeat(20);
+        let cells = (0..self.cells)
+            .map(|cell| json!({"InsertCell": {"cell_id": format!("c{cell}"), "cell_type": "code", "source": source}}));
+        let commands: Vec<Value> = [json!({"CreateNotebook": {"title": "idle"}})].into_iter().chain(cells).collect();
+        socket.command("make", &notebook, json!({"Batch": {"commands": commands}})).await?;
+        socket.subscribe(&notebook).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! The load generator: real WebSockets over loopback, from another process than the server. `scripts/bench` starts the
+//! server, runs the scenarios several times and writes BENCHMARKS.md.
+
+mod idle;
+mod load;
+mod socket;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Arguments {
+    /// `ws://HOST:PORT/api/socket`
+    #[arg(long)]
+    url: String,
+    #[arg(long, env = "NOTARIUM_TOKEN")]
+    token: String,
+    #[command(subcommand)]
+    scenario: Scenario,
+}
+
+#[derive(Subcommand)]
+enum Scenario {
+    /// Writers that edit as fast as they are acked (or at a rate), and readers that follow.
+    Load(load::Load),
+    /// Builds a history of many edits behind one short document.
+    History(load::History),
+    /// The time from connecting to a usable state.
+    Open(load::Open),
+    /// Connections that only stay open; prints `ready` and waits for the end of its input.
+    Idle(idle::Idle),
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let result = runtime.block_on(run(&arguments))?;
+    println!("{result}");
+    Ok(())
+}
+
+async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
+    let target = socket::Target { url: arguments.url.clone(), token: arguments.token.clone() };
+    match &arguments.scenario {
+        Scenario::Load(load) => load.run(&target).await,
+        Scenario::History(history) => history.run(&target).await,
+        Scenario::Open(open) => open.run(&target).await,
+        Scenario::Idle(idle) => idle.run(&target).await,
+    }
+}
