@@ -32,4 +32,41 @@ impl Actor {
             Actor::System => "system".to_owned(),
         }
     }
+
+    /// The actor of a key; `None` where the text is not one.
+    pub fn from_key(key: &str) -> Option<Self> {
+        let (kind, rest) = key.split_once(':').unwrap_or((key, ""));
+        match kind {
+            "user" => Some(Actor::User { id: UserId::new(rest).ok()? }),
+            "guest" => Some(Actor::Guest { share_link: ShareLinkId::new(rest).ok()? }),
+            "assistant" => {
+                let (user, conversation) = rest.split_once(':')?;
+                let (for_user, conversation) = (UserId::new(user).ok()?, ConversationId::new(conversation).ok()?);
+                Some(Actor::Assistant { for_user, conversation })
+            }
+            "agent" => Some(Actor::Agent { id: AgentId::new(rest).ok()? }),
+            "system" => rest.is_empty().then_some(Actor::System),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_actor_comes_back_from_its_key() {
+        let keys = ["user:u-1", "guest:link", "assistant:u-1:c_2", "agent:a", "system"];
+        for key in keys {
+            assert_eq!(Actor::from_key(key).map(|actor| actor.key()).as_deref(), Some(key));
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_no_actor() {
+        for key in ["", "user", "user:", "assistant:u-1", "assistant:u:c:d", "agent:a b", "robot:r", "system:x"] {
+            assert_eq!(Actor::from_key(key), None, "{key}");
+        }
+    }
 }

@@ -17,6 +17,9 @@ pub const MAX_PAGE: usize = 1_000;
 /// The most characters of [`CatalogEntry::search_text`] that are kept.
 pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
 
+/// JavaScript and SQLite hold every number up to here.
+const MAX_NUMBER: u64 = (1 << 53) - 1;
+
 /// A sealed event and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
@@ -66,6 +69,9 @@ impl Append {
         for event in &self.events {
             version += 1;
             let envelope = &event.stored.envelope;
+            if version > MAX_NUMBER || envelope.recorded_at > MAX_NUMBER {
+                return Err(StoreError::Invalid { reason: "versions and times stay below 2^53".to_owned() });
+            }
             if envelope.version != version || envelope.notebook_id != self.notebook_id {
                 let (notebook, found) = (&envelope.notebook_id, envelope.version);
                 let reason = format!("{notebook} version {found} stands where {} {version} belongs", self.notebook_id);
@@ -124,6 +130,12 @@ pub enum StoreError {
     HistoryTooLong { limit: usize },
 }
 
+impl StoreError {
+    pub(crate) fn unknown(notebook: &NotebookId) -> Self {
+        Self::Invalid { reason: format!("there is no notebook {notebook}") }
+    }
+}
+
 /// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -168,7 +180,7 @@ pub struct CatalogEntry {
     pub created_at: Millis,
     pub updated_at: Millis,
     pub workspace_id: Option<WorkspaceId>,
-    /// (subject's key, role), for instance `("user:01J…", "owner")`.
+    /// (subject's key, role), for instance `("user:01J…", "owner")`, in the order of keys; each subject once.
     pub access: Vec<(String, String)>,
     pub cells: u64,
     /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].

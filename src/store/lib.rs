@@ -1,6 +1,9 @@
 //! The store: where events, heads and commands are kept, and what follows from them.
 //!
-//! Purpose: [`EventStore`] is the trait that the server writes to; [`Memory`] keeps it for tests and simulations.
+//! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the default
+//! backend, [`Memory`] is for tests and simulations.
+//!
+//! Every backend passes the one suite in `contract.rs`.
 //!
 //! Invariants:
 //! - An append that returned `Ok` is on disk: a process killed an instant later has lost nothing of it.
@@ -11,8 +14,13 @@
 //! This crate must never read the clock, decide what an event means for a notebook, or know HTTP. Only it knows SQL.
 
 pub mod accounts;
+mod catalog;
+#[cfg(test)]
+mod contract;
 mod event_store;
 mod memory;
+pub mod sqlite;
 
 pub use event_store::*;
 pub use memory::Memory;
+pub use sqlite::Sqlite;

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use notarium_core::{CellId, CommandId, Hash, Head, NotebookId, Stored, Version};
 
+use crate::catalog::bounded;
 use crate::event_store::{
-    Append, AppendError, BlobRecord, CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
+    Append, AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
     MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NewEvent, Snapshot, StoreError, page,
 };
 
@@ -190,7 +191,8 @@ impl EventStore for Memory {
         let mut notebooks = self.lock();
         let log = notebooks.get_mut(&entry.notebook_id).ok_or_else(|| StoreError::unknown(&entry.notebook_id))?;
         if log.catalog.as_ref().is_none_or(|present| present.version <= entry.version) {
-            log.catalog = Some(entry);
+            let search_text = bounded(&entry.search_text).to_owned();
+            log.catalog = Some(CatalogEntry { search_text, ..entry });
         }
         Ok(())
     }
@@ -243,56 +245,16 @@ impl EventStore for Memory {
     }
 }
 
-impl CatalogEntry {
-    /// The place in the list: latest first, then by id.
-    fn rank(&self) -> (std::cmp::Reverse<u64>, &NotebookId) {
-        (std::cmp::Reverse(self.updated_at), &self.notebook_id)
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::contract::{Store, contract_suite};
+
+    async fn open() -> (Store, ()) {
+        (Arc::new(Memory::new()), ())
     }
-}
 
-impl CatalogQuery {
-    fn matches(&self, entry: &CatalogEntry) -> bool {
-        let has_access = |subjects: &Vec<String>| entry.access.iter().any(|(subject, _)| subjects.contains(subject));
-        self.subjects.as_ref().is_none_or(has_access)
-            && self.archived.is_none_or(|archived| entry.archived == archived)
-            && (self.workspace_id.is_none() || self.workspace_id == entry.workspace_id)
-            && self.text.as_ref().is_none_or(|text| contains_words(&entry.search_text, text))
-            && self
-                .after
-                .as_ref()
-                .is_none_or(|after| entry.rank() > (std::cmp::Reverse(after.updated_at), &after.notebook_id))
-    }
-}
-
-/// Every word of `wanted` begins a word of `text`, whatever the case.
-fn contains_words(text: &str, wanted: &str) -> bool {
-    let text: Vec<String> = words(text).collect();
-    words(wanted).all(|wanted| text.iter().any(|word| word.starts_with(&wanted)))
-}
-
-/// Runs of letters and digits, in lower case.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
-}
-
-impl CatalogPage {
-    /// The first `limit` of `found`, which is in order, and whether there are more.
-    pub(crate) fn cut(mut found: Vec<CatalogEntry>, limit: usize) -> Self {
-        let more = found.len() > page(limit);
-        found.truncate(page(limit));
-        for entry in &mut found {
-            entry.search_text.clear();
-        }
-        let next = found
-            .last()
-            .filter(|_| more)
-            .map(|last| CatalogCursor { updated_at: last.updated_at, notebook_id: last.notebook_id.clone() });
-        Self { entries: found, next }
-    }
-}
-
-impl StoreError {
-    pub(crate) fn unknown(notebook: &NotebookId) -> Self {
-        Self::Invalid { reason: format!("there is no notebook {notebook}") }
-    }
+    contract_suite!(open);
 }

@@ -1,0 +1,105 @@
+//! The list of notebooks and the search in it: a projection that follows the log.
+
+use notarium_core::NotebookId;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection, SqlitePool};
+
+use super::rows::integer;
+use crate::catalog::{bounded, words};
+use crate::event_store::{CatalogEntry, CatalogPage, CatalogQuery, page};
+
+/// Writes the entry, unless a later one is there. False where there is no such notebook.
+pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry) -> Result<bool, sqlx::Error> {
+    let sql = "SELECT n.key, c.version FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.key WHERE n.id = ?";
+    let place: Option<(i64, Option<i64>)> =
+        sqlx::query_as(sql).bind(entry.notebook_id.as_str()).fetch_optional(&mut *connection).await?;
+    let Some((notebook, shown)) = place else { return Ok(false) };
+    if shown.is_none_or(|shown| shown <= integer(entry.version)) {
+        put_entry(connection, notebook, entry).await?;
+        put_access(connection, notebook, entry).await?;
+        put_text(connection, notebook, entry).await?;
+    }
+    Ok(true)
+}
+
+async fn put_entry(connection: &mut SqliteConnection, notebook: i64, entry: &CatalogEntry) -> Result<(), sqlx::Error> {
+    let sql = "INSERT OR REPLACE INTO catalog \
+               (notebook, version, title, archived, created_at, updated_at, workspace_id, cells) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    let query = sqlx::query(sql).bind(notebook).bind(integer(entry.version)).bind(entry.title.as_str());
+    let query = query.bind(entry.archived).bind(integer(entry.created_at)).bind(integer(entry.updated_at));
+    let query = query.bind(entry.workspace_id.as_ref().map(|id| id.as_str())).bind(integer(entry.cells));
+    query.execute(connection).await.map(|_| ())
+}
+
+async fn put_access(connection: &mut SqliteConnection, notebook: i64, entry: &CatalogEntry) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM catalog_access WHERE notebook = ?").bind(notebook).execute(&mut *connection).await?;
+    let sql = "INSERT OR REPLACE INTO catalog_access (subject, notebook, role) \
+               SELECT value ->> 0, ?, value ->> 1 FROM json_each(?)";
+    let access = serde_json::to_string(&entry.access).map_err(|error| sqlx::Error::Encode(error.into()))?;
+    sqlx::query(sql).bind(notebook).bind(access).execute(connection).await.map(|_| ())
+}
+
+async fn put_text(connection: &mut SqliteConnection, notebook: i64, entry: &CatalogEntry) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM catalog_text WHERE rowid = ?").bind(notebook).execute(&mut *connection).await?;
+    let sql = "INSERT INTO catalog_text (rowid, text) VALUES (?, ?)";
+    sqlx::query(sql).bind(notebook).bind(bounded(&entry.search_text)).execute(connection).await.map(|_| ())
+}
+
+/// FTS5: every word, or a longer one that begins with it. `None`: no words were given.
+fn match_expression(text: &str) -> Option<String> {
+    // Words hold letters and digits only, so that nothing in them is syntax.
+    let words: Vec<String> = words(text).map(|word| format!("\"{word}\"*")).collect();
+    (!words.is_empty()).then(|| words.join(" "))
+}
+
+pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
+    let sql = "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.workspace_id, c.cells, \
+                      (SELECT json_group_array(json_array(subject, role)) FROM catalog_access WHERE notebook = c.notebook) \
+               FROM catalog c CROSS JOIN notebooks n ON n.key = c.notebook \
+               WHERE (?1 IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access \
+                                                   WHERE subject IN (SELECT value FROM json_each(?1)))) \
+               AND (?2 IS NULL OR c.notebook IN (SELECT rowid FROM catalog_text WHERE catalog_text MATCH ?2)) \
+               AND (?3 IS NULL OR c.archived = ?3) AND (?4 IS NULL OR c.workspace_id = ?4) \
+               AND (?5 IS NULL OR c.updated_at < ?5 OR (c.updated_at = ?5 AND n.id > ?6)) \
+               ORDER BY c.updated_at DESC, n.id LIMIT ?7";
+    let subjects = query.subjects.as_ref().map(serde_json::to_string).transpose();
+    let subjects = subjects.map_err(|error| sqlx::Error::Encode(error.into()))?;
+    let after = query.after.as_ref();
+    let bound = sqlx::query(sql).bind(subjects).bind(query.text.as_deref().and_then(match_expression));
+    let bound = bound.bind(query.archived).bind(query.workspace_id.as_ref().map(|id| id.as_str()));
+    let bound =
+        bound.bind(after.map(|after| integer(after.updated_at))).bind(after.map(|after| after.notebook_id.as_str()));
+    // One more than the page, to know whether another follows.
+    let count = i64::try_from(page(query.limit) + 1).unwrap_or(i64::MAX);
+    let rows = bound.bind(count).fetch_all(pool).await?;
+    let entries = rows.iter().map(entry).collect::<Result<Vec<CatalogEntry>, sqlx::Error>>()?;
+    Ok(CatalogPage::cut(entries, query.limit))
+}
+
+fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
+    let decode = |error: sqlx::error::BoxDynError| sqlx::Error::Decode(error);
+    let workspace_id = row.try_get::<Option<&str>, _>(6)?.map(str::parse).transpose();
+    let mut access: Vec<(String, String)> =
+        serde_json::from_str(row.try_get(8)?).map_err(|error| decode(error.into()))?;
+    access.sort();
+    Ok(CatalogEntry {
+        notebook_id: NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| decode(error.into()))?,
+        version: row.try_get(1)?,
+        title: row.try_get(2)?,
+        archived: row.try_get(3)?,
+        created_at: row.try_get(4)?,
+        updated_at: row.try_get(5)?,
+        workspace_id: workspace_id.map_err(|error: notarium_core::InvalidId| decode(error.into()))?,
+        access,
+        cells: row.try_get(7)?,
+        search_text: String::new(),
+    })
+}
+
+pub(super) async fn lag(pool: &SqlitePool, count: usize) -> Result<Vec<NotebookId>, sqlx::Error> {
+    let sql = "SELECT n.id FROM notebooks n LEFT JOIN catalog c ON c.notebook = n.key \
+               WHERE n.version > coalesce(c.version, 0) ORDER BY n.id LIMIT ?";
+    let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
+    let ids: Vec<String> = sqlx::query_scalar(sql).bind(count).fetch_all(pool).await?;
+    ids.iter().map(|id| NotebookId::new(id).map_err(|error| sqlx::Error::Decode(error.into()))).collect()
+}

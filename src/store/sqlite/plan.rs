@@ -1,0 +1,84 @@
+//! Which appends of a batch can be written: pure, before anything touches the disk.
+
+use std::collections::{HashMap, HashSet};
+
+use notarium_core::{CommandId, Head, NotebookId};
+
+use crate::event_store::{Append, AppendError};
+
+/// The small key that stands for a notebook's id in every row.
+pub(super) type NotebookKey = i64;
+/// The small key that stands for an actor in every row.
+pub(super) type ActorKey = i64;
+
+/// Entries that are kept before all are forgotten: about 20 MB.
+const MAX_KNOWN: usize = 100_000;
+
+/// What the writer remembers of the database. True because it is the only one that writes these tables.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) notebooks: HashMap<NotebookId, (NotebookKey, Head)>,
+    pub(super) actors: HashMap<String, ActorKey>,
+}
+
+impl Known {
+    /// After a failed write: the database is read again.
+    pub(super) fn forget(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn forget_when_large(&mut self) {
+        if self.notebooks.len() > MAX_KNOWN || self.actors.len() > MAX_KNOWN {
+            self.forget();
+        }
+    }
+}
+
+/// A command's place among all: unique in the store.
+pub(super) type CommandKey = (NotebookId, String, CommandId);
+
+/// The appends that go in, by index, and why the others do not.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    pub(super) accepted: Vec<usize>,
+    pub(super) refused: Vec<(usize, AppendError)>,
+    /// Where each notebook of the accepted appends ends.
+    pub(super) heads: HashMap<NotebookId, (NotebookKey, Head)>,
+}
+
+impl Plan {
+    /// Every notebook of `appends` must be known. `recorded`: commands of these appends that are in the store already.
+    pub(super) fn of(appends: &[&Append], known: &Known, recorded: &HashSet<CommandKey>) -> Self {
+        let mut plan = Self::default();
+        let mut seen = recorded.clone();
+        for (index, append) in appends.iter().enumerate() {
+            match plan.admit(append, known, &mut seen) {
+                Ok(()) => plan.accepted.push(index),
+                Err(error) => plan.refused.push((index, error)),
+            }
+        }
+        plan
+    }
+
+    fn admit(&mut self, append: &Append, known: &Known, seen: &mut HashSet<CommandKey>) -> Result<(), AppendError> {
+        append.check()?;
+        let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
+        let (key, head) = place.copied().unwrap_or((0, Head::START));
+        if head != append.expected {
+            return Err(AppendError::VersionConflict { actual: (head.version > 0).then_some(head) });
+        }
+        let keys: Vec<CommandKey> = command_keys(append).collect();
+        let mut own = HashSet::new();
+        if let Some((_, actor, command_id)) = keys.iter().find(|key| seen.contains(key) || !own.insert(*key)) {
+            return Err(AppendError::DuplicateCommand { actor: actor.clone(), command_id: command_id.clone() });
+        }
+        seen.extend(keys);
+        self.heads.insert(append.notebook_id.clone(), (key, append.head()));
+        Ok(())
+    }
+}
+
+pub(super) fn command_keys(append: &Append) -> impl Iterator<Item = CommandKey> {
+    let commands = append.commands.iter();
+    commands.map(|command| (append.notebook_id.clone(), command.actor.clone(), command.command_id.clone()))
+}

@@ -1,0 +1,107 @@
+//! Snapshots and the records of blobs.
+
+use bytes::Bytes;
+use notarium_core::{Hash, NotebookId, Version};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection, SqlitePool};
+
+use super::reader::head_of;
+use super::rows::{hash, integer};
+use crate::event_store::{BlobRecord, Snapshot, page};
+
+/// False where there is no such notebook.
+pub(super) async fn put_snapshot(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+    snapshot: &Snapshot,
+) -> Result<bool, sqlx::Error> {
+    let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, state) \
+               SELECT key, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
+    let head = &snapshot.head;
+    let query = sqlx::query(sql).bind(integer(head.version)).bind(snapshot.format).bind(head.hash.0.to_vec());
+    let query = query.bind(integer(head.recorded_at)).bind(snapshot.state.to_vec()).bind(notebook.as_str());
+    Ok(query.execute(connection).await?.rows_affected() > 0)
+}
+
+pub(super) async fn snapshot(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    at_most: Option<Version>,
+) -> Result<Option<Snapshot>, sqlx::Error> {
+    let sql = "SELECT version, hash, recorded_at, format, state FROM snapshots \
+               WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version <= ? ORDER BY version DESC LIMIT 1";
+    let at_most = at_most.map_or(i64::MAX, integer);
+    let Some(row) = sqlx::query(sql).bind(notebook.as_str()).bind(at_most).fetch_optional(pool).await? else {
+        return Ok(None);
+    };
+    let head = head_of(&row, 0)?;
+    let state = Bytes::from(row.try_get::<Vec<u8>, _>(4)?);
+    Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, state }))
+}
+
+pub(super) async fn delete_snapshots(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+) -> Result<(), sqlx::Error> {
+    let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?)";
+    sqlx::query(sql).bind(notebook.as_str()).execute(connection).await.map(|_| ())
+}
+
+/// False where there is no such notebook, or the blob is recorded already.
+pub(super) async fn put_blob_record(
+    connection: &mut SqliteConnection,
+    record: &BlobRecord,
+) -> Result<bool, sqlx::Error> {
+    let sql = "INSERT INTO blobs (notebook, sha256, size_bytes, media_type, uploaded_by, created_at) \
+               SELECT key, ?, ?, ?, ?, ? FROM notebooks WHERE id = ? ON CONFLICT DO NOTHING";
+    let query = sqlx::query(sql).bind(record.sha256.0.to_vec()).bind(integer(record.size_bytes));
+    let query = query.bind(record.media_type.as_deref()).bind(record.uploaded_by.as_str());
+    let query = query.bind(integer(record.created_at)).bind(record.notebook_id.as_str());
+    Ok(query.execute(connection).await?.rows_affected() > 0)
+}
+
+fn blob(notebook: &NotebookId, row: &SqliteRow) -> Result<BlobRecord, sqlx::Error> {
+    Ok(BlobRecord {
+        notebook_id: notebook.clone(),
+        sha256: hash(row.try_get(0)?)?,
+        size_bytes: row.try_get(1)?,
+        media_type: row.try_get(2)?,
+        uploaded_by: row.try_get(3)?,
+        created_at: row.try_get(4)?,
+    })
+}
+
+pub(super) async fn blob_record(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    sha256: &Hash,
+) -> Result<Option<BlobRecord>, sqlx::Error> {
+    let sql = "SELECT sha256, size_bytes, media_type, uploaded_by, created_at FROM blobs \
+               WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
+    let row = sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec()).fetch_optional(pool).await?;
+    row.map(|row| blob(notebook, &row)).transpose()
+}
+
+pub(super) async fn blob_records(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    after: Option<&Hash>,
+    count: usize,
+) -> Result<Vec<BlobRecord>, sqlx::Error> {
+    let sql = "SELECT sha256, size_bytes, media_type, uploaded_by, created_at FROM blobs \
+               WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 > ? ORDER BY sha256 LIMIT ?";
+    // No blob sorts before every hash.
+    let after = after.map_or_else(Vec::new, |hash| hash.0.to_vec());
+    let count = i64::try_from(page(count)).unwrap_or(i64::MAX);
+    let rows = sqlx::query(sql).bind(notebook.as_str()).bind(after).bind(count).fetch_all(pool).await?;
+    rows.iter().map(|row| blob(notebook, row)).collect()
+}
+
+pub(super) async fn delete_blob_record(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+    sha256: &Hash,
+) -> Result<(), sqlx::Error> {
+    let sql = "DELETE FROM blobs WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND sha256 = ?";
+    sqlx::query(sql).bind(notebook.as_str()).bind(sha256.0.to_vec()).execute(connection).await.map(|_| ())
+}

@@ -1,0 +1,185 @@
+//! Questions to the log. They run beside the writer, on connections that cannot write.
+
+use notarium_core::{Actor, CellId, CommandId, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, Version};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqlitePool};
+
+use super::rows::{hash, integer};
+use crate::event_store::{CommandRecord, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
+
+/// What [`stored`] reads, in its order.
+macro_rules! select_events {
+    ($rest:literal) => {
+        concat!(
+            "SELECT e.version, e.id, e.type, e.schema, a.id, e.command_id, e.correlation_id, e.causation_id, e.undoes, \
+             e.recorded_at, e.salt, e.payload_digest, e.hash, e.payload ",
+            $rest
+        )
+    };
+}
+
+fn limit(asked: usize, most: usize) -> i64 {
+    i64::try_from(asked.min(most)).unwrap_or(i64::MAX)
+}
+
+fn decode(error: impl Into<sqlx::error::BoxDynError>) -> sqlx::Error {
+    sqlx::Error::Decode(error.into())
+}
+
+fn optional<T, E: Into<sqlx::error::BoxDynError>>(
+    row: &SqliteRow,
+    column: usize,
+    new: impl Fn(&str) -> Result<T, E>,
+) -> Result<Option<T>, sqlx::Error> {
+    row.try_get::<Option<&str>, _>(column)?.map(new).transpose().map_err(decode)
+}
+
+fn required<T, E: Into<sqlx::error::BoxDynError>>(
+    row: &SqliteRow,
+    column: usize,
+    new: impl Fn(&str) -> Result<T, E>,
+) -> Result<T, sqlx::Error> {
+    new(row.try_get(column)?).map_err(decode)
+}
+
+fn stored(notebook: &NotebookId, row: &SqliteRow) -> Result<Stored, sqlx::Error> {
+    let command_id: CommandId = required(row, 5, |id| id.parse())?;
+    let actor = |key: &str| Actor::from_key(key).ok_or_else(|| format!("'{key}' is no actor"));
+    let envelope = Envelope {
+        notebook_id: notebook.clone(),
+        version: row.try_get(0)?,
+        id: required(row, 1, |id| id.parse())?,
+        event_type: row.try_get(2)?,
+        schema: row.try_get(3)?,
+        actor: required(row, 4, actor)?,
+        correlation_id: match optional(row, 6, |id| id.parse())? {
+            Some(id) => id,
+            None => command_id.as_str().parse().map_err(decode)?,
+        },
+        command_id,
+        causation_id: optional(row, 7, |id| id.parse())?,
+        undoes: optional(row, 8, |id| id.parse())?,
+        recorded_at: row.try_get(9)?,
+    };
+    let salt = row.try_get::<Option<&[u8]>, _>(10)?.map(|salt| salt.try_into().map(Salt)).transpose();
+    Ok(Stored {
+        envelope,
+        salt: salt.map_err(decode)?,
+        payload_digest: hash(row.try_get(11)?)?,
+        hash: hash(row.try_get(12)?)?,
+        payload: required(row, 13, RawJson::parse)?,
+    })
+}
+
+fn all(notebook: &NotebookId, rows: &[SqliteRow]) -> Result<Vec<Stored>, sqlx::Error> {
+    rows.iter().map(|row| stored(notebook, row)).collect()
+}
+
+pub(super) async fn head(pool: &SqlitePool, notebook: &NotebookId) -> Result<Option<Head>, sqlx::Error> {
+    let sql = "SELECT version, hash, recorded_at FROM notebooks WHERE id = ? AND version > 0";
+    let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
+    row.map(|row| head_of(&row, 0)).transpose()
+}
+
+/// A head from three columns: version, hash, recorded_at.
+pub(super) fn head_of(row: &SqliteRow, first: usize) -> Result<Head, sqlx::Error> {
+    Ok(Head {
+        version: row.try_get(first)?,
+        hash: hash(row.try_get(first + 1)?)?,
+        recorded_at: row.try_get(first + 2)?,
+    })
+}
+
+pub(super) async fn read(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    after: Version,
+    count: usize,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let sql = select_events!(
+        "FROM events e JOIN actors a ON a.key = e.actor \
+         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.version > ? ORDER BY e.version LIMIT ?"
+    );
+    let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(after)).bind(limit(count, MAX_READ_EVENTS));
+    all(notebook, &query.fetch_all(pool).await?)
+}
+
+pub(super) async fn read_backwards(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    before: Option<Version>,
+    count: usize,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let sql = select_events!(
+        "FROM events e JOIN actors a ON a.key = e.actor \
+         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.version < ? ORDER BY e.version DESC LIMIT ?"
+    );
+    let before = before.map_or(i64::MAX, integer);
+    let query = sqlx::query(sql).bind(notebook.as_str()).bind(before).bind(limit(count, MAX_READ_EVENTS));
+    all(notebook, &query.fetch_all(pool).await?)
+}
+
+/// At most one more than [`MAX_HISTORY_EVENTS`], so that the caller sees that there are too many.
+pub(super) async fn about(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    subjects: &[String],
+    since: Version,
+    with_notebook: bool,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    // CROSS JOIN keeps SQLite to this order, which is the index's.
+    let sql = select_events!(
+        "FROM (SELECT e.position FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
+               ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value AND e.version > ?3 \
+               UNION SELECT e.position FROM events e INDEXED BY events_by_subject \
+               WHERE ?4 AND e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject IS NULL \
+               AND e.version > ?3 LIMIT ?5) found \
+         CROSS JOIN events e ON e.position = found.position JOIN actors a ON a.key = e.actor"
+    );
+    let subjects = serde_json::to_string(subjects).map_err(decode)?;
+    let query = sqlx::query(sql).bind(subjects).bind(notebook.as_str()).bind(integer(since)).bind(with_notebook);
+    let rows = query.bind(limit(MAX_HISTORY_EVENTS + 1, usize::MAX)).fetch_all(pool).await?;
+    let mut events = all(notebook, &rows)?;
+    events.sort_by_key(|stored| stored.envelope.version);
+    Ok(events)
+}
+
+pub(super) async fn last_deletion(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    cell: &CellId,
+) -> Result<Option<Stored>, sqlx::Error> {
+    let sql = select_events!(
+        "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \
+         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.subject = ? AND e.type = 'CellDeleted' \
+         ORDER BY e.version DESC LIMIT 1"
+    );
+    let row = sqlx::query(sql).bind(notebook.as_str()).bind(cell.as_str()).fetch_optional(pool).await?;
+    row.map(|row| stored(notebook, &row)).transpose()
+}
+
+pub(super) async fn command(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    actor: &str,
+    command_id: &CommandId,
+) -> Result<Option<CommandRecord>, sqlx::Error> {
+    let sql = "SELECT digest, version, outcome FROM commands WHERE command_id = ? \
+               AND notebook = (SELECT key FROM notebooks WHERE id = ?) AND actor = (SELECT key FROM actors WHERE id = ?)";
+    let query = sqlx::query(sql).bind(command_id.as_str()).bind(notebook.as_str()).bind(actor);
+    let Some(row) = query.fetch_optional(pool).await? else { return Ok(None) };
+    let Hash(digest) = hash(row.try_get(0)?)?;
+    let (actor, command_id) = (actor.to_owned(), command_id.clone());
+    Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome: row.try_get(2)? }))
+}
+
+pub(super) async fn notebooks(
+    pool: &SqlitePool,
+    after: Option<&NotebookId>,
+    count: usize,
+) -> Result<Vec<(NotebookId, Head)>, sqlx::Error> {
+    let sql = "SELECT id, version, hash, recorded_at FROM notebooks WHERE id > ? AND version > 0 ORDER BY id LIMIT ?";
+    let after = after.map_or("", NotebookId::as_str);
+    let rows = sqlx::query(sql).bind(after).bind(limit(page(count), usize::MAX)).fetch_all(pool).await?;
+    rows.iter().map(|row| Ok((required(row, 0, |id| id.parse())?, head_of(row, 1)?))).collect()
+}

@@ -1,0 +1,113 @@
+//! What each statement of a batch binds, in the order of its columns.
+
+use notarium_core::{Hash, Head, NotebookId};
+use sqlx::sqlite::SqliteArguments;
+
+use super::multi_row::{MultiRow, Row};
+use super::plan::{ActorKey, NotebookKey};
+use crate::event_store::{CommandRecord, NewEvent};
+
+pub(super) static INSERT_EVENTS: MultiRow = MultiRow::new(
+    "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
+     recorded_at, subject, salt, payload_digest, hash, payload)",
+    16,
+    "",
+);
+pub(super) static INSERT_COMMANDS: MultiRow =
+    MultiRow::new("INSERT INTO commands (notebook, actor, command_id, digest, version, outcome)", 6, "");
+pub(super) static UPSERT_HEADS: MultiRow = MultiRow::new(
+    "INSERT INTO notebooks (key, id, version, hash, recorded_at)",
+    5,
+    "ON CONFLICT (key) DO UPDATE SET version = excluded.version, hash = excluded.hash, \
+     recorded_at = excluded.recorded_at",
+);
+pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT INTO actors (key, id)", 2, "");
+
+pub(super) fn hash(bytes: &[u8]) -> Result<Hash, sqlx::Error> {
+    bytes.try_into().map(Hash).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
+}
+
+/// Versions and times are below 2^53: `Append::check` saw to it.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+type Bound = Result<(), sqlx::error::BoxDynError>;
+
+pub(super) struct ActorRow {
+    pub(super) key: ActorKey,
+    pub(super) id: String,
+}
+
+impl Row for ActorRow {
+    fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
+        sqlx::Arguments::add(arguments, self.key)?;
+        sqlx::Arguments::add(arguments, &self.id)
+    }
+}
+
+pub(super) struct HeadRow<'a> {
+    pub(super) key: NotebookKey,
+    pub(super) id: &'a NotebookId,
+    pub(super) head: &'a Head,
+}
+
+impl Row for HeadRow<'_> {
+    fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
+        use sqlx::Arguments as _;
+        arguments.add(self.key)?;
+        arguments.add(self.id.as_str())?;
+        arguments.add(integer(self.head.version))?;
+        arguments.add(self.head.hash.0.as_slice())?;
+        arguments.add(integer(self.head.recorded_at))
+    }
+}
+
+pub(super) struct CommandRow<'a> {
+    pub(super) notebook: NotebookKey,
+    pub(super) actor: ActorKey,
+    pub(super) command: &'a CommandRecord,
+}
+
+impl Row for CommandRow<'_> {
+    fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
+        use sqlx::Arguments as _;
+        arguments.add(self.notebook)?;
+        arguments.add(self.actor)?;
+        arguments.add(self.command.command_id.as_str())?;
+        arguments.add(self.command.digest.as_slice())?;
+        arguments.add(integer(self.command.version))?;
+        arguments.add(self.command.outcome.as_str())
+    }
+}
+
+pub(super) struct EventRow<'a> {
+    pub(super) notebook: NotebookKey,
+    pub(super) actor: ActorKey,
+    pub(super) event: &'a NewEvent,
+}
+
+impl Row for EventRow<'_> {
+    fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
+        use sqlx::Arguments as _;
+        let stored = &self.event.stored;
+        let envelope = &stored.envelope;
+        let correlation_id = envelope.correlation_id.as_str();
+        arguments.add(self.notebook)?;
+        arguments.add(integer(envelope.version))?;
+        arguments.add(envelope.id.as_str())?;
+        arguments.add(envelope.event_type.as_str())?;
+        arguments.add(i32::from(envelope.schema))?;
+        arguments.add(self.actor)?;
+        arguments.add(envelope.command_id.as_str())?;
+        arguments.add((correlation_id != envelope.command_id.as_str()).then_some(correlation_id))?;
+        arguments.add(envelope.causation_id.as_ref().map(|id| id.as_str()))?;
+        arguments.add(envelope.undoes.as_ref().map(|id| id.as_str()))?;
+        arguments.add(integer(envelope.recorded_at))?;
+        arguments.add(self.event.subject.as_deref())?;
+        arguments.add(stored.salt.as_ref().map(|salt| salt.0.as_slice()))?;
+        arguments.add(stored.payload_digest.0.as_slice())?;
+        arguments.add(stored.hash.0.as_slice())?;
+        arguments.add(stored.payload.get())
+    }
+}

@@ -1,0 +1,268 @@
+//! The group commit: everything that all notebooks have queued goes into one transaction, with one sync for all.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use notarium_core::{Head, NotebookId};
+use sqlx::{Row as _, SqliteConnection};
+use tokio::sync::{mpsc, oneshot};
+
+use super::error::{is_unique_violation, store_error};
+use super::multi_row::MAX_ROWS;
+use super::plan::{ActorKey, CommandKey, Known, NotebookKey, Plan, command_keys};
+use super::rows::{
+    ActorRow, CommandRow, EventRow, HeadRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, UPSERT_HEADS, hash,
+};
+use super::transaction::{WriteTransaction, Writer};
+use crate::event_store::{Append, AppendError, StoreError};
+
+/// Appends that wait; senders wait beyond that.
+pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;
+/// A batch is closed when it has this much payload.
+const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
+/// The write-ahead log is copied into the database when nothing was written for so long.
+const IDLE: Duration = Duration::from_millis(250);
+
+/// An append and whom to tell.
+pub(super) struct Queued {
+    pub(super) append: Append,
+    pub(super) answer: oneshot::Sender<Result<(), AppendError>>,
+}
+
+/// The one task that appends.
+pub(super) struct GroupCommit {
+    pub(super) writer: Arc<Writer>,
+    pub(super) queue: mpsc::Receiver<Queued>,
+    pub(super) path: PathBuf,
+    known: Known,
+}
+
+impl GroupCommit {
+    pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf) -> Self {
+        Self { writer, queue, path, known: Known::default() }
+    }
+
+    /// Runs until all senders are gone and everything that they queued is answered.
+    pub(super) async fn run(mut self) {
+        let mut is_checkpointed = true;
+        loop {
+            let next = if is_checkpointed {
+                self.queue.recv().await
+            } else if let Ok(next) = tokio::time::timeout(IDLE, self.queue.recv()).await {
+                next
+            } else {
+                self.checkpoint().await;
+                is_checkpointed = true;
+                continue;
+            };
+            let Some(first) = next else { return };
+            let batch = self.fill(first);
+            self.commit(batch).await;
+            is_checkpointed = false;
+        }
+    }
+
+    /// What else is queued, up to the limits of a batch.
+    fn fill(&mut self, first: Queued) -> Vec<Queued> {
+        let size = |queued: &Queued| -> usize {
+            queued.append.events.iter().map(|event| event.stored.payload.get().len()).sum()
+        };
+        let (mut events, mut bytes) = (first.append.events.len(), size(&first));
+        let mut batch = vec![first];
+        while events < MAX_ROWS && batch.len() < MAX_ROWS && bytes < MAX_BATCH_PAYLOAD_BYTES {
+            let Ok(next) = self.queue.try_recv() else { break };
+            events += next.append.events.len();
+            bytes += size(&next);
+            batch.push(next);
+        }
+        batch
+    }
+
+    async fn commit(&mut self, batch: Vec<Queued>) {
+        let (appends, answers): (Vec<Append>, Vec<_>) =
+            batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
+        let mut results: Vec<Result<(), AppendError>> = vec![Ok(()); appends.len()];
+        match self.write(&appends).await {
+            Ok(refused) => refused.into_iter().for_each(|(index, error)| results[index] = Err(error)),
+            Err(error) => {
+                self.known.forget();
+                let error = store_error(&self.path, error);
+                tracing::error!(%error, appends = appends.len(), "a batch was not written");
+                results.fill(Err(AppendError::Store(error)));
+            }
+        }
+        for (answer, result) in answers.into_iter().zip(results) {
+            // Whoever has stopped waiting does not need the answer.
+            let _ = answer.send(result);
+        }
+    }
+
+    /// Writes what can be written and returns what was refused.
+    async fn write(&mut self, appends: &[Append]) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
+        let writer = self.writer.clone();
+        let appends: Vec<&Append> = appends.iter().collect();
+        let mut transaction = WriteTransaction::begin(&writer).await?;
+        learn_notebooks(&mut transaction, &mut self.known, &appends).await?;
+        let mut plan = Plan::of(&appends, &self.known, &HashSet::new());
+        let mut keys = NewKeys::default();
+        if let Err(error) = self.write_plan(&mut transaction, &appends, &mut plan, &mut keys).await {
+            transaction.roll_back().await;
+            if !is_unique_violation(&error) {
+                return Err(error);
+            }
+            // A command that is in the store already: only the appends that repeat it are refused.
+            transaction = WriteTransaction::begin(&writer).await?;
+            let recorded = recorded_commands(&mut transaction, &appends).await?;
+            plan = Plan::of(&appends, &self.known, &recorded);
+            keys = NewKeys::default();
+            self.write_plan(&mut transaction, &appends, &mut plan, &mut keys).await?;
+        }
+        transaction.commit().await?;
+        self.known.notebooks.extend(plan.heads);
+        self.known.actors.extend(keys.actors);
+        self.known.forget_when_large();
+        Ok(plan.refused)
+    }
+
+    async fn write_plan(
+        &self,
+        connection: &mut SqliteConnection,
+        appends: &[&Append],
+        plan: &mut Plan,
+        keys: &mut NewKeys,
+    ) -> Result<(), sqlx::Error> {
+        if plan.accepted.is_empty() {
+            return Ok(());
+        }
+        number_notebooks(connection, plan).await?;
+        let accepted: Vec<&Append> = plan.accepted.iter().map(|index| appends[*index]).collect();
+        keys.actors = learn_actors(connection, &self.known, &accepted).await?;
+        let actor = |id: &str| self.known.actors.get(id).or_else(|| keys.actors.get(id)).copied().unwrap_or(0);
+        let mut commands = Vec::new();
+        let mut events = Vec::new();
+        for append in accepted {
+            let notebook = plan.heads.get(&append.notebook_id).map_or(0, |(key, _)| *key);
+            for command in &append.commands {
+                commands.push(CommandRow { notebook, actor: actor(&command.actor), command });
+            }
+            for event in &append.events {
+                events.push(EventRow { notebook, actor: actor(&event.stored.envelope.actor.key()), event });
+            }
+        }
+        let heads: Vec<HeadRow> = plan.heads.iter().map(|(id, (key, head))| HeadRow { key: *key, id, head }).collect();
+        INSERT_COMMANDS.execute(connection, &commands).await?;
+        INSERT_EVENTS.execute(connection, &events).await?;
+        UPSERT_HEADS.execute(connection, &heads).await
+    }
+
+    /// Copies the write-ahead log into the database, as far as readers let it.
+    async fn checkpoint(&self) {
+        let mut connection = self.writer.lock().await;
+        if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_all(&mut *connection).await {
+            tracing::warn!(%error, "the write-ahead log was not copied into the database; it is tried again later");
+        }
+    }
+}
+
+/// Keys that this batch hands out: remembered when it is committed.
+#[derive(Default)]
+struct NewKeys {
+    actors: HashMap<String, ActorKey>,
+}
+
+/// Reads the heads of notebooks that are not known yet.
+async fn learn_notebooks(
+    connection: &mut SqliteConnection,
+    known: &mut Known,
+    appends: &[&Append],
+) -> Result<(), sqlx::Error> {
+    let ids = appends.iter().map(|append| &append.notebook_id);
+    let unknown: Vec<&str> = ids.filter(|id| !known.notebooks.contains_key(*id)).map(NotebookId::as_str).collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT id, key, version, hash, recorded_at FROM notebooks WHERE id IN (SELECT value FROM json_each(?))";
+    for row in sqlx::query(sql).bind(json(&unknown)).fetch_all(connection).await? {
+        let id = NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let head = Head { version: row.try_get(2)?, hash: hash(row.try_get(3)?)?, recorded_at: row.try_get(4)? };
+        known.notebooks.insert(id, (row.try_get(1)?, head));
+    }
+    Ok(())
+}
+
+/// Gives keys to the notebooks that begin with this batch.
+async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<(), sqlx::Error> {
+    if plan.heads.values().all(|(key, _)| *key != 0) {
+        return Ok(());
+    }
+    let mut next: NotebookKey = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM notebooks").await?;
+    for (key, _) in plan.heads.values_mut().filter(|(key, _)| *key == 0) {
+        *key = next;
+        next += 1;
+    }
+    Ok(())
+}
+
+async fn next_key(connection: &mut SqliteConnection, sql: &'static str) -> Result<i64, sqlx::Error> {
+    sqlx::query_scalar(sql).fetch_one(connection).await
+}
+
+/// The keys of actors that are not known yet; new actors are written.
+async fn learn_actors(
+    connection: &mut SqliteConnection,
+    known: &Known,
+    appends: &[&Append],
+) -> Result<HashMap<String, ActorKey>, sqlx::Error> {
+    let mut unknown: HashSet<String> = HashSet::new();
+    for append in appends {
+        let events = append.events.iter().map(|event| event.stored.envelope.actor.key());
+        let ids = append.commands.iter().map(|command| command.actor.clone()).chain(events);
+        unknown.extend(ids.filter(|id| !known.actors.contains_key(id)));
+    }
+    if unknown.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = "SELECT id, key FROM actors WHERE id IN (SELECT value FROM json_each(?))";
+    let found: Vec<(String, ActorKey)> = sqlx::query_as(sql).bind(json(&unknown)).fetch_all(&mut *connection).await?;
+    let mut keys: HashMap<String, ActorKey> = found.into_iter().collect();
+    let new: Vec<String> = unknown.into_iter().filter(|id| !keys.contains_key(id)).collect();
+    if !new.is_empty() {
+        let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM actors").await?;
+        let rows: Vec<ActorRow> = (first..).zip(new).map(|(key, id)| ActorRow { key, id }).collect();
+        INSERT_ACTORS.execute(connection, &rows).await?;
+        keys.extend(rows.into_iter().map(|row| (row.id, row.key)));
+    }
+    Ok(keys)
+}
+
+/// The commands of these appends that are in the store already.
+async fn recorded_commands(
+    connection: &mut SqliteConnection,
+    appends: &[&Append],
+) -> Result<HashSet<CommandKey>, sqlx::Error> {
+    let keys: Vec<CommandKey> = appends.iter().flat_map(|append| command_keys(append)).collect();
+    let triples: Vec<[&str; 3]> =
+        keys.iter().map(|(notebook, actor, command)| [notebook.as_str(), actor.as_str(), command.as_str()]).collect();
+    let sql = "SELECT wanted.key FROM json_each(?) wanted \
+               JOIN notebooks n ON n.id = wanted.value ->> 0 JOIN actors a ON a.id = wanted.value ->> 1 \
+               JOIN commands c ON c.notebook = n.key AND c.actor = a.key AND c.command_id = wanted.value ->> 2";
+    let found: Vec<i64> = sqlx::query_scalar(sql).bind(json(&triples)).fetch_all(connection).await?;
+    let found = found.into_iter().filter_map(|index| usize::try_from(index).ok());
+    Ok(found.filter_map(|index| keys.get(index).cloned()).collect())
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| unreachable!("texts are JSON"))
+}
+
+impl From<oneshot::error::RecvError> for StoreError {
+    fn from(_: oneshot::error::RecvError) -> Self {
+        closed()
+    }
+}
+
+pub(super) fn closed() -> StoreError {
+    StoreError::Unavailable { reason: "the store is closed".to_owned() }
+}
