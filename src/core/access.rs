@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::decide::Decision;
 use crate::event::{AccessGranted, AccessRevoked};
 use crate::ids::{AgentId, Millis, ShareLinkId, UserId, WorkspaceId};
+use crate::limits::Limits;
 use crate::notebook::{AccessEntry, Grant, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
 
@@ -167,10 +168,11 @@ impl Authority {
     }
 }
 
-/// The actor's role in the notebook now: the highest of its own grant and the ambient role, `None` when it has neither.
-pub(crate) fn role_of(notebook: &Notebook, context: &Context) -> Option<Role> {
+/// The actor's roles in the notebook now: its own grant and the ambient one. They add up: an author by grant who is a
+/// runner by workspace edits and runs.
+fn roles_of(notebook: &Notebook, context: &Context) -> Vec<Role> {
     let own = subject_of(&context.actor).and_then(|subject| granted_role(notebook, &subject, context.now));
-    own.max(context.authority.ambient_role)
+    own.into_iter().chain(context.authority.ambient_role).collect()
 }
 
 fn subject_of(actor: &Actor) -> Option<Subject> {
@@ -193,16 +195,28 @@ pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Opera
     if !notebook.exists() {
         return Err(unknown_notebook(notebook));
     }
+    check_kind_of_actor(&context.actor, operation)?;
     if context.actor == Actor::System {
         return Ok(());
     }
-    let role = role_of(notebook, context).ok_or_else(|| unknown_notebook(notebook))?;
-    if !role.may(operation) {
+    let roles = roles_of(notebook, context);
+    let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
+    if !roles.iter().any(|role| role.may(operation)) {
         return Err(forbidden(&format!(
-            "your role here is {role:?}, which does not allow {operation:?}: ask an owner"
+            "your role here is {highest:?}, which does not allow {operation:?}: ask an owner"
         )));
     }
     require_scope(context, operation.scope())
+}
+
+/// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.
+fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<(), Rejection> {
+    let is_allowed = match operation.scope() {
+        Scope::Confirm => matches!(actor, Actor::User { .. } | Actor::Guest { .. }),
+        Scope::Manage => !matches!(actor, Actor::Assistant { .. }),
+        _ => true,
+    };
+    if is_allowed { Ok(()) } else { Err(forbidden(&format!("{operation:?} is for a person: ask one to do it"))) }
 }
 
 /// Anybody with an account may make a notebook of their own.
@@ -234,21 +248,30 @@ fn unknown_notebook(notebook: &Notebook) -> Rejection {
     )
 }
 
-pub(crate) fn decide(notebook: &Notebook, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::GrantAccess { subject, role, expires_at } => {
-            decide_grant(notebook, subject, Grant { role, expires_at })
+            decide_grant(notebook, &context.limits, subject, Grant { role, expires_at })
         }
         Command::RevokeAccess { subject } => decide_revoke(notebook, subject),
         _ => unreachable!("the dispatcher sends access commands only"),
     }
 }
 
-fn decide_grant(notebook: &Notebook, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
+fn decide_grant(
+    notebook: &Notebook,
+    limits: &Limits,
+    subject: Subject,
+    grant: Grant,
+) -> Result<Decision, Rejection> {
     check_grantable(&subject, grant)?;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {
         return Ok(Decision::nothing());
+    }
+    if before.is_none() && notebook.access.len() >= limits.max_access_entries {
+        let message = format!("an access list has at most {} entries: revoke some", limits.max_access_entries);
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     if before.is_some() && !is_lasting_owner(&subject, grant) {
         keep_an_owner(notebook, &subject)?;

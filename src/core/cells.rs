@@ -30,13 +30,29 @@ pub(crate) fn needs_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -
     }
 }
 
-pub(crate) fn needs_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
+fn needs_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
     (!notebook.cells.contains_key(cell_id)).then(|| HistoryQuery::DeletedCell { cell_id: cell_id.clone() })
 }
 
-/// The cell that a command is about, where it must be alive.
-pub(crate) fn subject(command: &Command) -> Option<&CellId> {
+/// Cells that a command names and that are not alive may be in the trash.
+pub(crate) fn needs_named(notebook: &Notebook, command: &Command) -> impl Iterator<Item = HistoryQuery> {
+    let named = subject(command).into_iter().chain(anchor(command));
+    named.filter_map(|cell_id| needs_restore(notebook, cell_id))
+}
+
+/// The cell that a place is named by.
+fn anchor(command: &Command) -> Option<&CellId> {
     match command {
+        Command::InsertCell { place: Place::Before(id) | Place::After(id), .. }
+        | Command::MoveCell { place: Place::Before(id) | Place::After(id), .. } => Some(id),
+        _ => None,
+    }
+}
+
+/// The cell that a command is about.
+fn subject(command: &Command) -> Option<&CellId> {
+    match command {
+        Command::InsertCell { cell_id, .. } => cell_id.as_ref(),
         Command::ReplaceSource { cell_id, .. }
         | Command::MoveCell { cell_id, .. }
         | Command::ChangeCellType { cell_id, .. }
@@ -112,8 +128,9 @@ fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -
     };
     check_room_for_cell(notebook, &context.limits)?;
     let cell_id = cell_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.cells.contains_key(&cell_id) {
-        return Err(Rejection::new(RejectionCode::CellExists, format!("cell {cell_id} exists: choose another id")));
+    if notebook.cells.contains_key(&cell_id) || find_deleted(&context.history, &cell_id).is_some() {
+        let message = format!("a cell {cell_id} exists or is in the trash: choose another id");
+        return Err(Rejection::new(RejectionCode::CellExists, message));
     }
     check_source(&context.limits, &source)?;
     check_metadata(&context.limits, &metadata)?;
@@ -154,13 +171,29 @@ fn decide_move(
 }
 
 fn stands_at(notebook: &Notebook, cell_id: &CellId, place: &Place) -> bool {
-    let Some(index) = notebook.order.iter().position(|id| id == cell_id) else { return false };
+    let Some(index) = position(notebook, cell_id) else { return false };
     match place {
         Place::Start => index == 0,
         Place::End => index + 1 == notebook.order.len(),
         Place::Before(anchor) => notebook.order.get(index + 1) == Some(anchor),
         Place::After(anchor) => index > 0 && notebook.order.get(index - 1) == Some(anchor),
     }
+}
+
+/// Index in `order`.
+fn position(notebook: &Notebook, cell_id: &CellId) -> Option<usize> {
+    let key = &notebook.cells.get(cell_id)?.content.order_key;
+    let index = place_of(notebook, key, cell_id);
+    (notebook.order.get(index) == Some(cell_id)).then_some(index)
+}
+
+/// Index in `order` of the first cell that does not sort before this one.
+fn place_of(notebook: &Notebook, key: &OrderKey, cell_id: &CellId) -> usize {
+    let sorts_before = |other: &CellId| notebook.cells.get(other).map(|cell| &cell.content.order_key) < Some(key);
+    let is_tie_before = |other: &CellId| {
+        notebook.cells.get(other).is_some_and(|cell| cell.content.order_key == *key) && other < cell_id
+    };
+    notebook.order.partition_point(|other| sorts_before(other) || is_tie_before(other))
 }
 
 /// The order key for a place, as if `moving` were not there.
@@ -170,21 +203,39 @@ fn key_at(
     moving: Option<&CellId>,
     place: &Place,
 ) -> Result<OrderKey, Rejection> {
-    let others = || notebook.order.iter().filter(|id| Some(*id) != moving);
-    let (lower, upper) = match place {
-        Place::Start => (None, others().next()),
-        Place::End => (others().next_back(), None),
-        Place::Before(anchor) => {
-            live_cell(notebook, context, anchor)?;
-            (others().take_while(|id| *id != anchor).last(), Some(anchor))
-        }
-        Place::After(anchor) => {
-            live_cell(notebook, context, anchor)?;
-            (Some(anchor), others().skip_while(|id| *id != anchor).nth(1))
-        }
+    let order = &notebook.order;
+    // The place as the index of the gap: 0 is before the first cell.
+    let gap = match place {
+        Place::Start => 0,
+        Place::End => order.len(),
+        Place::Before(anchor) => index_of_live(notebook, context, anchor)?,
+        Place::After(anchor) => index_of_live(notebook, context, anchor)? + 1,
     };
+    let lower = order[..gap].iter().rev().find(|id| Some(*id) != moving);
+    let upper = order[gap..].iter().find(|id| Some(*id) != moving);
     let key_of = |id: Option<&CellId>| Some(&notebook.cells.get(id?)?.content.order_key);
-    Ok(OrderKey::between(key_of(lower), key_of(upper)))
+    let key = OrderKey::between(key_of(lower), key_of(upper));
+    if key.as_str().len() <= context.limits.max_order_key_bytes {
+        return Ok(key);
+    }
+    let message = "too much was put between these two cells: move one of them away and back, then try again";
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+fn index_of_live(notebook: &Notebook, context: &Context, cell_id: &CellId) -> Result<usize, Rejection> {
+    live_cell(notebook, context, cell_id)?;
+    Ok(position(notebook, cell_id).unwrap_or(notebook.order.len()))
+}
+
+/// The key itself where no other live cell has it, else the next free one: a cell that comes back may find its place
+/// taken.
+pub(crate) fn free_key(notebook: &Notebook, cell_id: &CellId, key: &OrderKey) -> OrderKey {
+    let others = || notebook.order.iter().filter(|id| *id != cell_id).filter_map(|id| notebook.cells.get(id));
+    let keys = || others().map(|cell| &cell.content.order_key);
+    if keys().all(|other| other != key) {
+        return key.clone();
+    }
+    OrderKey::between(Some(key), keys().find(|other| *other > key))
 }
 
 // --- text ---
@@ -383,7 +434,7 @@ fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Re
         ));
     }
     check_room_for_cell(notebook, &context.limits)?;
-    let Some(restored) = restoration(&context.history, &cell_id) else {
+    let Some(restored) = restoration(notebook, &context.history, &cell_id) else {
         return Err(Rejection::new(
             RejectionCode::UnknownCell,
             format!("no cell {cell_id} in the trash: check the id"),
@@ -393,9 +444,10 @@ fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Re
     Ok(Decision { events: vec![restored.into()], outcome })
 }
 
-/// The event that brings a deleted cell back, with the outputs that it showed.
-pub(crate) fn restoration(history: &History, cell_id: &CellId) -> Option<CellRestored> {
-    let cell = find_deleted(history, cell_id)?.clone();
+/// The event that brings a cell back as it was when it was last deleted, with the outputs that it showed.
+pub(crate) fn restoration(notebook: &Notebook, history: &History, cell_id: &CellId) -> Option<CellRestored> {
+    let mut cell = find_deleted(history, cell_id)?.clone();
+    cell.order_key = free_key(notebook, cell_id, &cell.order_key);
     let execution = cell.latest_execution.as_ref().and_then(|id| executions::replayed(history, id)).map(Box::new);
     Some(CellRestored { cell_id: cell_id.clone(), cell, execution })
 }
@@ -459,10 +511,7 @@ fn insert(notebook: &mut Notebook, cell_id: &CellId, content: &CellContent, vers
 /// Puts a cell of `cells` into `order`, by order key, then id.
 fn place(notebook: &mut Notebook, cell_id: &CellId) {
     let Some(cell) = notebook.cells.get(cell_id) else { return };
-    let key = (&cell.content.order_key, cell_id);
-    let index = notebook
-        .order
-        .partition_point(|other| notebook.cells.get(other).is_some_and(|cell| (&cell.content.order_key, other) < key));
+    let index = place_of(notebook, &cell.content.order_key, cell_id);
     notebook.order.insert(index, cell_id.clone());
 }
 
@@ -475,22 +524,29 @@ fn apply_restored(notebook: &mut Notebook, event: &CellRestored, version: Versio
 }
 
 fn remove(notebook: &mut Notebook, cell_id: &CellId) {
+    take_out_of_order(notebook, cell_id);
     if notebook.cells.remove(cell_id).is_none() {
         return;
     }
-    notebook.order.retain(|id| id != cell_id);
     if let Some(execution_id) = notebook.latest.remove(cell_id) {
         executions::forget_unshown(notebook, &execution_id);
     }
 }
 
 fn apply_moved(notebook: &mut Notebook, event: &CellMoved, version: Version) {
+    take_out_of_order(notebook, &event.cell_id);
     change(notebook, &event.cell_id, |cell| {
         cell.content.order_key = event.order_key.clone();
         cell.cell_version = version;
     });
-    notebook.order.retain(|id| *id != event.cell_id);
     place(notebook, &event.cell_id);
+}
+
+/// While the cell still has the key by which it is found there.
+fn take_out_of_order(notebook: &mut Notebook, cell_id: &CellId) {
+    if let Some(index) = position(notebook, cell_id) {
+        notebook.order.remove(index);
+    }
 }
 
 impl Event {

@@ -71,17 +71,14 @@ impl Decision {
 /// What [`decide`] will want from the past for this command; the answers go into `context.history`.
 pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     match command {
+        _ if !notebook.exists() => Vec::new(),
         Command::Batch { commands } => commands.iter().flat_map(|command| needs(notebook, context, command)).collect(),
-        command => need(notebook, context, command).into_iter().collect(),
-    }
-}
-
-fn need(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
-    match command {
-        Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base),
-        Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command),
-        Command::ReportExecution { execution_id, .. } => executions::needs(notebook, execution_id),
-        command => cells::subject(command).and_then(|cell_id| cells::needs_restore(notebook, cell_id)),
+        Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base).into_iter().collect(),
+        Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command).into_iter().collect(),
+        command => {
+            let execution = executions::named(command).and_then(|id| executions::needs(notebook, id));
+            cells::needs_named(notebook, command).chain(execution).collect()
+        }
     }
 }
 
@@ -96,7 +93,9 @@ fn authorise(notebook: &Notebook, context: &Context, command: &Command) -> Resul
     match command {
         Command::CreateNotebook { .. } => access::authorise_create(context),
         // A batch may begin by creating the notebook: each part is authorised on the state that it meets.
-        Command::Batch { .. } if !notebook.exists() => Ok(()),
+        Command::Batch { commands } if matches!(commands.first(), Some(Command::CreateNotebook { .. })) => {
+            access::authorise_create(context)
+        }
         Command::Batch { .. } => access::authorise(notebook, context, Operation::Read),
         _ => access::authorise(notebook, context, operation(command)),
     }
@@ -153,7 +152,7 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
         | C::ArchiveNotebook {}
         | C::UnarchiveNotebook {}
         | C::NameVersion { .. } => lifecycle::decide(notebook, context, command),
-        C::GrantAccess { .. } | C::RevokeAccess { .. } => access::decide(notebook, command),
+        C::GrantAccess { .. } | C::RevokeAccess { .. } => access::decide(notebook, context, command),
         C::InsertCell { .. }
         | C::EditSource { .. }
         | C::ReplaceSource { .. }
@@ -204,6 +203,8 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
         for decided in &part.events {
             let recorded = provisional(&scratch, context, decided);
             apply(&mut scratch, &recorded);
+            // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
+            context.history.events.push(recorded);
         }
         whole.events.extend(part.events);
         whole.outcome.absorb(part.outcome);
@@ -212,11 +213,13 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
 }
 
 fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    if matches!(command, Command::Batch { .. }) {
-        return Err(Rejection::new(
-            RejectionCode::InvalidValue,
-            "a batch holds no batches: put the commands side by side",
-        ));
+    let refused = match command {
+        Command::Batch { .. } => Some("a batch holds no batches: put the commands side by side"),
+        Command::Undo { .. } | Command::Redo { .. } => Some("undo and redo stand alone: take them out of the batch"),
+        _ => None,
+    };
+    if let Some(message) = refused {
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }
     authorise(notebook, context, &command)?;
     decide_authorised(notebook, context, command)

@@ -145,7 +145,7 @@ events! {
         stop_on_error: bool,
     }
     /// One winner: the session that runs it. Writes about it must carry that session's fence.
-    ExecutionAssigned { execution_id: ExecutionId, kernel_session: KernelSessionId, fence: Version }
+    ExecutionAssigned { execution_id: ExecutionId, kernel_session: KernelSessionId, agent: AgentId, fence: Version }
     /// The kernel has begun.
     ExecutionStarted { execution_id: ExecutionId, output_seq: u64 }
     OutputAppended {

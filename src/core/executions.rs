@@ -11,7 +11,7 @@ use crate::event::{
     InterruptRequested, OutputAppended,
 };
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, ExecutionId, KernelSessionId, Version};
+use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Version};
 use crate::lifecycle::check_not_archived;
 use crate::notebook::{
     CellType, Execution, ExecutionCause, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSession, Notebook,
@@ -26,11 +26,20 @@ pub(crate) fn needs(notebook: &Notebook, execution_id: &ExecutionId) -> Option<H
         .then(|| HistoryQuery::Execution { execution_id: execution_id.clone() })
 }
 
+/// The execution that a command reports on or wants to begin, which may have left the state.
+pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
+    match command {
+        Command::ReportExecution { execution_id, .. }
+        | Command::RequestExecution { execution_id: Some(execution_id), .. } => Some(execution_id),
+        _ => None,
+    }
+}
+
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::RequestExecution { .. } => decide_request(notebook, context, command),
         Command::CancelExecution { execution_id } => decide_cancel(notebook, context, &execution_id),
-        Command::GiveUpExecution { execution_id } => decide_give_up(notebook, &execution_id),
+        Command::GiveUpExecution { execution_id } => decide_give_up(notebook, context, &execution_id),
         Command::AnswerInput { execution_id, value } => decide_answer(notebook, context, execution_id, value),
         Command::RecordExecution { cell_id, outputs, execution_count } => {
             decide_record(notebook, context, &cell_id, outputs, execution_count)
@@ -48,7 +57,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     check_not_archived(notebook)?;
     check_queue(notebook, context)?;
     let execution_id = execution_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.executions.contains_key(&execution_id) {
+    if notebook.executions.contains_key(&execution_id) || replayed(&context.history, &execution_id).is_some() {
         let message = format!("execution {execution_id} exists: choose another id");
         return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }
@@ -71,6 +80,10 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
 }
 
 fn check_queue(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+    // Finished ones count too here: a cheap bound that spares the walk in all but huge notebooks.
+    if notebook.executions.len() < context.limits.max_queued_executions {
+        return Ok(());
+    }
     let waiting = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
     if waiting < context.limits.max_queued_executions {
         return Ok(());
@@ -129,11 +142,19 @@ fn session_for(
 
 /// Request and assignment in one commit, when the kernel is idle.
 fn assigned_at_once(notebook: &Notebook, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
-    let session = notebook.kernels.get(id)?;
-    let fence = session.fence.filter(|_| session.phase == KernelPhase::Started)?;
+    let session = started(notebook, id)?;
+    let (agent, fence) = (session.agent.as_ref()?, session.fence?);
     let is_busy = unfinished_on(notebook, id).next().is_some();
-    (!is_busy)
-        .then(|| ExecutionAssigned { execution_id: execution_id.clone(), kernel_session: id.clone(), fence }.into())
+    (!is_busy).then(|| assignment(execution_id, id, agent, fence))
+}
+
+fn started<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Option<&'a KernelSession> {
+    notebook.kernels.get(id).filter(|session| session.phase == KernelPhase::Started)
+}
+
+fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentId, fence: Version) -> Decided {
+    let (execution_id, kernel_session, agent) = (id.clone(), kernel_session.clone(), agent.clone());
+    ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
 }
 
 /// Executions of a session that have not ended.
@@ -150,20 +171,44 @@ pub(crate) fn unfinished_on<'a>(
 pub(crate) fn assign_next(
     notebook: &Notebook,
     session_id: &KernelSessionId,
+    agent: &AgentId,
     fence: Version,
     except: &[&ExecutionId],
 ) -> Option<Decided> {
     let queued = unfinished_on(notebook, session_id)
         .filter(|(id, execution)| execution.status == ExecutionStatus::Queued && !except.contains(id));
     let (execution_id, _) = queued.min_by_key(|(_, execution)| execution.requested_version)?;
-    Some(ExecutionAssigned { execution_id: execution_id.clone(), kernel_session: session_id.clone(), fence }.into())
+    Some(assignment(execution_id, session_id, agent, fence))
 }
 
 /// The assignment that follows when `ended` leaves its kernel session free.
 pub(crate) fn successor(notebook: &Notebook, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
     let session_id = ended.kernel_session.as_ref()?;
-    let session = notebook.kernels.get(session_id).filter(|session| session.phase == KernelPhase::Started)?;
-    assign_next(notebook, session_id, session.fence?, except)
+    let session = started(notebook, session_id)?;
+    assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
+}
+
+/// The end of a run and what follows: after a failure what waits behind it is cancelled where it was asked for, and the
+/// next of the queue is assigned.
+pub(crate) fn ended(notebook: &Notebook, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
+    let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.ok);
+    let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, execution) };
+    let except: Vec<&ExecutionId> = stopped.iter().copied().chain([id]).collect();
+    let next = successor(notebook, execution, &except);
+    let cancelled = stopped
+        .into_iter()
+        .map(|id| ExecutionCancelled { execution_id: id.clone(), cause: "an earlier cell failed".to_owned() }.into());
+    let events = [end].into_iter().chain(cancelled).chain(next).collect();
+    Decision { events, outcome: Outcome::default() }
+}
+
+fn stopped_by<'a>(notebook: &'a Notebook, failed: &Execution) -> Vec<&'a ExecutionId> {
+    let waits = |execution: &Execution| {
+        execution.status == ExecutionStatus::Queued
+            && execution.stop_on_error
+            && execution.correlation_id == failed.correlation_id
+    };
+    notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
 }
 
 // --- cancel, give up, answer ---
@@ -195,14 +240,13 @@ fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
     execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
 }
 
-fn decide_give_up(notebook: &Notebook, id: &ExecutionId) -> Result<Decision, Rejection> {
+fn decide_give_up(notebook: &Notebook, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
     }
-    let lost = ExecutionLost { execution_id: id.clone(), cause: "given up by a person".to_owned() };
-    let events = [lost.into()].into_iter().chain(successor(notebook, execution, &[id])).collect();
-    Ok(Decision { events, outcome: Outcome::default() })
+    let lost = ExecutionLost { execution_id: id.clone(), cause: format!("given up by {}", context.actor.key()) };
+    Ok(ended(notebook, id, execution, lost.into()))
 }
 
 fn decide_answer(
@@ -232,6 +276,8 @@ fn decide_record(
     outputs: Vec<Output>,
     execution_count: Option<u64>,
 ) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    check_recorded_size(context, &outputs)?;
     let cell = cells::live_cell(notebook, context, cell_id)?;
     let execution_id: ExecutionId = context.ids.ulid().into();
     let subject = ExecutionSubject::Cell {
@@ -255,10 +301,28 @@ fn decide_record(
     Ok(Decision { events: vec![requested.into(), appended.into(), completed.into()], outcome })
 }
 
+fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<(), Rejection> {
+    let limit = context.limits.max_recorded_output_bytes;
+    if outputs.iter().map(Output::size_bytes).sum::<usize>() <= limit {
+        return Ok(());
+    }
+    let message = format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs");
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
 impl Output {
+    /// About the bytes that it takes in an event.
+    pub(crate) fn size_bytes(&self) -> usize {
+        self.content.get().len() + self.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
+    }
+
     /// Whether it is nbformat's `error`.
     pub fn is_error(&self) -> bool {
         self.output_type().as_deref() == Some("error")
+    }
+
+    fn is_display(&self, display_id: &str) -> bool {
+        self.display_id.as_deref() == Some(display_id)
     }
 
     /// nbformat's `output_type`, when the content has one.
@@ -306,12 +370,9 @@ fn advance(notebook: &mut Notebook, id: &ExecutionId, recorded: &Recorded) {
 }
 
 fn update_display(notebook: &mut Notebook, display_id: &str, output: &Output) {
-    let is_shown = |shown: &Output| shown.display_id.as_deref() == Some(display_id);
-    for execution in notebook.executions.values_mut().filter(|execution| execution.outputs.iter().any(is_shown)) {
-        for shown in Arc::make_mut(execution).outputs.iter_mut().filter(|shown| is_shown(shown)) {
-            shown.content = output.content.clone();
-            shown.blobs.clone_from(&output.blobs);
-        }
+    let shows = |execution: &Execution| execution.outputs.iter().any(|shown| shown.is_display(display_id));
+    for execution in notebook.executions.values_mut().filter(|execution| shows(execution)) {
+        Arc::make_mut(execution).update_display(display_id, output);
     }
 }
 
@@ -353,6 +414,7 @@ impl Execution {
             requested_version: envelope.version,
             correlation_id: envelope.correlation_id.clone(),
             kernel_session: event.kernel_session.clone(),
+            agent: None,
             fence: None,
             timeout_ms: event.timeout_ms,
             stop_on_error: event.stop_on_error,
@@ -374,6 +436,7 @@ impl Execution {
             Event::ExecutionAssigned(event) => {
                 self.status = ExecutionStatus::Assigned;
                 self.kernel_session = Some(event.kernel_session.clone());
+                self.agent = Some(event.agent.clone());
                 self.fence = Some(event.fence);
             }
             Event::ExecutionStarted(event) => {
@@ -382,7 +445,10 @@ impl Execution {
                 self.output_seq = event.output_seq;
             }
             Event::OutputAppended(event) => self.append(&event.outputs, event.output_seq),
-            Event::OutputUpdated(event) => self.output_seq = self.output_seq.max(event.output_seq),
+            Event::OutputUpdated(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.update_display(&event.display_id, &event.output);
+            }
             Event::OutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
             Event::OutputsCleared(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
@@ -403,6 +469,13 @@ impl Execution {
             Event::ExecutionCancelled(event) => self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone())),
             Event::ExecutionLost(event) => self.end(ExecutionStatus::Lost, at, Some(event.cause.clone())),
             _ => {}
+        }
+    }
+
+    fn update_display(&mut self, display_id: &str, output: &Output) {
+        for shown in self.outputs.iter_mut().filter(|shown| shown.is_display(display_id)) {
+            shown.content = output.content.clone();
+            shown.blobs.clone_from(&output.blobs);
         }
     }
 

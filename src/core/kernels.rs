@@ -130,6 +130,7 @@ fn decide_shut_down(notebook: &Notebook, id: KernelSessionId) -> Result<Decision
         KernelPhase::Ending => return Ok(Decision::nothing()),
         KernelPhase::Requested => {
             let cause = "shut down before an agent started it".to_owned();
+            events.push(ShutdownRequested { kernel_session: id.clone() }.into());
             events.push(KernelSessionEnded { kernel_session: id, cause }.into());
         }
         KernelPhase::Claimed | KernelPhase::Started => events.push(ShutdownRequested { kernel_session: id }.into()),
@@ -210,7 +211,7 @@ fn decide_started(
         _ => return Err(wrong_phase(&id, session)),
     };
     // The start is the first event of this decision: its version is the fence.
-    let next = executions::assign_next(notebook, &id, notebook.version + 1, &[]);
+    let next = executions::assign_next(notebook, &id, &agent, notebook.version + 1, &[]);
     let started =
         KernelSessionStarted { kernel_session: id, agent, kernelspec: session.kernelspec.clone(), language_info };
     Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
@@ -224,6 +225,9 @@ fn decide_failed(
 ) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     check_owner(context, session)?;
+    if session.fence.is_some() {
+        return Err(wrong_phase(&id, session));
+    }
     let cause = shortened(context, cause);
     let mut events = cancel_queued(notebook, &id, &format!("the kernel did not start: {cause}"));
     events.push(KernelLaunchFailed { kernel_session: id, cause }.into());
@@ -286,7 +290,7 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         Event::KernelLaunchFailed(event) => end(notebook, &event.kernel_session, &event.cause, version),
         Event::KernelSessionEnded(event) => apply_ended(notebook, event, version),
         Event::InterruptRequested(_) => executions::apply(notebook, recorded),
-        Event::RestartRequested(event) => apply_restart(notebook, event, version),
+        Event::RestartRequested(event) => apply_restart(notebook, event),
         Event::ShutdownRequested(event) => {
             change(notebook, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
         }
@@ -324,10 +328,11 @@ fn apply_started(notebook: &mut Notebook, event: &KernelSessionStarted, version:
     });
 }
 
-fn apply_restart(notebook: &mut Notebook, event: &RestartRequested, version: Version) {
+/// The next session takes the place of the old one, also in line: the default kernel stays the default.
+fn apply_restart(notebook: &mut Notebook, event: &RestartRequested) {
     let Some(session) = notebook.kernels.get_mut(&event.kernel_session) else { return };
     session.phase = KernelPhase::Ending;
-    let (kernelspec, agent) = (session.kernelspec.clone(), session.agent.clone());
+    let (kernelspec, agent, version) = (session.kernelspec.clone(), session.agent.clone(), session.requested_version);
     insert(notebook, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
 }
 

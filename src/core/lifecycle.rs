@@ -79,6 +79,14 @@ fn decide_name(notebook: &Notebook, context: &Context, version: Version, name: &
         return Err(Rejection::new(RejectionCode::VersionInFuture, message));
     }
     let name = checked_title(&context.limits, name)?;
+    let limit = context.limits.max_named_versions;
+    if notebook.named_versions.len() >= limit && !notebook.named_versions.contains_key(&version) {
+        let message = format!("a notebook has at most {limit} named versions: name one of them anew");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    if notebook.named_versions.get(&version) == Some(&name) {
+        return Ok(Decision::nothing());
+    }
     Ok(Decision::one(VersionNamed { version, name }))
 }
 

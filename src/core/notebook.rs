@@ -70,8 +70,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A live cell.
+/// A live cell. In JSON its content stands beside the versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "FlatCell")]
+#[schemars(!from)]
 pub struct Cell {
     #[serde(flatten)]
     pub content: CellContent,
@@ -79,6 +81,32 @@ pub struct Cell {
     pub cell_version: Version,
     /// Version of the last event that changed the source. A change whose base is not older needs no transform.
     pub source_version: Version,
+}
+
+/// How a [`Cell`] is read: serde's `flatten` cannot read raw JSON, so the fields are spelled out.
+#[derive(Deserialize)]
+struct FlatCell {
+    cell_type: CellType,
+    source: String,
+    order_key: OrderKey,
+    #[serde(default)]
+    metadata: RawObject,
+    #[serde(default)]
+    attachments: Option<RawObject>,
+    #[serde(default)]
+    flags: CellFlags,
+    #[serde(default)]
+    latest_execution: Option<ExecutionId>,
+    cell_version: Version,
+    source_version: Version,
+}
+
+impl From<FlatCell> for Cell {
+    fn from(flat: FlatCell) -> Self {
+        let FlatCell { cell_type, source, order_key, metadata, attachments, flags, latest_execution, .. } = flat;
+        let content = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution };
+        Cell { content, cell_version: flat.cell_version, source_version: flat.source_version }
+    }
 }
 
 /// One part of an output that lives in a blob instead of the event.
@@ -180,6 +208,9 @@ pub struct Execution {
     pub correlation_id: CorrelationId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
+    /// The only agent that may write about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
     /// Of the assignment: writes about the execution must carry it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
@@ -229,6 +260,7 @@ pub enum KernelPhase {
 pub struct KernelSession {
     pub kernelspec: String,
     pub phase: KernelPhase,
+    /// Version of the launch request, kept over restarts: the lowest is the default kernel.
     pub requested_version: Version,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,

@@ -3,12 +3,12 @@
 use crate::actor::Actor;
 use crate::command::ExecutionReport;
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
+use crate::decide::Decision;
 use crate::event::{
     ExecutionCancelled, ExecutionCompleted, ExecutionLost, ExecutionStarted, InputRequested, OutputAppended,
     OutputRecovered, OutputUpdated, OutputsCleared,
 };
-use crate::executions::{replayed, successor};
+use crate::executions::{ended, replayed};
 use crate::ids::{ExecutionId, Version};
 use crate::notebook::{Execution, ExecutionStatus, Notebook, Output};
 use crate::rejection::{Rejection, RejectionCode};
@@ -37,7 +37,8 @@ impl Report {
             }
         };
         self.check_fence(notebook, context, execution)?;
-        if self.seq <= execution.output_seq {
+        let says_nothing = matches!(&report, ExecutionReport::Output { outputs } if outputs.is_empty());
+        if self.seq <= execution.output_seq || says_nothing {
             return Ok(Decision::nothing());
         }
         if execution.status.is_finished() {
@@ -54,10 +55,10 @@ impl Report {
     /// The fence must be the one of the assignment; while the execution runs, its session must live and be the sender's.
     fn check_fence(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Result<(), Rejection> {
         let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
-        let is_owner = session.is_none_or(|session| match &context.actor {
-            Actor::Agent { id } => session.agent.as_ref() == Some(id),
+        let is_owner = match &context.actor {
+            Actor::Agent { id } => execution.agent.as_ref() == Some(id),
             actor => *actor == Actor::System,
-        });
+        };
         let is_alive =
             execution.status.is_finished() || session.is_some_and(|session| session.fence == Some(self.fence));
         if execution.fence == Some(self.fence) && is_owner && is_alive {
@@ -105,9 +106,8 @@ impl Report {
                 complete(notebook, execution, completed)
             }
             ExecutionReport::Lost { cause } => {
-                let next = successor(notebook, execution, &[&execution_id]);
-                let lost = ExecutionLost { execution_id, cause };
-                ended(lost.into(), Vec::new(), next)
+                let lost = ExecutionLost { execution_id: execution_id.clone(), cause };
+                ended(notebook, &execution_id, execution, lost.into())
             }
         })
     }
@@ -115,8 +115,8 @@ impl Report {
 
 fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejection> {
     let size: usize = match report {
-        ExecutionReport::Output { outputs } => outputs.iter().map(size_of_output).sum(),
-        ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + size_of_output(output),
+        ExecutionReport::Output { outputs } => outputs.iter().map(Output::size_bytes).sum(),
+        ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + output.size_bytes(),
         ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
         ExecutionReport::Lost { cause } => cause.len(),
         ExecutionReport::Completed { notice, .. } => notice.as_ref().map_or(0, String::len),
@@ -130,38 +130,13 @@ fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejecti
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-fn size_of_output(output: &Output) -> usize {
-    output.content.get().len() + output.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
-}
-
-/// The end of a run: what waits behind a failure is cancelled where it was asked for, and the next one is assigned.
+/// An interrupted run ends as cancelled: its error is the interrupt's.
 fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
     let execution_id = completed.execution_id.clone();
-    let stopped = if completed.ok { Vec::new() } else { stopped_by(notebook, execution) };
-    let mut except: Vec<&ExecutionId> = stopped.clone();
-    except.push(&execution_id);
-    let next = successor(notebook, execution, &except);
-    let cancelled = stopped
-        .into_iter()
-        .map(|id| ExecutionCancelled { execution_id: id.clone(), cause: "an earlier cell failed".to_owned() }.into());
     let end = if execution.cancel_requested && !completed.ok {
         ExecutionCancelled { execution_id: execution_id.clone(), cause: "interrupted".to_owned() }.into()
     } else {
         completed.into()
     };
-    ended(end, cancelled.collect(), next)
-}
-
-fn stopped_by<'a>(notebook: &'a Notebook, failed: &Execution) -> Vec<&'a ExecutionId> {
-    let waits = |execution: &Execution| {
-        execution.status == ExecutionStatus::Queued
-            && execution.stop_on_error
-            && execution.correlation_id == failed.correlation_id
-    };
-    notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
-}
-
-fn ended(end: Decided, cancelled: Vec<Decided>, next: Option<Decided>) -> Decision {
-    let events = [end].into_iter().chain(cancelled).chain(next).collect();
-    Decision { events, outcome: Outcome::default() }
+    ended(notebook, &execution_id, execution, end)
 }

@@ -16,7 +16,6 @@ use crate::event::{
     CellAttachmentsSet, CellFlagsSet, CellMetadataSet, CellMoved, CellSourceEdited, CellTypeChanged, Event,
     NotebookMetadataSet, NotebookRenamed,
 };
-use crate::executions;
 use crate::history::{History, HistoryQuery};
 use crate::ids::{CellId, CorrelationId};
 use crate::lifecycle::check_not_archived;
@@ -169,10 +168,7 @@ impl Inversion {
                 if self.scratch.cells.contains_key(&event.cell_id) {
                     return self.notice(format!("cell {} is there again already", event.cell_id));
                 }
-                let id = event.cell.latest_execution.as_ref();
-                let execution = id.and_then(|id| executions::replayed(history, id)).map(Box::new);
-                let (cell_id, cell) = (event.cell_id.clone(), event.cell.clone());
-                vec![crate::event::CellRestored { cell_id, cell, execution }.into()]
+                cells::restoration(&self.scratch, history, &event.cell_id).map(Decided::from).into_iter().collect()
             }
             Event::NotebookRenamed(event) if self.scratch.title == event.title => {
                 vec![NotebookRenamed { title: event.previous.clone(), previous: event.title.clone() }.into()]
