@@ -258,12 +258,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -
     }
 }
 
-fn decide_grant(
-    notebook: &Notebook,
-    limits: &Limits,
-    subject: Subject,
-    grant: Grant,
-) -> Result<Decision, Rejection> {
+fn decide_grant(notebook: &Notebook, limits: &Limits, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
     check_grantable(&subject, grant)?;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {

@@ -20,7 +20,7 @@ pub fn apply(notebook: &mut Notebook, recorded: &Recorded) {
 fn apply_event(notebook: &mut Notebook, recorded: &Recorded) {
     match &recorded.event {
         Event::NotebookCreated(event) => lifecycle::apply_created(notebook, recorded, event),
-        Event::NotebookForked(_) => {}
+        Event::NotebookForked(_) | Event::UndoSkipped(_) => {}
         Event::NotebookRenamed(event) => lifecycle::apply_renamed(notebook, event),
         Event::NotebookMetadataSet(event) => lifecycle::apply_metadata(notebook, event),
         Event::NotebookArchived(_) => notebook.archived = true,

@@ -101,6 +101,8 @@ events! {
         expires_at: Option<Millis>,
     }
     AccessRevoked { subject: Subject }
+    /// Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
+    UndoSkipped {}
 
     // --- cells ---
     CellInserted { cell_id: CellId, cell: CellContent }

@@ -33,6 +33,7 @@ mod rejection;
 mod reports;
 pub mod text;
 mod undo;
+mod undo_text;
 
 pub use access::{Authority, Operation, Role, Scope, Scopes, Subject, granted_role};
 pub use actor::Actor;

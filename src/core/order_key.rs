@@ -126,7 +126,9 @@ mod tests {
 
     #[test]
     fn integers_are_written_in_their_order() {
-        for (integer, text) in [(0, "a0"), (61, "az"), (62, "b10"), (3843, "bzz"), (3844, "c100"), (-1, "Zz"), (-62, "Z0"), (-63, "Yyz")] {
+        for (integer, text) in
+            [(0, "a0"), (61, "az"), (62, "b10"), (3843, "bzz"), (3844, "c100"), (-1, "Zz"), (-62, "Z0"), (-63, "Yyz")]
+        {
             assert_eq!(written(integer), text);
             assert_eq!(key(text).integers(), Some(vec![integer]));
         }

@@ -1,8 +1,8 @@
 //! Undo and redo, per actor and group: the group's events are inverted against today's state and appended as ordinary
 //! events that carry `undoes`. The stacks are part of the state, so they survive reconnect and restart.
 //!
-//! Text is inverted by rebasing: the group's edits of a cell are taken out from last to first, and everybody else's later
-//! edits are carried over, so nobody else's characters are touched.
+//! Nobody else's characters are touched: text is inverted by rebasing (`undo_text`), and a cell in which others have
+//! written stays when its insertion is undone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,21 @@ use crate::decide::{Decided, Decision, provisional};
 use crate::envelope::{Envelope, Recorded};
 use crate::event::{
     CellAttachmentsSet, CellFlagsSet, CellMetadataSet, CellMoved, CellSourceEdited, CellTypeChanged, Event,
-    NotebookMetadataSet, NotebookRenamed,
+    NotebookMetadataSet, NotebookRenamed, UndoSkipped,
 };
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, CorrelationId};
+use crate::ids::{CellId, CorrelationId, Version};
 use crate::lifecycle::check_not_archived;
 use crate::notebook::{Cell, Notebook, UndoGroup, UndoStacks};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::text::{ChangeSet, TextError};
+use crate::text::TextError;
+use crate::undo_text::Edits;
 
 /// Groups that an actor can go back. A constant, because replicas must agree on it.
-const DEPTH: usize = 200;
+const DEPTH: usize = 100;
+
+/// Actors whose stacks are kept. A constant for the same reason.
+const MAX_ACTORS: usize = 200;
 
 // --- which groups ---
 
@@ -77,9 +81,10 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
         return Err(Rejection::new(RejectionCode::NothingToUndo, message));
     }
     check_own_work(context, &groups)?;
-    let mut inversion = Inversion { scratch: notebook.clone(), decision: Decision::nothing() };
-    for (actor, group) in groups {
-        inversion.invert(context, actor, group)?;
+    let history = std::mem::take(&mut context.history);
+    let mut inversion = Inversion { scratch: notebook.clone(), history, decision: Decision::nothing() };
+    for group in groups {
+        inversion.invert(context, &Group::new(group))?;
     }
     Ok(inversion.decision)
 }
@@ -106,52 +111,56 @@ fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()
 /// The inversion of some groups, one after the other, on the state that each leaves to the next.
 struct Inversion {
     scratch: Notebook,
+    /// What `needs` asked for, and what was decided so far.
+    history: History,
     decision: Decision,
 }
 
 impl Inversion {
-    fn invert(&mut self, context: &mut Context, actor: &str, group: &UndoGroup) -> Result<(), Rejection> {
+    fn invert(&mut self, context: &mut Context, group: &Group) -> Result<(), Rejection> {
         let step: CorrelationId = context.ids.ulid().into();
-        // Edits decided by earlier steps of this command are part of the past by now.
-        let history = std::mem::take(&mut context.history);
-        let inverted = self.invert_group(context, &history, &step, &GroupEvents::of(&history, actor, group));
-        context.history = history;
-        inverted.map_err(|error| {
+        let events_before = self.decision.events.len();
+        self.invert_events(context, &step, group).map_err(|error| {
             let message = format!("this cannot be undone: {error}; nothing was changed");
             Rejection::new(RejectionCode::InvalidChange, message)
-        })
+        })?;
+        if self.decision.events.len() == events_before {
+            self.push(context, &step, group, UndoSkipped {}.into());
+        }
+        Ok(())
     }
 
-    fn invert_group(
-        &mut self,
-        context: &Context,
-        history: &History,
-        step: &CorrelationId,
-        group: &GroupEvents,
-    ) -> Result<(), TextError> {
-        let mut texts_done = BTreeSet::new();
-        for recorded in group.events.iter().rev() {
-            let events = match &recorded.event {
-                Event::CellSourceEdited(event)
-                    if group.inserts(&event.cell_id) || !texts_done.insert(&event.cell_id) =>
-                {
-                    continue;
-                }
-                Event::CellSourceEdited(event) => self.invert_text(history, group, &event.cell_id)?,
-                event => self.invert_event(history, event),
-            };
-            for event in events {
-                self.push(context, step, group.correlation_id, event);
+    fn invert_events(&mut self, context: &Context, step: &CorrelationId, group: &Group) -> Result<(), TextError> {
+        let events: Vec<Recorded> =
+            self.history.events.iter().filter(|recorded| group.contains(recorded)).cloned().collect();
+        let mut texts_done = self.cells_that_go(group, &events);
+        for recorded in events.iter().rev() {
+            for event in self.inverse(group, &recorded.event, &mut texts_done)? {
+                self.push(context, step, group, event);
             }
         }
         Ok(())
     }
 
-    fn push(&mut self, context: &Context, step: &CorrelationId, undoes: &CorrelationId, decided: Decided) {
-        let decided =
-            Decided { event: decided.event, undoes: Some(undoes.clone()), correlation_id: Some(step.clone()) };
+    /// Cells that the group made and that go with all their text, because nobody else has written in them.
+    fn cells_that_go(&self, group: &Group, events: &[Recorded]) -> BTreeSet<CellId> {
+        let made = events.iter().filter_map(|recorded| match &recorded.event {
+            Event::CellInserted(event) => Some(&event.cell_id),
+            _ => None,
+        });
+        made.filter(|cell_id| !self.edits(group, cell_id).others_wrote(&group.actor)).cloned().collect()
+    }
+
+    fn edits(&self, group: &Group, cell_id: &CellId) -> Edits<'_> {
+        Edits::of(&self.history.events, cell_id, group.first_version)
+    }
+
+    fn push(&mut self, context: &Context, step: &CorrelationId, group: &Group, decided: Decided) {
+        let undoes = Some(group.correlation_id.clone());
+        let decided = Decided { event: decided.event, undoes, correlation_id: Some(step.clone()) };
         let recorded = provisional(&self.scratch, context, &decided);
         crate::apply(&mut self.scratch, &recorded);
+        self.history.events.push(recorded);
         self.decision.events.push(decided);
     }
 
@@ -160,61 +169,80 @@ impl Inversion {
         Vec::new()
     }
 
-    fn invert_event(&mut self, history: &History, event: &Event) -> Vec<Decided> {
-        match event {
-            Event::CellInserted(event) => self.invert_insertion(&event.cell_id),
-            Event::CellRestored(event) => self.invert_insertion(&event.cell_id),
-            Event::CellDeleted(event) => {
-                if self.scratch.cells.contains_key(&event.cell_id) {
-                    return self.notice(format!("cell {} is there again already", event.cell_id));
-                }
-                cells::restoration(&self.scratch, history, &event.cell_id).map(Decided::from).into_iter().collect()
+    fn inverse(
+        &mut self,
+        group: &Group,
+        event: &Event,
+        texts_done: &mut BTreeSet<CellId>,
+    ) -> Result<Vec<Decided>, TextError> {
+        Ok(match event {
+            Event::CellSourceEdited(event) if texts_done.insert(event.cell_id.clone()) => {
+                self.inverse_text(group, &event.cell_id)?
             }
-            Event::NotebookRenamed(event) if self.scratch.title == event.title => {
-                vec![NotebookRenamed { title: event.previous.clone(), previous: event.title.clone() }.into()]
+            Event::CellSourceEdited(_) | Event::UndoSkipped(_) => Vec::new(),
+            Event::CellInserted(event) if texts_done.insert(event.cell_id.clone()) => {
+                self.inverse_text(group, &event.cell_id)?
             }
-            Event::NotebookRenamed(_) => self.notice("the notebook was renamed again since".to_owned()),
-            Event::NotebookMetadataSet(event) if self.scratch.metadata == event.metadata => {
-                let (metadata, previous) = (event.previous.clone(), event.metadata.clone());
-                vec![NotebookMetadataSet { metadata, previous }.into()]
-            }
-            Event::NotebookMetadataSet(_) => self.notice("the notebook's metadata was changed again since".to_owned()),
-            event => self.invert_property(event),
-        }
+            Event::CellInserted(event) => self.inverse_insertion(group, &event.cell_id),
+            Event::CellRestored(event) => self.inverse_insertion(group, &event.cell_id),
+            Event::CellDeleted(event) => self.inverse_deletion(&event.cell_id),
+            Event::NotebookRenamed(event) => self.inverse_title(event),
+            Event::NotebookMetadataSet(event) => self.inverse_metadata(event),
+            event => self.inverse_property(event),
+        })
     }
 
-    fn invert_insertion(&mut self, cell_id: &CellId) -> Vec<Decided> {
-        match self.scratch.cells.get(cell_id) {
-            Some(cell) => cells::deletion(&self.scratch, cell_id, cell),
-            None => self.notice(format!("cell {cell_id} was deleted already")),
+    fn inverse_insertion(&mut self, group: &Group, cell_id: &CellId) -> Vec<Decided> {
+        let Some(cell) = self.scratch.cells.get(cell_id) else {
+            return self.notice(format!("cell {cell_id} was deleted already"));
+        };
+        if self.edits(group, cell_id).others_wrote(&group.actor) {
+            return self.notice(format!("others have written in cell {cell_id}: it stays"));
         }
+        cells::deletion(&self.scratch, cell_id, cell)
+    }
+
+    fn inverse_deletion(&mut self, cell_id: &CellId) -> Vec<Decided> {
+        if self.scratch.cells.contains_key(cell_id) {
+            return self.notice(format!("cell {cell_id} is there again already"));
+        }
+        cells::restoration(&self.scratch, &self.history, cell_id).map(Decided::from).into_iter().collect()
+    }
+
+    fn inverse_title(&mut self, event: &NotebookRenamed) -> Vec<Decided> {
+        if self.scratch.title != event.title {
+            return self.notice("the notebook was renamed again since".to_owned());
+        }
+        vec![NotebookRenamed { title: event.previous.clone(), previous: event.title.clone() }.into()]
+    }
+
+    fn inverse_metadata(&mut self, event: &NotebookMetadataSet) -> Vec<Decided> {
+        if self.scratch.metadata != event.metadata {
+            return self.notice("the notebook's metadata was changed again since".to_owned());
+        }
+        let (metadata, previous) = (event.previous.clone(), event.metadata.clone());
+        vec![NotebookMetadataSet { metadata, previous }.into()]
     }
 
     /// A property goes back where it still is what the group made it.
-    fn invert_property(&mut self, event: &Event) -> Vec<Decided> {
+    fn inverse_property(&mut self, event: &Event) -> Vec<Decided> {
         let Some(cell_id) = event.cell_id() else { return Vec::new() };
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return self.notice(format!("cell {cell_id} was deleted since"));
         };
-        match reversed_property(cell, event) {
+        match reversed_property(&self.scratch, cell, event) {
             Some(event) => vec![event.into()],
             None => self.notice(format!("cell {cell_id} was changed again since")),
         }
     }
 
-    fn invert_text(
-        &mut self,
-        history: &History,
-        group: &GroupEvents,
-        cell_id: &CellId,
-    ) -> Result<Vec<Decided>, TextError> {
+    fn inverse_text(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return Ok(self.notice(format!("cell {cell_id} was deleted since: its text was not undone")));
         };
-        let decided = self.decision.events.iter().map(|decided| (&decided.event, false));
-        let past = history.events.iter().map(|recorded| (&recorded.event, group.contains(recorded)));
-        let edits: Vec<_> = past.chain(decided).filter_map(|(event, mine)| edit_of(event, cell_id, mine)).collect();
-        let Some(change) = taken_out(&edits)? else { return Ok(Vec::new()) };
+        let change = self.edits(group, cell_id).without(|recorded| group.contains(recorded))?;
+        let Some(change) = change else { return Ok(Vec::new()) };
+        let change = change.tightened(&change.apply(&cell.content.source)?.removed)?;
         if change.is_identity() {
             return Ok(self.notice(format!("the text in cell {cell_id} was overwritten by others already")));
         }
@@ -223,50 +251,13 @@ impl Inversion {
     }
 }
 
-/// One edit of the cell in question.
-struct Edit<'a> {
-    event: &'a CellSourceEdited,
-    /// Of the group that is undone.
-    mine: bool,
-}
-
-fn edit_of<'a>(event: &'a Event, cell_id: &CellId, mine: bool) -> Option<Edit<'a>> {
-    match event {
-        Event::CellSourceEdited(event) if event.cell_id == *cell_id => Some(Edit { event, mine }),
-        _ => None,
-    }
-}
-
-/// The change that takes the marked edits out of the text that `edits` lead to, and leaves the others in.
-fn taken_out(edits: &[Edit]) -> Result<Option<ChangeSet>, TextError> {
-    // Everybody else's edits after the point that we are at, as they would be without the edits taken out so far.
-    let mut later: Vec<ChangeSet> = Vec::new();
-    let mut whole: Option<ChangeSet> = None;
-    for edit in edits.iter().rev() {
-        if !edit.mine {
-            later.insert(0, edit.event.change.clone());
-            continue;
-        }
-        let mut inverse = edit.event.change.invert_with(&edit.event.removed)?;
-        for other in &mut later {
-            let rebased = other.map(&inverse, true)?;
-            inverse = inverse.map(other, false)?;
-            *other = rebased;
-        }
-        whole = Some(match whole {
-            Some(before) => before.compose(&inverse)?,
-            None => inverse,
-        });
-    }
-    Ok(whole)
-}
-
-fn reversed_property(cell: &Cell, event: &Event) -> Option<Event> {
+fn reversed_property(notebook: &Notebook, cell: &Cell, event: &Event) -> Option<Event> {
     let content = &cell.content;
     let cell_id = event.cell_id()?.clone();
     match event {
         Event::CellMoved(event) if content.order_key == event.order_key => {
-            Some(CellMoved { cell_id, order_key: event.previous.clone(), previous: event.order_key.clone() }.into())
+            let order_key = cells::free_key(notebook, &cell_id, &event.previous);
+            Some(CellMoved { cell_id, order_key, previous: event.order_key.clone() }.into())
         }
         Event::CellTypeChanged(event) if content.cell_type == event.cell_type => {
             Some(CellTypeChanged { cell_id, cell_type: event.previous, previous: event.cell_type }.into())
@@ -286,36 +277,34 @@ fn reversed_property(cell: &Cell, event: &Event) -> Option<Event> {
     }
 }
 
-/// The recorded events of one group.
-struct GroupEvents<'a> {
-    correlation_id: &'a CorrelationId,
-    actor: &'a str,
-    events: Vec<&'a Recorded>,
+/// A group that is being inverted. The stacks move while it is, so it is held by itself.
+struct Group {
+    actor: String,
+    correlation_id: CorrelationId,
+    first_version: Version,
+    last_version: Version,
 }
 
-impl<'a> GroupEvents<'a> {
-    fn of(history: &'a History, actor: &'a str, group: &'a UndoGroup) -> Self {
-        let mut whole = Self { correlation_id: &group.correlation_id, actor, events: Vec::new() };
-        whole.events = history.events.iter().filter(|recorded| whole.contains(recorded)).collect();
-        whole
+impl Group {
+    fn new((actor, group): (&str, &UndoGroup)) -> Self {
+        let UndoGroup { correlation_id, first_version, last_version, .. } = group.clone();
+        Self { actor: actor.to_owned(), correlation_id, first_version, last_version }
     }
 
+    /// By version too: a correlation that was undone may be used again.
     fn contains(&self, recorded: &Recorded) -> bool {
-        let Envelope { correlation_id, actor, .. } = &recorded.envelope;
-        correlation_id == self.correlation_id && is_undoable(&recorded.event) && actor.key() == self.actor
-    }
-
-    /// The cell's insertion is of this group, so that taking it out takes the text with it.
-    fn inserts(&self, cell_id: &CellId) -> bool {
-        let is_insertion = |event: &Event| matches!(event, Event::CellInserted(event) if event.cell_id == *cell_id);
-        self.events.iter().any(|recorded| is_insertion(&recorded.event))
+        let Envelope { correlation_id, actor, version, .. } = &recorded.envelope;
+        (self.first_version..=self.last_version).contains(version)
+            && *correlation_id == self.correlation_id
+            && is_undoable(&recorded.event)
+            && actor.key() == self.actor
     }
 }
 
 /// Runs, kernels, access and clearing outputs are not undone.
 fn is_undoable(event: &Event) -> bool {
     match event {
-        Event::NotebookRenamed(_) | Event::NotebookMetadataSet(_) => true,
+        Event::NotebookRenamed(_) | Event::NotebookMetadataSet(_) | Event::UndoSkipped(_) => true,
         Event::CellOutputsCleared(_) => false,
         event => event.cell_id().is_some(),
     }
@@ -336,20 +325,41 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         }
         Some(target) => apply_undoing(&mut notebook.undo, &actor, recorded, target),
     }
+    forget_oldest(&mut notebook.undo);
 }
 
-/// Moves the undone group to the other stack: under the correlation of the events that undo it.
+/// Moves the undone group to the other stack: under the correlation of the events that undo it, which is there already
+/// when this is not the first of them.
 fn apply_undoing(undo: &mut BTreeMap<String, UndoStacks>, actor: &str, recorded: &Recorded, target: &CorrelationId) {
     let correlation = &recorded.envelope.correlation_id;
     let stacks = undo.entry(actor.to_owned()).or_default();
-    let holds = |stack: &[UndoGroup], id: &CorrelationId| stack.iter().any(|group| group.correlation_id == *id);
-    let is_undo = holds(&stacks.undo, target) || holds(&stacks.redo, correlation);
-    stacks.undo.retain(|group| group.correlation_id != *target);
-    stacks.redo.retain(|group| group.correlation_id != *target);
-    extend(if is_undo { &mut stacks.redo } else { &mut stacks.undo }, recorded);
-    // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
-    for (_, others) in undo.iter_mut().filter(|(key, _)| *key != actor) {
-        others.undo.retain(|group| group.correlation_id != *target);
+    let is_begun = holds(&stacks.undo, correlation) || holds(&stacks.redo, correlation);
+    let is_own = holds(&stacks.undo, target) || holds(&stacks.redo, target);
+    let is_redo = holds(&stacks.undo, correlation) || holds(&stacks.redo, target);
+    if is_own {
+        stacks.undo.retain(|group| group.correlation_id != *target);
+        stacks.redo.retain(|group| group.correlation_id != *target);
+    }
+    extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded);
+    if !is_own && !is_begun {
+        // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
+        undo.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
+    }
+}
+
+fn holds(stack: &[UndoGroup], id: &CorrelationId) -> bool {
+    stack.iter().any(|group| group.correlation_id == *id)
+}
+
+/// Forgets the stacks of who has been away longest, so that the state stays small however many take part.
+fn forget_oldest(undo: &mut BTreeMap<String, UndoStacks>) {
+    let last =
+        |stacks: &UndoStacks| stacks.undo.iter().chain(&stacks.redo).map(|group| group.last_version).max().unwrap_or(0);
+    while undo.len() > MAX_ACTORS {
+        let Some(oldest) = undo.iter().min_by_key(|(_, stacks)| last(stacks)).map(|(key, _)| key.clone()) else {
+            return;
+        };
+        undo.remove(&oldest);
     }
 }
 

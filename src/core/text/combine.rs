@@ -50,12 +50,42 @@ impl ChangeSet {
         Ok(ChangeSet { sections: sections.collect::<Result<_, _>>()? })
     }
 
+    /// Whether any text is inserted.
+    pub fn inserts_text(&self) -> bool {
+        self.sections.iter().any(|section| section.insert_length > 0)
+    }
+
+    /// The same change with each replacement cut down to what differs from the text that it removes.
+    ///
+    /// # Errors
+    /// As [`ChangeSet::invert_with`].
+    pub fn tightened(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
+        let inverse = self.invert_with(removed)?;
+        let mut builder = Builder::default();
+        for (section, inverse) in self.sections.iter().zip(&inverse.sections) {
+            match (&section.insert, &inverse.insert) {
+                (Some(new), Some(old)) => append(&mut builder, &super::diff(old, new)),
+                _ => builder.keep(section.length),
+            }
+        }
+        builder.finish()
+    }
+
     /// The change that undoes `self`, which is a change of `doc`.
     ///
     /// # Errors
     /// As [`ChangeSet::apply`].
     pub fn invert(&self, doc: &str) -> Result<ChangeSet, TextError> {
         self.invert_with(&self.removed_from(doc)?)
+    }
+}
+
+fn append(builder: &mut Builder, change: &ChangeSet) {
+    for section in &change.sections {
+        match &section.insert {
+            Some(insert) => builder.replace(section.length, insert, section.insert_length),
+            None => builder.keep(section.length),
+        }
     }
 }
 
