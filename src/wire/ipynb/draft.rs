@@ -131,14 +131,13 @@ impl CellDraft {
         let Some(mut aside) = take_aside(&mut self.metadata) else {
             return;
         };
-        let before = aside.len();
         self.restore_type(&mut aside, notices);
         restore_map(&mut aside, "flags", &mut self.flags);
         restore_map(&mut aside, "extra", &mut self.extra);
         self.restore_attachments(&mut aside);
         self.restore_outputs(&mut aside, notices);
         drop_stale(&mut aside, &CELL_ASIDE, notices);
-        restore_metadata(&mut self.metadata, aside, before, notices);
+        restore_metadata(&mut self.metadata, aside, notices);
     }
 
     fn restore_type(&mut self, aside: &mut Map, notices: &mut Notices) {
@@ -249,10 +248,9 @@ impl NotebookDraft {
         let Some(mut aside) = take_aside(&mut self.metadata) else {
             return;
         };
-        let before = aside.len();
         restore_map(&mut aside, "extra", &mut self.extra);
         drop_stale(&mut aside, &["extra"], notices);
-        restore_metadata(&mut self.metadata, aside, before, notices);
+        restore_metadata(&mut self.metadata, aside, notices);
     }
 }
 
@@ -292,7 +290,7 @@ fn take_aside(metadata: &mut Map) -> Option<Map> {
 }
 
 /// Puts odd metadata entries back where they were, and what is left of `metadata.notarium`, if anything, as well.
-fn restore_metadata(metadata: &mut Map, mut aside: Map, before: usize, notices: &mut Notices) {
+fn restore_metadata(metadata: &mut Map, mut aside: Map, notices: &mut Notices) {
     let mut odd = take_object(&mut aside, "metadata").unwrap_or_default();
     aside.remove("metadata");
     let own = odd.remove("notarium").filter(|own| !own.is_object());
@@ -302,7 +300,7 @@ fn restore_metadata(metadata: &mut Map, mut aside: Map, before: usize, notices: 
             Entry::Vacant(entry) => _ = entry.insert(value),
         }
     }
-    if !aside.is_empty() || before == 0 {
+    if !aside.is_empty() {
         metadata.insert("notarium".to_owned(), Json::Object(aside));
     } else if let Some(own) = own {
         metadata.insert("notarium".to_owned(), own);

@@ -103,6 +103,14 @@ fn an_invalid_id_is_replaced_and_kept_aside() {
 }
 
 #[test]
+fn ids_are_of_64_characters_at_most() {
+    let cell =
+        |length| format!(r#"{{"id": "{}", "cell_type": "raw", "source": "", "metadata": {{}}}}"#, "x".repeat(length));
+    let imported = round_trip(&notebook(&format!("{}, {}", cell(64), cell(65))));
+    assert_eq!((imported.document.cells[0].id.len(), imported.document.cells[1].id.as_str()), (64, "new-1"));
+}
+
+#[test]
 fn a_notebook_of_the_future_loses_nothing() {
     let imported = round_trip(include_str!("../../../tests/fixtures/notebooks/test4plus.ipynb"));
     let document = &imported.document;
@@ -277,6 +285,29 @@ fn the_part_of_an_output_that_fits_is_shown_to_others() {
 }
 
 #[test]
+fn lines_end_where_python_ends_them() {
+    let text = "a\nb\r\nc\rd\u{b}e\u{c}f\u{1c}g\u{1d}h\u{1e}i\u{85}j\u{2028}k\u{2029}l\u{1f}\n\n\r";
+    let expected = [
+        "a\n",
+        "b\r\n",
+        "c\r",
+        "d\u{b}",
+        "e\u{c}",
+        "f\u{1c}",
+        "g\u{1d}",
+        "h\u{1e}",
+        "i\u{85}",
+        "j\u{2028}",
+        "k\u{2029}",
+        "l\u{1f}\n",
+        "\n",
+        "\r",
+    ];
+    assert_eq!(output::lines(text), json::Json::Array(expected.map(json::Json::text).into()));
+    assert_eq!(output::lines(""), json::Json::Array(Vec::new()));
+}
+
+#[test]
 fn a_patch_is_left_out_when_another_program_has_run_the_cell() {
     let text = export(
         &import(&code_cell(r#"{"output_type": "stream", "name": "stdout", "text": "old", "more": 1}"#)).document,
@@ -341,6 +372,10 @@ fn versions_are_guessed_from_the_shape() {
         ),
         (r#"{"nbformat": 3, "cells": [{"cell_type": "code", "input": ["s", "t"]}]}"#, "s\nt"),
         (r#"{"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "code", "input": ["s", "t"]}]}]}"#, "s\nt"),
+        (
+            r#"{"nbformat": 2, "worksheets": [{"cells": [{"cell_type": "markdown", "source": ["s\n", "t"]}]}]}"#,
+            "s\n\nt",
+        ),
         (r#"{"cells": [{"cell_type": "code", "code": "s", "prompt_number": 4}]}"#, "s"),
         (r#"{"nbformat": 1, "cells": [{"cell_type": "text", "text": "s"}]}"#, "s"),
     ];
@@ -371,6 +406,13 @@ fn worksheets_are_flattened_and_the_name_is_offered_as_title() {
         r#"{"data":{"application/json":{"a":1.0},"image/png":"AA"},"execution_count":3,"metadata":{},"output_type":"execute_result"}"#
     );
     assert_eq!(document.extra["worksheets"].get(), r#"[{"metadata":{"kept":1}},{}]"#);
+}
+
+#[test]
+fn a_source_that_an_input_displaces_is_kept_aside() {
+    let text = r#"{"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "a", "source": "b"}]}]}"#;
+    let cell = &round_trip(text).document.cells[0];
+    assert_eq!((cell.source.as_str(), cell.extra["input"].get()), ("a", "\"b\""));
 }
 
 #[test]
@@ -596,7 +638,10 @@ mod laws {
         ) {
             let mut bytes = FILES[file].as_bytes().to_vec();
             for (at, byte, kind) in damage {
-                let at = at.index(bytes.len());
+                let at = at.index(bytes.len().max(1));
+                if bytes.is_empty() {
+                    break;
+                }
                 match kind {
                     0 => bytes[at] = byte,
                     1 => _ = bytes.remove(at),

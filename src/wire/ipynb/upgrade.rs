@@ -93,7 +93,7 @@ fn upgrade_cell(cell: &mut Map, lines: Lines, notices: &mut Notices) {
         Some("code") => upgrade_code(cell, lines, notices),
         Some("text") => {
             cell.insert("cell_type".to_owned(), Json::text("markdown"));
-            rename(cell, "text", "source");
+            rename_keeping(cell, "text", "source");
         }
         _ => {}
     }
@@ -107,10 +107,10 @@ fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
         // What nbformat 2 had for the cells of nbformat 1.
         cell.entry("collapsed".to_owned()).or_insert(Json::Bool(false));
     }
-    rename(cell, "code", "source");
-    rename(cell, "input", "source");
+    rename_keeping(cell, "code", "source");
+    rename_keeping(cell, "input", "source");
     cell.entry("source".to_owned()).or_insert_with(|| Json::text(""));
-    rename(cell, "prompt_number", "execution_count");
+    rename_keeping(cell, "prompt_number", "execution_count");
     if let (Some(collapsed), Some(Json::Object(metadata))) = (cell.get("collapsed").cloned(), cell.get_mut("metadata"))
     {
         metadata.insert("collapsed".to_owned(), collapsed);
@@ -128,6 +128,14 @@ fn upgrade_code(cell: &mut Map, lines: Lines, notices: &mut Notices) {
 fn rename(map: &mut Map, from: &str, to: &str) {
     if let Some(value) = map.remove(from) {
         map.insert(to.to_owned(), value);
+    }
+}
+
+/// A value that is displaced stays, under the old name.
+fn rename_keeping(map: &mut Map, from: &str, to: &str) {
+    let Some(value) = map.remove(from) else { return };
+    if let Some(displaced) = map.insert(to.to_owned(), value) {
+        map.insert(from.to_owned(), displaced);
     }
 }
 
