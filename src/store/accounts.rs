@@ -8,8 +8,12 @@
 //!
 //! Rights *in* a notebook are not here: they are events of that notebook.
 
+#[cfg(test)]
+mod contract;
 mod memory;
 mod records;
+mod rows;
+mod sqlite;
 
 use async_trait::async_trait;
 use notarium_core::{Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
@@ -18,6 +22,7 @@ use crate::StoreError;
 
 pub use memory::MemoryAccountStore;
 pub use records::*;
+pub use sqlite::SqliteAccountStore;
 
 /// The most entries that one question returns, whatever was asked.
 pub const MAX_ACCOUNT_PAGE: usize = 1_000;
@@ -40,7 +45,7 @@ pub enum AccountError {
     Store(#[from] StoreError),
 }
 
-/// Reads and writes accounts.
+/// Reads and writes accounts. Every backend passes `contract::run`.
 #[async_trait]
 pub trait AccountStore: Send + Sync + 'static {
     /// Applies the changes in order, all or none, and records `audit` with them.
@@ -57,6 +62,9 @@ pub trait AccountStore: Send + Sync + 'static {
     async fn tokens(&self, filter: &TokenFilter, limit: usize) -> Result<Vec<Token>, AccountError>;
     /// When a token was last used, coarsely. Not audited.
     async fn touch_token(&self, id: &TokenId, at: Millis) -> Result<(), AccountError>;
+
+    /// Removes the tokens that were revoked or expired before `before`; says how many. Not audited.
+    async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError>;
 
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError>;
     async fn workspaces(&self, after: Option<&WorkspaceId>, limit: usize) -> Result<Vec<Workspace>, AccountError>;

@@ -56,7 +56,7 @@ impl Accounts {
                 self.user_mut(user)?.deactivated_at = None;
                 Ok(())
             }
-            AccountChange::CreateToken(token) => create(&mut self.tokens, &token.id, token, "token"),
+            AccountChange::CreateToken(token) => self.create_token(token),
             AccountChange::RevokeToken { token, at } => self.revoke_token(token, *at).map(drop),
             AccountChange::SpendToken { token, at } => self.spend_token(token, *at),
             AccountChange::RevokeTokensOf { user, kinds, except, at } => {
@@ -69,7 +69,10 @@ impl Accounts {
             AccountChange::RenameWorkspace { workspace, name } => self.rename_workspace(workspace, name),
             AccountChange::SetMember { workspace, user, role } => self.set_member(workspace, user, *role),
             AccountChange::PlaceNotebook { notebook, workspace } => self.place(notebook, workspace.as_ref()),
-            AccountChange::CreateShareLink(link) => create(&mut self.share_links, &link.id, link, "share link"),
+            AccountChange::CreateShareLink(link) => {
+                self.user_mut(&link.created_by)?;
+                create(&mut self.share_links, &link.id, link, "share link")
+            }
             AccountChange::RevokeShareLink { share_link, at } => self.revoke_share_link(share_link, *at),
         }
     }
@@ -134,6 +137,14 @@ impl Accounts {
                 token.revoked_at.get_or_insert(at);
             }
         }
+    }
+
+    fn create_token(&mut self, token: &Token) -> Result<(), AccountError> {
+        self.user_mut(&token.created_by)?;
+        if let TokenHolder::User(holder) = &token.holder {
+            self.user_mut(holder)?;
+        }
+        create(&mut self.tokens, &token.id, token, "token")
     }
 
     fn check_workspace(&self, id: &WorkspaceId) -> Result<(), AccountError> {
@@ -276,6 +287,14 @@ impl AccountStore for MemoryAccountStore {
             token.last_used_at = token.last_used_at.max(Some(at));
         }
         Ok(())
+    }
+
+    async fn forget_ended_tokens(&self, before: Millis) -> Result<u64, AccountError> {
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_kept = |token: &Token| token.ended_at().is_none_or(|at| at >= before);
+        let count = accounts.tokens.len();
+        accounts.tokens.retain(|_, token| is_kept(token));
+        Ok((count - accounts.tokens.len()) as u64)
     }
 
     async fn workspace(&self, id: &WorkspaceId) -> Result<Option<Workspace>, AccountError> {

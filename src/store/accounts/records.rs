@@ -161,6 +161,11 @@ impl Token {
     pub fn kind(&self) -> TokenKind {
         self.scopes.kind()
     }
+
+    /// When it was revoked, or else expires.
+    pub fn ended_at(&self) -> Option<Millis> {
+        self.revoked_at.or(self.expires_at)
+    }
 }
 
 /// Which tokens to list.

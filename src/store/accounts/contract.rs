@@ -1,0 +1,361 @@
+//! What every [`AccountStore`] must do.
+
+use std::sync::Arc;
+
+use notarium_core::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
+
+use super::*;
+
+type Store = Arc<dyn AccountStore>;
+
+/// Runs every case, each on a store of its own.
+pub(super) async fn run(fresh: impl AsyncFn() -> Store) {
+    users_are_found_by_id_and_login(fresh().await).await;
+    a_login_is_taken_once(fresh().await).await;
+    changes_are_made_together_or_not_at_all(fresh().await).await;
+    the_last_admin_stays(fresh().await).await;
+    deactivating_revokes_what_the_person_holds_or_made(fresh().await).await;
+    a_one_time_token_is_spent_once(fresh().await).await;
+    tokens_come_back_as_they_were_written(fresh().await).await;
+    tokens_of_a_person_are_revoked_by_kind(fresh().await).await;
+    ended_tokens_are_forgotten(fresh().await).await;
+    a_workspace_keeps_an_owner(fresh().await).await;
+    notebooks_are_placed_in_one_workspace(fresh().await).await;
+    share_links_live_until_revoked(fresh().await).await;
+    the_audit_tells_every_change_newest_first(fresh().await).await;
+    what_is_unknown_is_refused(fresh().await).await;
+}
+
+pub(super) fn user(id: &str, login: Option<&str>, is_admin: bool) -> User {
+    User {
+        id: UserId::new(id).unwrap(),
+        name: format!("Name of {id}"),
+        login: login.map(str::to_owned),
+        password_hash: None,
+        is_admin,
+        created_at: 1,
+        deactivated_at: None,
+    }
+}
+
+pub(super) fn token(id: &str, kind: TokenKind, holder: &str, created_at: Millis) -> Token {
+    let agent = kind == TokenKind::Agent;
+    let holder_id = UserId::new(holder).unwrap();
+    Token {
+        id: TokenId::new(id).unwrap(),
+        holder: if agent {
+            TokenHolder::Agent(AgentId::new(id).unwrap())
+        } else {
+            TokenHolder::User(holder_id.clone())
+        },
+        created_by: holder_id,
+        secret_hash: [7; 32],
+        scopes: TokenScopes::all_of(kind),
+        coverage: Coverage::All,
+        label: "a label".to_owned(),
+        created_at,
+        expires_at: Some(5_000),
+        last_used_at: None,
+        revoked_at: None,
+    }
+}
+
+fn link(id: &str, notebook: &str, created_at: Millis) -> ShareLink {
+    ShareLink {
+        id: ShareLinkId::new(id).unwrap(),
+        notebook_id: NotebookId::new(notebook).unwrap(),
+        role: Role::Commenter,
+        secret_hash: [9; 32],
+        label: "for the class".to_owned(),
+        created_by: UserId::new("ann").unwrap(),
+        created_at,
+        expires_at: Some(9_000),
+        revoked_at: None,
+    }
+}
+
+fn audit(action: &str) -> AuditEntry {
+    AuditEntry { at: 3, actor: "system".to_owned(), action: action.to_owned(), subject: "it".to_owned() }
+}
+
+async fn apply(store: &Store, changes: &[AccountChange]) -> Result<(), AccountError> {
+    store.apply(changes, &audit("test")).await
+}
+
+async fn with_ann(store: &Store) -> UserId {
+    apply(store, &[AccountChange::CreateUser(user("ann", Some("ann"), true))]).await.unwrap();
+    UserId::new("ann").unwrap()
+}
+
+async fn users_are_found_by_id_and_login(store: Store) {
+    let ann = with_ann(&store).await;
+    let bob = AccountChange::CreateUser(user("bob", None, false));
+    let set = AccountChange::SetPassword { user: ann.clone(), hash: "$argon2id$…".to_owned() };
+    apply(&store, &[bob, set]).await.unwrap();
+    let expected = User { password_hash: Some("$argon2id$…".to_owned()), ..user("ann", Some("ann"), true) };
+    assert_eq!(store.user(&ann).await.unwrap(), Some(expected.clone()));
+    assert_eq!(store.user_by_login("ANN").await.unwrap(), Some(expected));
+    assert_eq!(store.user_by_login("bob").await.unwrap(), None);
+    let ids: Vec<String> = store.users(None, 10).await.unwrap().iter().map(|user| user.id.to_string()).collect();
+    assert_eq!(ids, ["ann", "bob"]);
+    assert_eq!(store.users(Some(&ann), 10).await.unwrap(), [user("bob", None, false)]);
+    assert_eq!(store.users(None, 1).await.unwrap().len(), 1);
+}
+
+async fn a_login_is_taken_once(store: Store) {
+    let ann = with_ann(&store).await;
+    let taken = Err(AccountError::Taken { what: "login" });
+    assert_eq!(apply(&store, &[AccountChange::CreateUser(user("bob", Some("ann"), false))]).await, taken);
+    apply(&store, &[AccountChange::CreateUser(user("bob", Some("bob"), false))]).await.unwrap();
+    let set = |login: &str| AccountChange::SetProfile {
+        user: ann.clone(),
+        name: "Ann B.".to_owned(),
+        login: login.to_owned(),
+    };
+    assert_eq!(apply(&store, &[set("bob")]).await, taken);
+    apply(&store, &[set("ann")]).await.unwrap();
+    assert_eq!(store.user(&ann).await.unwrap().unwrap().name, "Ann B.");
+    let again = apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await;
+    assert_eq!(again, Err(AccountError::Taken { what: "user" }));
+}
+
+async fn changes_are_made_together_or_not_at_all(store: Store) {
+    let ann = with_ann(&store).await;
+    let bob = AccountChange::CreateUser(user("bob", None, false));
+    let impossible = AccountChange::CreateUser(user("ann", None, false));
+    apply(&store, &[bob, impossible]).await.unwrap_err();
+    assert_eq!(store.users(Some(&ann), 10).await.unwrap(), []);
+    assert_eq!(store.audit(None, 10).await.unwrap().len(), 1, "a refused change is not in the audit");
+}
+
+async fn the_last_admin_stays(store: Store) {
+    let ann = with_ann(&store).await;
+    let bob = UserId::new("bob").unwrap();
+    apply(&store, &[AccountChange::CreateUser(user("bob", None, false))]).await.unwrap();
+    let deactivate = |user: &UserId| AccountChange::DeactivateUser { user: user.clone(), at: 4 };
+    let demote = AccountChange::SetAdmin { user: ann.clone(), is_admin: false };
+    assert_eq!(apply(&store, &[deactivate(&ann)]).await, Err(AccountError::LastAdmin));
+    assert_eq!(apply(&store, std::slice::from_ref(&demote)).await, Err(AccountError::LastAdmin));
+    assert_eq!(store.user(&ann).await.unwrap(), Some(user("ann", Some("ann"), true)));
+    apply(&store, &[AccountChange::SetAdmin { user: bob.clone(), is_admin: true }]).await.unwrap();
+    apply(&store, &[deactivate(&bob)]).await.unwrap();
+    assert_eq!(apply(&store, std::slice::from_ref(&demote)).await, Err(AccountError::LastAdmin));
+    apply(&store, &[AccountChange::ReactivateUser { user: bob.clone() }]).await.unwrap();
+    assert_eq!(store.user(&bob).await.unwrap().unwrap().deactivated_at, None);
+    apply(&store, &[demote]).await.unwrap();
+}
+
+async fn deactivating_revokes_what_the_person_holds_or_made(store: Store) {
+    with_ann(&store).await;
+    let bob = UserId::new("bob").unwrap();
+    let changes = [
+        AccountChange::CreateUser(user("bob", None, false)),
+        AccountChange::CreateToken(token("held", TokenKind::Session, "bob", 1)),
+        AccountChange::CreateToken(token("made", TokenKind::Agent, "bob", 1)),
+        AccountChange::CreateToken(token("other", TokenKind::Api, "ann", 1)),
+        AccountChange::DeactivateUser { user: bob.clone(), at: 4 },
+        AccountChange::DeactivateUser { user: bob.clone(), at: 5 },
+    ];
+    apply(&store, &changes).await.unwrap();
+    assert_eq!(store.user(&bob).await.unwrap().unwrap().deactivated_at, Some(4));
+    for (id, revoked_at) in [("held", Some(4)), ("made", Some(4)), ("other", None)] {
+        let found = store.token(&TokenId::new(id).unwrap()).await.unwrap().unwrap();
+        assert_eq!(found.revoked_at, revoked_at, "{id}");
+    }
+}
+
+async fn a_one_time_token_is_spent_once(store: Store) {
+    with_ann(&store).await;
+    let id = TokenId::new("once").unwrap();
+    apply(&store, &[AccountChange::CreateToken(token("once", TokenKind::Owner, "ann", 1))]).await.unwrap();
+    let spend = AccountChange::SpendToken { token: id.clone(), at: 6 };
+    apply(&store, std::slice::from_ref(&spend)).await.unwrap();
+    assert_eq!(apply(&store, &[spend]).await, Err(AccountError::AlreadySpent));
+    let revoke = AccountChange::RevokeToken { token: id.clone(), at: 8 };
+    apply(&store, &[revoke]).await.unwrap();
+    assert_eq!(store.token(&id).await.unwrap().unwrap().revoked_at, Some(6), "the first end counts");
+}
+
+async fn tokens_come_back_as_they_were_written(store: Store) {
+    let ann = with_ann(&store).await;
+    let notebooks = ["n1", "n2"].map(|id| NotebookId::new(id).unwrap());
+    let written = [
+        Token { coverage: Coverage::Notebooks(notebooks.into()), ..token("a", TokenKind::Agent, "ann", 1) },
+        Token {
+            coverage: Coverage::Workspace(WorkspaceId::new("w").unwrap()),
+            expires_at: None,
+            scopes: TokenScopes::new(TokenKind::Api, [Scope::Read, Scope::Confirm].into()).unwrap(),
+            ..token("b", TokenKind::Api, "ann", 2)
+        },
+        token("c", TokenKind::Session, "ann", 3),
+    ];
+    let changes: Vec<AccountChange> = written.iter().cloned().map(AccountChange::CreateToken).collect();
+    apply(&store, &changes).await.unwrap();
+    let [agent, api, session] = written;
+    assert_eq!(store.token(&agent.id).await.unwrap(), Some(agent.clone()));
+    let of_user = store.tokens(&TokenFilter::OfUser(ann.clone()), 10).await.unwrap();
+    assert_eq!(of_user, [session, api], "newest first");
+    assert_eq!(store.tokens(&TokenFilter::AgentsBy(ann), 10).await.unwrap(), [agent.clone()]);
+    assert_eq!(store.tokens(&TokenFilter::AllAgents, 10).await.unwrap(), [agent.clone()]);
+    store.touch_token(&agent.id, 77).await.unwrap();
+    store.touch_token(&agent.id, 70).await.unwrap();
+    assert_eq!(store.token(&agent.id).await.unwrap().unwrap().last_used_at, Some(77));
+}
+
+async fn tokens_of_a_person_are_revoked_by_kind(store: Store) {
+    let ann = with_ann(&store).await;
+    let kinds = [("s1", TokenKind::Session), ("s2", TokenKind::Session), ("p", TokenKind::Api)];
+    let changes = kinds.map(|(id, kind)| AccountChange::CreateToken(token(id, kind, "ann", 1)));
+    apply(&store, &changes).await.unwrap();
+    let except = Some(TokenId::new("s1").unwrap());
+    let revoke = |except| AccountChange::RevokeTokensOf {
+        user: ann.clone(),
+        kinds: vec![TokenKind::Session],
+        except,
+        at: 4,
+    };
+    let alive = async || {
+        let tokens = store.tokens(&TokenFilter::OfUser(ann.clone()), 10).await.unwrap();
+        tokens.iter().map(|token| token.id.to_string()).collect::<Vec<_>>()
+    };
+    apply(&store, &[revoke(except)]).await.unwrap();
+    assert_eq!(alive().await, ["s1", "p"]);
+    apply(&store, &[revoke(None)]).await.unwrap();
+    assert_eq!(alive().await, ["p"]);
+}
+
+async fn ended_tokens_are_forgotten(store: Store) {
+    with_ann(&store).await;
+    let changes = [
+        AccountChange::CreateToken(Token { expires_at: None, ..token("lasting", TokenKind::Api, "ann", 1) }),
+        AccountChange::CreateToken(token("expired", TokenKind::Session, "ann", 1)),
+        AccountChange::CreateToken(Token { revoked_at: Some(10), ..token("revoked", TokenKind::Api, "ann", 1) }),
+    ];
+    apply(&store, &changes).await.unwrap();
+    assert_eq!(store.forget_ended_tokens(10).await.unwrap(), 0);
+    assert_eq!(store.forget_ended_tokens(11).await.unwrap(), 1);
+    assert_eq!(store.forget_ended_tokens(5_001).await.unwrap(), 1);
+    assert!(store.token(&TokenId::new("lasting").unwrap()).await.unwrap().is_some());
+}
+
+async fn a_workspace_keeps_an_owner(store: Store) {
+    let ann = with_ann(&store).await;
+    let (bob, lab) = (UserId::new("bob").unwrap(), WorkspaceId::new("lab").unwrap());
+    let member = |user: &UserId, role| AccountChange::SetMember { workspace: lab.clone(), user: user.clone(), role };
+    let workspace = Workspace { id: lab.clone(), name: "Lab".to_owned(), created_at: 2 };
+    let changes = [
+        AccountChange::CreateUser(user("bob", None, false)),
+        AccountChange::CreateWorkspace(workspace.clone()),
+        member(&ann, Some(Role::Owner)),
+        member(&bob, Some(Role::Viewer)),
+    ];
+    apply(&store, &changes).await.unwrap();
+    assert_eq!(store.workspace(&lab).await.unwrap(), Some(workspace.clone()));
+    assert_eq!(apply(&store, &[member(&ann, None)]).await, Err(AccountError::LastWorkspaceOwner));
+    assert_eq!(apply(&store, &[member(&ann, Some(Role::Editor))]).await, Err(AccountError::LastWorkspaceOwner));
+    let rename = AccountChange::RenameWorkspace { workspace: lab.clone(), name: "Laboratory".to_owned() };
+    apply(&store, &[member(&bob, Some(Role::Owner)), member(&ann, None), rename]).await.unwrap();
+    let left = Membership { workspace_id: lab.clone(), user_id: bob.clone(), role: Role::Owner };
+    assert_eq!(store.members(&lab).await.unwrap(), [left.clone()]);
+    assert_eq!(store.memberships(&bob).await.unwrap(), [left]);
+    assert_eq!(store.memberships(&ann).await.unwrap(), []);
+    assert_eq!(store.workspaces(None, 5).await.unwrap()[0].name, "Laboratory");
+    assert_eq!(store.workspaces(Some(&lab), 5).await.unwrap(), []);
+}
+
+async fn notebooks_are_placed_in_one_workspace(store: Store) {
+    let (lab, class) = (WorkspaceId::new("lab").unwrap(), WorkspaceId::new("class").unwrap());
+    let notebooks = ["n1", "n2"].map(|id| NotebookId::new(id).unwrap());
+    let new = |id: &WorkspaceId| {
+        AccountChange::CreateWorkspace(Workspace { id: id.clone(), name: String::new(), created_at: 1 })
+    };
+    let place = |notebook: &NotebookId, workspace: Option<&WorkspaceId>| AccountChange::PlaceNotebook {
+        notebook: notebook.clone(),
+        workspace: workspace.cloned(),
+    };
+    let changes = [
+        new(&lab),
+        new(&class),
+        place(&notebooks[0], Some(&lab)),
+        place(&notebooks[0], Some(&class)),
+        place(&notebooks[1], Some(&lab)),
+    ];
+    apply(&store, &changes).await.unwrap();
+    let [first, second] = notebooks;
+    let both = [(first.clone(), class), (second.clone(), lab)];
+    assert_eq!(store.placements(None, 5).await.unwrap(), both);
+    assert_eq!(store.placements(Some(&first), 5).await.unwrap(), both[1..]);
+    apply(&store, &[place(&second, None)]).await.unwrap();
+    assert_eq!(store.placements(None, 5).await.unwrap(), both[..1]);
+}
+
+async fn share_links_live_until_revoked(store: Store) {
+    with_ann(&store).await;
+    let links = [link("l1", "n", 1), link("l2", "n", 2), link("l3", "other", 3)];
+    let changes: Vec<AccountChange> = links.iter().cloned().map(AccountChange::CreateShareLink).collect();
+    apply(&store, &changes).await.unwrap();
+    let [first, second, _] = links;
+    let notebook = first.notebook_id.clone();
+    assert_eq!(store.share_links(&notebook, 5).await.unwrap(), [second.clone(), first.clone()]);
+    let revoke = AccountChange::RevokeShareLink { share_link: second.id.clone(), at: 6 };
+    apply(&store, &[revoke]).await.unwrap();
+    assert_eq!(store.share_links(&notebook, 5).await.unwrap(), [first]);
+    let revoked = ShareLink { revoked_at: Some(6), ..second };
+    assert_eq!(store.share_link(&revoked.id).await.unwrap(), Some(revoked));
+}
+
+async fn the_audit_tells_every_change_newest_first(store: Store) {
+    for action in ["one", "two", "three"] {
+        store.apply(&[], &audit(action)).await.unwrap();
+    }
+    let told = store.audit(None, 2).await.unwrap();
+    let expected = [(3, "three"), (2, "two")].map(|(number, action)| AuditRecord { number, entry: audit(action) });
+    assert_eq!(told, expected);
+    assert_eq!(store.audit(Some(2), 5).await.unwrap().len(), 1);
+}
+
+async fn what_is_unknown_is_refused(store: Store) {
+    let ann = with_ann(&store).await;
+    let nobody = UserId::new("nobody").unwrap();
+    let nowhere = WorkspaceId::new("nowhere").unwrap();
+    let nothing = TokenId::new("nothing").unwrap();
+    let changes = [
+        AccountChange::SetPassword { user: nobody.clone(), hash: String::new() },
+        AccountChange::SetProfile { user: nobody.clone(), name: String::new(), login: "x".to_owned() },
+        AccountChange::SetAdmin { user: nobody.clone(), is_admin: true },
+        AccountChange::DeactivateUser { user: nobody.clone(), at: 1 },
+        AccountChange::ReactivateUser { user: nobody.clone() },
+        AccountChange::CreateToken(token("t", TokenKind::Api, "nobody", 1)),
+        AccountChange::RevokeToken { token: nothing.clone(), at: 1 },
+        AccountChange::SpendToken { token: nothing, at: 1 },
+        AccountChange::RenameWorkspace { workspace: nowhere.clone(), name: String::new() },
+        AccountChange::SetMember { workspace: nowhere.clone(), user: ann, role: Some(Role::Owner) },
+        AccountChange::PlaceNotebook { notebook: NotebookId::new("n").unwrap(), workspace: Some(nowhere) },
+        AccountChange::RevokeShareLink { share_link: ShareLinkId::new("l").unwrap(), at: 1 },
+        AccountChange::CreateShareLink(ShareLink { created_by: nobody, ..link("l", "n", 1) }),
+    ];
+    for change in changes {
+        let result = apply(&store, std::slice::from_ref(&change)).await;
+        assert!(matches!(result, Err(AccountError::Unknown { .. })), "{change:?}: {result:?}");
+    }
+}
+
+mod backends {
+    use super::*;
+
+    #[tokio::test]
+    async fn memory() {
+        run(async || Arc::new(MemoryAccountStore::new()) as Store).await;
+    }
+}
+
+#[test]
+fn no_agent_guest_or_one_time_token_can_hold_confirm() {
+    for kind in TokenKind::ALL {
+        let asked = TokenScopes::new(kind, [Scope::Read, Scope::Confirm].into());
+        let is_person = matches!(kind, TokenKind::Session | TokenKind::Api);
+        assert_eq!(asked.is_ok(), is_person, "{kind:?}");
+        assert_eq!(TokenScopes::all_of(kind).scopes().contains(&Scope::Confirm), is_person, "{kind:?}");
+    }
+    assert_eq!(TokenScopes::all_of(TokenKind::Agent).scopes(), &[Scope::Read, Scope::Agent].into());
+}
