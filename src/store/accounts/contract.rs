@@ -208,12 +208,8 @@ async fn tokens_of_a_person_are_revoked_by_kind(store: Store) {
     let changes = kinds.map(|(id, kind)| AccountChange::CreateToken(token(id, kind, "ann", 1)));
     apply(&store, &changes).await.unwrap();
     let except = Some(TokenId::new("s1").unwrap());
-    let revoke = |except| AccountChange::RevokeTokensOf {
-        user: ann.clone(),
-        kinds: vec![TokenKind::Session],
-        except,
-        at: 4,
-    };
+    let revoke =
+        |except| AccountChange::RevokeTokensOf { user: ann.clone(), kinds: vec![TokenKind::Session], except, at: 4 };
     let alive = async || {
         let tokens = store.tokens(&TokenFilter::OfUser(ann.clone()), 10).await.unwrap();
         tokens.iter().map(|token| token.id.to_string()).collect::<Vec<_>>()
@@ -346,6 +342,18 @@ mod backends {
     #[tokio::test]
     async fn memory() {
         run(async || Arc::new(MemoryAccountStore::new()) as Store).await;
+    }
+
+    #[tokio::test]
+    async fn sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let count = std::cell::Cell::new(0);
+        run(async || {
+            count.set(count.get() + 1);
+            let database = crate::Sqlite::open(folder.path().join(count.get().to_string())).await.unwrap();
+            Arc::new(SqliteAccountStore::new(Arc::new(database))) as Store
+        })
+        .await;
     }
 }
 

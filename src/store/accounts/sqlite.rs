@@ -244,11 +244,7 @@ async fn keep_an_owner(connection: &mut SqliteConnection, workspace: &WorkspaceI
     if is_so(connection, query).await? { Ok(()) } else { Err(AccountError::LastWorkspaceOwner.into()) }
 }
 
-async fn place(
-    connection: &mut SqliteConnection,
-    notebook: &NotebookId,
-    workspace: Option<&WorkspaceId>,
-) -> Changed {
+async fn place(connection: &mut SqliteConnection, notebook: &NotebookId, workspace: Option<&WorkspaceId>) -> Changed {
     let query = match workspace {
         Some(workspace) => {
             let sql = "INSERT OR REPLACE INTO workspace_notebooks (notebook_id, workspace_id) VALUES (?, ?)";
