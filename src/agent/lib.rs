@@ -4,6 +4,7 @@
 //! read is said. A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
 //! Must never know how the server stores or shows a run.
 
+pub mod connection;
 pub mod kernel;
 pub mod kernelspecs;
 pub mod outputs;

@@ -1,0 +1,291 @@
+//! A client of the server that stays connected: one WebSocket, many notebooks, replicas of them.
+//!
+//! It reconnects with backoff and jitter, subscribes again from the version that it holds, and sends every command that
+//! was not answered again, in order and under the same id, so that each is applied once. The agent, the command line and
+//! the tests use it.
+//!
+//! **Invariants.** An answer is given exactly once per command, or the connection has failed for good. A replica is the
+//! fold of the events that [`Connection::next`] has returned, never ahead of them.
+
+mod link;
+mod outbox;
+mod replica;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use notarium_core::{
+    Command, CommandId, CorrelationId, Notebook, NotebookId, RawJson, Recorded, RejectionCode, Version,
+};
+use notarium_wire::{
+    AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedKernelspec, RejectMessage,
+    ServerMessage, SubscribedMessage, WelcomeMessage,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use link::{Link, Order};
+use replica::Replica;
+
+/// The socket's path on the server.
+pub const SOCKET_PATH: &str = "/api/socket";
+
+/// Whom to connect to, and how patiently.
+#[derive(Debug, Clone)]
+pub struct ConnectOptions {
+    /// `http(s)://host` or `ws(s)://host`, with or without a path.
+    pub server: String,
+    pub token: String,
+    /// Name and version of the program, for people who look for a fault.
+    pub client: String,
+    /// How long the server may take to accept the socket, and then to welcome.
+    pub connect_timeout: Duration,
+    /// The pause after the first failure; it doubles from there.
+    pub min_backoff: Duration,
+    pub max_backoff: Duration,
+}
+
+impl ConnectOptions {
+    pub fn new(server: impl Into<String>, token: impl Into<String>, client: impl Into<String>) -> Self {
+        Self {
+            server: server.into(),
+            token: token.into(),
+            client: client.into(),
+            connect_timeout: Duration::from_secs(10),
+            min_backoff: Duration::from_millis(100),
+            max_backoff: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectError {
+    #[error("'{server}' is no server address: use http://host:port, https://host or wss://host")]
+    InvalidAddress { server: String },
+    #[error("{server} cannot be reached ({cause}): check the address, and that the server runs")]
+    Unreachable { server: String, cause: String },
+    #[error("the server does not accept the token ({0}): make a new one with `notarium token new` or log in again")]
+    Unauthenticated(String),
+    #[error("the server refuses this connection: {0}")]
+    Refused(String),
+    #[error("the connection was closed")]
+    Closed,
+}
+
+impl ConnectError {
+    /// Whether another attempt is pointless.
+    pub fn is_final(&self) -> bool {
+        !matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// Why a command was not applied.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandError {
+    #[error("{}", .0.message)]
+    Rejected(Box<RejectMessage>),
+    #[error(transparent)]
+    Connection(#[from] ConnectError),
+}
+
+impl CommandError {
+    /// The code of a rejection.
+    pub fn code(&self) -> Option<RejectionCode> {
+        match self {
+            Self::Rejected(reject) => Some(reject.code),
+            Self::Connection(_) => None,
+        }
+    }
+}
+
+/// What happens on a connection, in order.
+#[derive(Debug)]
+pub enum ConnectionEvent {
+    /// Connected, again or for the first time. Subscriptions and unanswered commands are sent again by themselves.
+    Connected(WelcomeMessage),
+    /// The socket is gone; the next attempt follows by itself.
+    Disconnected { cause: ConnectError, retry_in: Duration },
+    /// No further attempt is made: the token or the address is wrong. Nothing follows.
+    Failed(ConnectError),
+    /// The replica is at the server's version. The snapshot, if one came, is in the replica.
+    Subscribed(SubscribedMessage),
+    /// Events that were new to the replica, typed, and the message as it came.
+    Events { message: EventsMessage, recorded: Vec<Recorded> },
+    /// Whatever else the server says.
+    Message(ServerMessage),
+}
+
+/// A client's side of the server. See the module's documentation.
+#[derive(Debug)]
+pub struct Connection {
+    sender: CommandSender,
+    inbox: mpsc::UnboundedReceiver<link::Incoming>,
+    replicas: BTreeMap<NotebookId, Replica>,
+}
+
+impl Connection {
+    /// Starts to connect and returns at once; [`Connection::next`] tells how it goes. Needs a Tokio runtime.
+    pub fn start(options: ConnectOptions) -> Self {
+        let (orders, orders_receiver) = mpsc::unbounded_channel();
+        let (incoming, inbox) = mpsc::unbounded_channel();
+        tokio::spawn(Link::new(options, orders_receiver, incoming).run());
+        Self { sender: CommandSender { orders }, inbox, replicas: BTreeMap::new() }
+    }
+
+    /// Connects; an error when the first attempt fails.
+    pub async fn open(options: ConnectOptions) -> Result<(Self, WelcomeMessage), ConnectError> {
+        let mut connection = Self::start(options);
+        match connection.next().await {
+            ConnectionEvent::Connected(welcome) => Ok((connection, welcome)),
+            ConnectionEvent::Disconnected { cause, .. } | ConnectionEvent::Failed(cause) => Err(cause),
+            _ => Err(ConnectError::Closed),
+        }
+    }
+
+    /// The way for commands; cheap to clone, usable beside [`Connection::next`].
+    pub fn sender(&self) -> CommandSender {
+        self.sender.clone()
+    }
+
+    /// Follows a notebook: `Subscribed` with its state, then its events, for as long as the connection lives.
+    pub fn subscribe(&mut self, notebook: &NotebookId) {
+        self.replicas.insert(notebook.clone(), Replica::new(notebook));
+        self.sender.order(Order::Subscribe { notebook: notebook.clone(), since: None });
+    }
+
+    pub fn unsubscribe(&mut self, notebook: &NotebookId) {
+        self.replicas.remove(notebook);
+        self.sender.order(Order::Unsubscribe { notebook: notebook.clone() });
+    }
+
+    /// The state of a subscribed notebook, as far as [`Connection::next`] has told it.
+    pub fn replica(&self, notebook: &NotebookId) -> Option<&Notebook> {
+        self.replicas.get(notebook)?.state()
+    }
+
+    /// What happens next. Cancel safe. After [`ConnectionEvent::Failed`] it returns `Failed(Closed)` for ever.
+    pub async fn next(&mut self) -> ConnectionEvent {
+        loop {
+            match self.inbox.recv().await {
+                None => return ConnectionEvent::Failed(ConnectError::Closed),
+                Some(link::Incoming::Event(event)) => return *event,
+                Some(link::Incoming::Message(ServerMessage::Subscribed(message))) => return self.subscribed(*message),
+                Some(link::Incoming::Message(ServerMessage::Events(message))) => {
+                    if let Some(event) = self.events(message) {
+                        return event;
+                    }
+                }
+                Some(link::Incoming::Message(message)) => {
+                    self.start_over(&message);
+                    return ConnectionEvent::Message(message);
+                }
+            }
+        }
+    }
+
+    /// A server that knows less than the replica (it was restored from a backup) is believed.
+    fn start_over(&mut self, message: &ServerMessage) {
+        let ServerMessage::Error(error) = message else { return };
+        let Some(notebook) = error.notebook.clone().filter(|_| error.code == ErrorCode::VersionInFuture) else { return };
+        if self.replicas.contains_key(&notebook) {
+            self.subscribe(&notebook);
+        }
+    }
+
+    fn subscribed(&mut self, mut message: SubscribedMessage) -> ConnectionEvent {
+        let snapshot = message.snapshot.take();
+        if let Some(replica) = self.replicas.get_mut(&message.notebook) {
+            replica.subscribed(snapshot);
+        }
+        ConnectionEvent::Subscribed(message)
+    }
+
+    /// Events that the replica cannot take make it subscribe again.
+    fn events(&mut self, message: EventsMessage) -> Option<ConnectionEvent> {
+        let replica = self.replicas.get_mut(&message.notebook)?;
+        match replica.apply(&message) {
+            Ok(recorded) => Some(ConnectionEvent::Events { message, recorded }),
+            Err(missed) => {
+                tracing::debug!(notebook = %message.notebook, ?missed, "the replica asks for the state again");
+                let since = missed.since();
+                self.sender.order(Order::Subscribe { notebook: message.notebook, since });
+                None
+            }
+        }
+    }
+}
+
+/// Sends commands and small messages.
+#[derive(Debug, Clone)]
+pub struct CommandSender {
+    orders: mpsc::UnboundedSender<Order>,
+}
+
+/// The answer to a command, when it comes.
+pub type Answer = oneshot::Receiver<Result<AckMessage, CommandError>>;
+
+impl CommandSender {
+    /// A fresh id for a command.
+    pub fn new_id() -> CommandId {
+        ulid::Ulid::generate().into()
+    }
+
+    /// Sends a command and waits for its answer, across reconnects.
+    pub async fn command(&self, notebook: &NotebookId, command: &Command) -> Result<AckMessage, CommandError> {
+        self.submit(Self::message(notebook, command)?).await.map_err(|_| ConnectError::Closed)?
+    }
+
+    /// Queues a command behind those before it. Dropping the answer does not take the command back.
+    pub fn submit(&self, message: CommandMessage) -> Answer {
+        let (responder, answer) = oneshot::channel();
+        self.order(Order::Command { message: Box::new(message), responder });
+        answer
+    }
+
+    /// A command under a new id.
+    pub fn message(notebook: &NotebookId, command: &Command) -> Result<CommandMessage, CommandError> {
+        Self::message_as(Self::new_id(), notebook, command, None, None)
+    }
+
+    /// A command with everything that a message can carry.
+    pub fn message_as(
+        id: CommandId,
+        notebook: &NotebookId,
+        command: &Command,
+        expected_version: Option<Version>,
+        correlation_id: Option<CorrelationId>,
+    ) -> Result<CommandMessage, CommandError> {
+        let body = RawJson::of(command).map_err(|error| ConnectError::Refused(error.to_string()))?;
+        Ok(CommandMessage { id, notebook: notebook.clone(), expected_version, correlation_id, body })
+    }
+
+    /// Sends a message that is worth nothing later (presence, kernel status): dropped while there is no connection.
+    pub fn ephemeral(&self, message: ClientMessage) {
+        self.order(Order::Ephemeral(Box::new(message)));
+    }
+
+    /// What this agent can launch; told again after every reconnect.
+    pub fn offer(&self, kernelspecs: Vec<OfferedKernelspec>) {
+        self.order(Order::Offer(kernelspecs));
+    }
+
+    /// A new token for the same account, for now and for reconnects.
+    pub fn refresh(&self, token: String) {
+        self.order(Order::Refresh(token));
+    }
+
+    fn order(&self, order: Order) {
+        // Without a link the responder is dropped, which the waiting side sees as a closed connection.
+        let _ = self.orders.send(order);
+    }
+}
+
+/// Makes ring the process's TLS provider, once. Mixed features would make `wss://` panic otherwise.
+pub fn install_tls_provider() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Whether the server will say the same again.
+fn is_final(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::Unauthenticated | ErrorCode::Forbidden | ErrorCode::UnsupportedProtocol)
+}

@@ -1,0 +1,414 @@
+//! The task that keeps the socket: connects, says hello, sends again what is due, reads, and starts over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use notarium_core::{NotebookId, Version};
+use notarium_wire::{
+    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedKernelspec, PROTOCOL, ServerMessage,
+    SubscribeMessage, WelcomeMessage,
+};
+use tokio::net::TcpStream;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use super::outbox::{Outbox, frame_of};
+use super::{CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, install_tls_provider, is_final};
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Largest message that is accepted: a snapshot with all the outputs that a notebook shows.
+const MAX_MESSAGE_BYTES: usize = 1 << 30;
+/// What a server that has not said it takes at least.
+const UNKNOWN_MAX_FRAME_BYTES: u64 = u64::MAX;
+/// A connection that lived this long was good: the next backoff begins anew.
+const GOOD_AFTER: Duration = Duration::from_secs(30);
+
+/// What the owner of the connection wants.
+#[derive(Debug)]
+pub(super) enum Order {
+    Command { message: Box<CommandMessage>, responder: oneshot::Sender<Result<AckMessage, CommandError>> },
+    Subscribe { notebook: NotebookId, since: Option<Version> },
+    Unsubscribe { notebook: NotebookId },
+    Ephemeral(Box<ClientMessage>),
+    Offer(Vec<OfferedKernelspec>),
+    Refresh(String),
+}
+
+/// What the owner of the connection hears.
+#[derive(Debug)]
+pub(super) enum Incoming {
+    Event(Box<ConnectionEvent>),
+    Message(ServerMessage),
+}
+
+pub(super) struct Link {
+    options: ConnectOptions,
+    orders: mpsc::UnboundedReceiver<Order>,
+    incoming: mpsc::UnboundedSender<Incoming>,
+    outbox: Outbox,
+    /// Subscribed notebooks, and the version up to which their events were handed on.
+    subscriptions: BTreeMap<NotebookId, Option<Version>>,
+    offer: Option<Vec<OfferedKernelspec>>,
+    max_frame_bytes: u64,
+    failures: u32,
+}
+
+/// Why a connection is over.
+enum End {
+    Lost(ConnectError),
+    /// Nobody wants it any more.
+    Abandoned,
+}
+
+/// A welcomed socket: frames go out through a task of their own, so that a slow server cannot stop the reading.
+struct Open {
+    reader: SplitStream<Socket>,
+    frames: mpsc::UnboundedSender<Utf8Bytes>,
+    silence: Duration,
+    _writer: tokio::task::JoinSet<()>,
+}
+
+impl Link {
+    pub fn new(
+        options: ConnectOptions,
+        orders: mpsc::UnboundedReceiver<Order>,
+        incoming: mpsc::UnboundedSender<Incoming>,
+    ) -> Self {
+        install_tls_provider();
+        Self {
+            options,
+            orders,
+            incoming,
+            outbox: Outbox::default(),
+            subscriptions: BTreeMap::new(),
+            offer: None,
+            max_frame_bytes: UNKNOWN_MAX_FRAME_BYTES,
+            failures: 0,
+        }
+    }
+
+    pub async fn run(mut self) {
+        loop {
+            let began = Instant::now();
+            let End::Lost(cause) = self.connect_and_serve().await else { return };
+            if cause.is_final() {
+                return self.fail(cause);
+            }
+            if began.elapsed() > GOOD_AFTER {
+                self.failures = 0;
+            }
+            let retry_in = self.backoff();
+            self.tell(ConnectionEvent::Disconnected { cause, retry_in });
+            if !self.pause(retry_in).await {
+                return;
+            }
+        }
+    }
+
+    async fn connect_and_serve(&mut self) -> End {
+        match self.connect().await {
+            Ok((open, welcome)) => self.serve(open, welcome).await,
+            Err(cause) => End::Lost(cause),
+        }
+    }
+
+    // --- connecting ---
+
+    async fn connect(&self) -> Result<(Open, WelcomeMessage), ConnectError> {
+        let address = socket_address(&self.options.server)?;
+        let timeout = self.options.connect_timeout;
+        let unreachable = |cause: String| self.unreachable(cause);
+        let late = |_| unreachable(format!("no answer within {} s", timeout.as_secs()));
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(MAX_MESSAGE_BYTES))
+            .max_frame_size(Some(MAX_MESSAGE_BYTES))
+            .max_write_buffer_size(usize::MAX);
+        let connecting = tokio_tungstenite::connect_async_with_config(address, Some(config), true);
+        let (socket, _) = tokio::time::timeout(timeout, connecting)
+            .await
+            .map_err(late)?
+            .map_err(|error| upgrade_error(&self.options.server, error))?;
+        tokio::time::timeout(timeout, self.hello(socket)).await.map_err(late)?
+    }
+
+    async fn hello(&self, mut socket: Socket) -> Result<(Open, WelcomeMessage), ConnectError> {
+        let hello = ClientMessage::Hello(HelloMessage {
+            protocol: PROTOCOL,
+            token: Some(self.options.token.clone()),
+            client: self.options.client.clone(),
+            features: Vec::new(),
+        });
+        let frame = frame_of(&hello).map_err(|error| ConnectError::Refused(error.to_string()))?;
+        socket.send(Message::Text(frame)).await.map_err(|error| self.unreachable(error.to_string()))?;
+        let welcome = self.welcome(&mut socket).await?;
+        let silence = Duration::from_millis(welcome.heartbeat_ms.max(1000)) * 3;
+        let (sink, reader) = socket.split();
+        let (frames, waiting) = mpsc::unbounded_channel();
+        let mut writer = tokio::task::JoinSet::new();
+        writer.spawn(write(sink, waiting));
+        Ok((Open { reader, frames, silence, _writer: writer }, welcome))
+    }
+
+    async fn welcome(&self, socket: &mut Socket) -> Result<WelcomeMessage, ConnectError> {
+        loop {
+            let message = socket.next().await.ok_or_else(|| self.unreachable("it closed the connection".to_owned()))?;
+            match message.map_err(|error| self.unreachable(error.to_string()))? {
+                Message::Text(text) => match serde_json::from_str::<ServerMessage>(&text) {
+                    Ok(ServerMessage::Welcome(welcome)) => return Ok(welcome),
+                    Ok(ServerMessage::Error(error)) => return Err(self.server_error(error)),
+                    _ => {}
+                },
+                Message::Close(_) => return Err(self.unreachable("it closed the connection".to_owned())),
+                _ => {}
+            }
+        }
+    }
+
+    fn server_error(&self, error: notarium_wire::ErrorMessage) -> ConnectError {
+        match error.code {
+            notarium_wire::ErrorCode::Unauthenticated => ConnectError::Unauthenticated(error.message),
+            code if is_final(code) => ConnectError::Refused(error.message),
+            _ => self.unreachable(error.message),
+        }
+    }
+
+    fn unreachable(&self, cause: String) -> ConnectError {
+        ConnectError::Unreachable { server: self.options.server.clone(), cause }
+    }
+
+    // --- connected ---
+
+    async fn serve(&mut self, mut open: Open, welcome: WelcomeMessage) -> End {
+        self.max_frame_bytes = welcome.max_frame_bytes;
+        self.tell(ConnectionEvent::Connected(welcome));
+        for frame in self.renewed() {
+            let _ = open.frames.send(frame);
+        }
+        let mut heard = Instant::now();
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(order) => self.order(order, Some(&open.frames)),
+                    None => return End::Abandoned,
+                },
+                message = open.reader.next() => {
+                    heard = Instant::now();
+                    if let Some(cause) = self.read(message) {
+                        return End::Lost(cause);
+                    }
+                }
+                () = tokio::time::sleep_until(heard + open.silence) => {
+                    return End::Lost(self.unreachable(format!("it was silent for {} s", open.silence.as_secs())));
+                }
+            }
+        }
+    }
+
+    /// What every new connection begins with.
+    fn renewed(&mut self) -> Vec<Utf8Bytes> {
+        let offer = self.offer.clone().map(|kernelspecs| ClientMessage::Offer { kernelspecs });
+        let subscribe = |(notebook, since): (&NotebookId, &Option<Version>)| subscribe(notebook, *since);
+        let messages: Vec<ClientMessage> =
+            offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
+        let frames = messages.iter().filter_map(|message| frame_of(message).ok());
+        frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
+    }
+
+    /// The cause, when the connection is over.
+    fn read(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Option<ConnectError> {
+        let text = match message {
+            Some(Ok(Message::Text(text))) => text,
+            Some(Ok(Message::Close(_))) | None => return Some(self.unreachable("it closed the connection".to_owned())),
+            Some(Ok(_)) => return None,
+            Some(Err(error)) => return Some(self.unreachable(error.to_string())),
+        };
+        match serde_json::from_str::<ServerMessage>(&text) {
+            Ok(message) => self.message(message),
+            Err(error) => {
+                tracing::debug!(%error, "a message of the server is not known to this version");
+                None
+            }
+        }
+    }
+
+    fn message(&mut self, message: ServerMessage) -> Option<ConnectError> {
+        match message {
+            ServerMessage::Ack(ack) => self.outbox.acked(ack),
+            ServerMessage::Reject(reject) => self.outbox.rejected(reject),
+            ServerMessage::Error(error) if error.fatal => return Some(self.server_error(error)),
+            message => {
+                self.note_version(&message);
+                let _ = self.incoming.send(Incoming::Message(message));
+            }
+        }
+        None
+    }
+
+    fn note_version(&mut self, message: &ServerMessage) {
+        let (notebook, version) = match message {
+            ServerMessage::Subscribed(message) => (&message.notebook, message.version),
+            ServerMessage::Events(message) => {
+                let Some(last) = message.events.last() else { return };
+                (&message.notebook, last.version)
+            }
+            ServerMessage::Access { notebook, role: None } => {
+                self.subscriptions.remove(notebook);
+                return;
+            }
+            _ => return,
+        };
+        if let Some(held) = self.subscriptions.get_mut(notebook) {
+            *held = Some(held.unwrap_or(0).max(version));
+        }
+    }
+
+    // --- orders ---
+
+    /// Does what it can now; `frames` is absent while there is no connection.
+    fn order(&mut self, order: Order, frames: Option<&mpsc::UnboundedSender<Utf8Bytes>>) {
+        let frame = match order {
+            Order::Command { message, responder } => self.outbox.push(*message, responder, self.max_frame_bytes),
+            Order::Subscribe { notebook, since } => {
+                self.subscriptions.insert(notebook.clone(), since);
+                frame_of(&subscribe(&notebook, since)).ok()
+            }
+            Order::Unsubscribe { notebook } => {
+                self.subscriptions.remove(&notebook);
+                frame_of(&ClientMessage::Unsubscribe { notebook }).ok()
+            }
+            Order::Ephemeral(message) => frame_of(&message).ok(),
+            Order::Offer(kernelspecs) => {
+                self.offer = Some(kernelspecs.clone());
+                frame_of(&ClientMessage::Offer { kernelspecs }).ok()
+            }
+            Order::Refresh(token) => {
+                self.options.token.clone_from(&token);
+                frame_of(&ClientMessage::Refresh { token }).ok()
+            }
+        };
+        if let (Some(frame), Some(frames)) = (frame, frames) {
+            let _ = frames.send(frame);
+        }
+    }
+
+    /// Waits, and takes orders meanwhile. False when nobody wants the connection any more.
+    async fn pause(&mut self, pause: Duration) -> bool {
+        let until = Instant::now() + pause;
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return true,
+                order = self.orders.recv() => match order {
+                    Some(order) => self.order(order, None),
+                    None => return false,
+                },
+            }
+        }
+    }
+
+    /// Doubling, capped, multiplied by a random 0.5 to 1.5.
+    fn backoff(&mut self) -> Duration {
+        let doubled = self.options.min_backoff.saturating_mul(1_u32 << self.failures.min(16));
+        self.failures += 1;
+        let mut random = [0_u8; 2];
+        let _ = getrandom::fill(&mut random);
+        doubled.min(self.options.max_backoff).mul_f64(0.5 + f64::from(u16::from_le_bytes(random)) / 65536.0)
+    }
+
+    fn fail(mut self, cause: ConnectError) {
+        self.orders.close();
+        while let Ok(order) = self.orders.try_recv() {
+            self.order(order, None);
+        }
+        self.outbox.fail(&cause);
+        self.tell(ConnectionEvent::Failed(cause));
+    }
+
+    fn tell(&self, event: ConnectionEvent) {
+        let _ = self.incoming.send(Incoming::Event(Box::new(event)));
+    }
+}
+
+fn subscribe(notebook: &NotebookId, since: Option<Version>) -> ClientMessage {
+    ClientMessage::Subscribe(SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() })
+}
+
+/// Writes what waits, many frames with one flush. The reader learns of a broken socket by itself.
+async fn write(mut sink: SplitSink<Socket, Message>, mut waiting: mpsc::UnboundedReceiver<Utf8Bytes>) {
+    let mut frames = Vec::new();
+    while waiting.recv_many(&mut frames, 64).await > 0 {
+        for frame in frames.drain(..) {
+            if sink.feed(Message::Text(frame)).await.is_err() {
+                return;
+            }
+        }
+        if sink.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The address of the socket on a server that is given in any usual way.
+fn socket_address(server: &str) -> Result<String, ConnectError> {
+    let invalid = || ConnectError::InvalidAddress { server: server.to_owned() };
+    let (scheme, rest) = server.trim().split_once("://").ok_or_else(invalid)?;
+    let scheme = match scheme {
+        "http" | "ws" => "ws",
+        "https" | "wss" => "wss",
+        _ => return Err(invalid()),
+    };
+    let rest = rest.trim_end_matches('/');
+    let rest = rest.strip_suffix(SOCKET_PATH).unwrap_or(rest);
+    let address = format!("{scheme}://{rest}{SOCKET_PATH}");
+    address.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some()).map(|_| address).ok_or_else(invalid)
+}
+
+fn upgrade_error(server: &str, error: tungstenite::Error) -> ConnectError {
+    match error {
+        tungstenite::Error::Http(response) if response.status() == http::StatusCode::UNAUTHORIZED => {
+            ConnectError::Unauthenticated("HTTP 401".to_owned())
+        }
+        tungstenite::Error::Http(response) if response.status().is_client_error() => {
+            let body = response.body().as_deref().map(String::from_utf8_lossy).unwrap_or_default();
+            ConnectError::Refused(format!("HTTP {} {}", response.status(), body.chars().take(300).collect::<String>()))
+        }
+        error => ConnectError::Unreachable { server: server.to_owned(), cause: error.to_string() },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_in_any_usual_way_name_the_socket() {
+        for (given, address) in [
+            ("http://127.0.0.1:8787", "ws://127.0.0.1:8787/api/socket"),
+            ("https://host/", "wss://host/api/socket"),
+            ("wss://host/api/socket", "wss://host/api/socket"),
+            ("https://host/notarium", "wss://host/notarium/api/socket"),
+        ] {
+            assert_eq!(socket_address(given).unwrap(), address);
+        }
+        for wrong in ["host", "ftp://host", "http://", "http:// x"] {
+            assert!(socket_address(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_backoff_grows_within_its_bounds() {
+        let (_, orders) = mpsc::unbounded_channel();
+        let (incoming, _) = mpsc::unbounded_channel();
+        let mut link = Link::new(ConnectOptions::new("http://h", "t", "c"), orders, incoming);
+        for attempt in 0..40_u32 {
+            let expected = Duration::from_millis(100).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(10));
+            let pause = link.backoff();
+            assert!(pause >= expected / 2 && pause <= expected * 3 / 2, "{attempt}: {pause:?}");
+        }
+    }
+}
