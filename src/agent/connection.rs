@@ -186,7 +186,9 @@ impl Connection {
     /// A server that knows less than the replica (it was restored from a backup) is believed.
     fn start_over(&mut self, message: &ServerMessage) {
         let ServerMessage::Error(error) = message else { return };
-        let Some(notebook) = error.notebook.clone().filter(|_| error.code == ErrorCode::VersionInFuture) else { return };
+        let Some(notebook) = error.notebook.clone().filter(|_| error.code == ErrorCode::VersionInFuture) else {
+            return;
+        };
         if self.replicas.contains_key(&notebook) {
             self.subscribe(&notebook);
         }

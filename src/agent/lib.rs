@@ -4,7 +4,13 @@
 //! read is said. A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
 //! Must never know how the server stores or shows a run.
 
+pub mod agent;
+pub mod blobs;
 pub mod connection;
+mod host;
 pub mod kernel;
 pub mod kernelspecs;
 pub mod outputs;
+mod reporter;
+pub mod roster;
+pub mod session;

@@ -214,8 +214,7 @@ impl Link {
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
         let offer = self.offer.clone().map(|kernelspecs| ClientMessage::Offer { kernelspecs });
         let subscribe = |(notebook, since): (&NotebookId, &Option<Version>)| subscribe(notebook, *since);
-        let messages: Vec<ClientMessage> =
-            offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
+        let messages: Vec<ClientMessage> = offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
         let frames = messages.iter().filter_map(|message| frame_of(message).ok());
         frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
     }

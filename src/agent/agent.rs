@@ -1,0 +1,272 @@
+//! The runtime agent: dials out, offers its kernelspecs, claims launches, and runs each session in a host of its own.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use notarium_core::{Actor, Command, KernelSessionId, NotebookId};
+use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
+use tokio::sync::mpsc;
+
+use crate::blobs::BlobUploader;
+use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
+use crate::host::{self, HostHandle, HostOptions};
+use crate::kernel::LaunchOptions;
+use crate::kernelspecs::{Discovery, discover};
+use crate::reporter::Reporter;
+use crate::roster::{Act, Roster};
+use crate::session::{Input, SessionLimits};
+
+/// How long kernels may take to end when the agent stops.
+const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// What an agent needs.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    pub connect: ConnectOptions,
+    /// Virtual environments (or other prefixes) that are searched for kernelspecs before the usual places.
+    pub kernel_paths: Vec<PathBuf>,
+    pub launch: LaunchOptions,
+    pub limits: SessionLimits,
+}
+
+/// Why an agent ended, other than because it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Connection(#[from] ConnectError),
+    #[error("this token is not an agent's: make one with `notarium agent-token`")]
+    NotAnAgent,
+    #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
+    NoKernelspecs,
+    #[error("no HTTP client: {0}")]
+    Http(#[from] reqwest::Error),
+}
+
+/// What those who started an agent may want to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentNews {
+    Connected { server: String },
+    Disconnected { cause: String },
+    KernelWanted { notebook: NotebookId, kernelspec: String },
+}
+
+/// Runs an agent until `stop` is ready (then its kernels are shut down and reported), or until the server refuses it.
+pub async fn run(
+    options: AgentOptions,
+    stop: impl Future<Output = ()>,
+    mut news: impl FnMut(AgentNews),
+) -> Result<(), AgentError> {
+    let mut agent = Agent::new(options)?;
+    let mut stop = std::pin::pin!(stop);
+    loop {
+        tokio::select! {
+            () = &mut stop => break,
+            Some(over) = agent.over_receiver.recv() => agent.over(&over),
+            Some((id, answer)) = agent.claims_receiver.recv() => agent.claim_answered(&id, answer),
+            event = agent.connection.next() => agent.event(event, &mut news)?,
+        }
+    }
+    agent.stop().await;
+    Ok(())
+}
+
+type ClaimAnswer = (KernelSessionId, (NotebookId, Result<(), CommandError>));
+
+struct Agent {
+    options: AgentOptions,
+    specs: Discovery,
+    connection: Connection,
+    sender: CommandSender,
+    uploader: BlobUploader,
+    roster: Roster,
+    hosts: BTreeMap<KernelSessionId, HostHandle>,
+    over: mpsc::UnboundedSender<KernelSessionId>,
+    over_receiver: mpsc::UnboundedReceiver<KernelSessionId>,
+    claims: mpsc::UnboundedSender<ClaimAnswer>,
+    claims_receiver: mpsc::UnboundedReceiver<ClaimAnswer>,
+}
+
+impl Agent {
+    fn new(options: AgentOptions) -> Result<Self, AgentError> {
+        let specs = discover(&options.kernel_paths);
+        for problem in &specs.problems {
+            tracing::warn!(path = %problem.path.display(), reason = problem.reason, "a kernelspec cannot be used");
+        }
+        if specs.kernelspecs.is_empty() {
+            return Err(AgentError::NoKernelspecs);
+        }
+        let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
+        let connection = Connection::start(options.connect.clone());
+        let sender = connection.sender();
+        sender.offer(offered(&specs));
+        let (over, over_receiver) = mpsc::unbounded_channel();
+        let (claims, claims_receiver) = mpsc::unbounded_channel();
+        let roster = Roster::default();
+        let hosts = BTreeMap::new();
+        Ok(Self {
+            options,
+            specs,
+            connection,
+            sender,
+            uploader,
+            roster,
+            hosts,
+            over,
+            over_receiver,
+            claims,
+            claims_receiver,
+        })
+    }
+
+    fn event(&mut self, event: ConnectionEvent, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
+        match event {
+            ConnectionEvent::Connected(welcome) => self.connected(welcome, news)?,
+            ConnectionEvent::Disconnected { cause, .. } => {
+                self.tell_all(|| Input::Online(false));
+                news(AgentNews::Disconnected { cause: cause.to_string() });
+            }
+            ConnectionEvent::Failed(cause) => return Err(cause.into()),
+            ConnectionEvent::Subscribed(message) => self.updated(&message.notebook, &[]),
+            ConnectionEvent::Events { message, recorded } => self.updated(&message.notebook, &recorded),
+            ConnectionEvent::Message(message) => self.message(message, news),
+        }
+        Ok(())
+    }
+
+    fn connected(&mut self, welcome: WelcomeMessage, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
+        let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
+        self.tell_all(|| Input::Online(true));
+        let acts = self.roster.connected(id);
+        self.act_all(acts);
+        news(AgentNews::Connected { server: welcome.server });
+        Ok(())
+    }
+
+    fn updated(&mut self, notebook: &NotebookId, events: &[notarium_core::Recorded]) {
+        let Some(state) = self.connection.replica(notebook) else { return };
+        let acts = self.roster.updated(state, events);
+        self.act_all(acts);
+    }
+
+    fn message(&mut self, message: ServerMessage, news: &mut impl FnMut(AgentNews)) {
+        match message {
+            ServerMessage::Work { notebook, kernel_session, kernelspec } if self.specs.get(&kernelspec).is_some() => {
+                news(AgentNews::KernelWanted { notebook: notebook.clone(), kernelspec: kernelspec.clone() });
+                let acts = self.roster.work(notebook, kernel_session, kernelspec, CommandSender::new_id());
+                self.act_all(acts);
+            }
+            ServerMessage::InputValue { notebook, execution_id, value } => {
+                let session = self.roster.session_of(&execution_id, self.connection.replica(&notebook));
+                if let Some(host) = session.and_then(|session| self.hosts.get(&session)) {
+                    host.send(Input::Answer { execution_id, value });
+                }
+            }
+            ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
+            ServerMessage::Error(error) => {
+                tracing::warn!(code = ?error.code, message = error.message, "the server complains");
+            }
+            _ => {}
+        }
+    }
+
+    fn claim_answered(&mut self, id: &KernelSessionId, (notebook, answer): (NotebookId, Result<(), CommandError>)) {
+        let acts = match answer {
+            Ok(()) => self.roster.claim_acked(id, self.connection.replica(&notebook)),
+            Err(_) => self.roster.claim_refused(id),
+        };
+        self.act_all(acts);
+    }
+
+    fn over(&mut self, id: &KernelSessionId) {
+        self.hosts.remove(id);
+        let notebook = self.roster.notebook_of(id);
+        let acts = self.roster.over(id, notebook.and_then(|notebook| self.connection.replica(&notebook)));
+        self.act_all(acts);
+    }
+
+    // --- acts ---
+
+    fn act_all(&mut self, acts: Vec<Act>) {
+        for act in acts {
+            self.act(act);
+        }
+    }
+
+    fn act(&mut self, act: Act) {
+        match act {
+            Act::Subscribe(notebook) => self.connection.subscribe(&notebook),
+            Act::Unsubscribe(notebook) => self.connection.unsubscribe(&notebook),
+            Act::Claim { command_id, notebook, kernel_session } => self.claim(command_id, notebook, kernel_session),
+            Act::Start { notebook, kernel_session, kernelspec } => self.start(notebook, kernel_session, &kernelspec),
+            Act::Tell { kernel_session, input } => {
+                if let Some(host) = self.hosts.get(&kernel_session) {
+                    host.send(input);
+                }
+            }
+            Act::Reconcile { notebook, alive } => {
+                if let Ok(message) = CommandSender::message(&notebook, &Command::ReconcileKernels { alive }) {
+                    drop(self.sender.submit(message));
+                }
+            }
+        }
+    }
+
+    fn claim(&self, id: notarium_core::CommandId, notebook: NotebookId, kernel_session: KernelSessionId) {
+        let command = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
+        let Ok(message) = CommandSender::message_as(id, &notebook, &command, None, None) else { return };
+        let (answer, claims) = (self.sender.submit(message), self.claims.clone());
+        tokio::spawn(async move {
+            let answer = answer.await.unwrap_or(Err(ConnectError::Closed.into())).map(|_| ());
+            let _ = claims.send((kernel_session, (notebook, answer)));
+        });
+    }
+
+    fn start(&mut self, notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: &str) {
+        let (sender, uploader) = (self.sender.clone(), self.uploader.clone());
+        let reporter = Reporter { notebook: notebook.clone(), sender: sender.clone(), uploader };
+        let host = host::start(HostOptions {
+            notebook,
+            kernel_session: kernel_session.clone(),
+            kernelspec: self.specs.get(kernelspec).cloned(),
+            launch: self.options.launch.clone(),
+            limits: self.options.limits,
+            sender,
+            reporter,
+            over: self.over.clone(),
+        });
+        self.hosts.insert(kernel_session, host);
+    }
+
+    fn tell_all(&self, input: impl Fn() -> Input) {
+        for host in self.hosts.values() {
+            host.send(input());
+        }
+    }
+
+    /// Shuts the kernels down and waits until their ends are reported.
+    async fn stop(mut self) {
+        self.tell_all(|| Input::Stop { cause: "its runtime agent was stopped".to_owned() });
+        let all_over = async {
+            while !self.hosts.is_empty() {
+                tokio::select! {
+                    Some(id) = self.over_receiver.recv() => { self.hosts.remove(&id); }
+                    event = self.connection.next() => if let ConnectionEvent::Failed(_) = event { return },
+                }
+            }
+        };
+        if tokio::time::timeout(STOP_TIMEOUT, all_over).await.is_err() {
+            tracing::warn!("some kernels did not end in time; they are killed with this process");
+        }
+    }
+}
+
+fn offered(specs: &Discovery) -> Vec<OfferedKernelspec> {
+    let offered = |spec: &crate::kernelspecs::Kernelspec| OfferedKernelspec {
+        name: spec.name.clone(),
+        display_name: spec.display_name.clone(),
+        language: spec.language.clone(),
+    };
+    specs.kernelspecs.iter().map(offered).collect()
+}

@@ -1,0 +1,189 @@
+//! Large parts of outputs, stored on the server before a report names them.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use bytes::Bytes;
+use notarium_core::NotebookId;
+use sha2::{Digest, Sha256};
+
+use crate::connection::install_tls_provider;
+
+/// How long the server may take for one upload.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
+/// The pause after a failed attempt, doubling up to the second.
+const RETRY: [Duration; 2] = [Duration::from_millis(200), Duration::from_secs(5)];
+
+/// Why the server will not have it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server refused {bytes} bytes ({reason})")]
+pub struct UploadRefused {
+    pub bytes: u64,
+    pub reason: String,
+}
+
+/// Puts blobs on the server.
+#[derive(Debug, Clone)]
+pub struct BlobUploader {
+    client: reqwest::Client,
+    /// `http(s)://host…` without a trailing slash.
+    base: String,
+    token: String,
+}
+
+/// What is uploaded: bytes, or a file that is too large for memory.
+enum Content<'a> {
+    Bytes(&'a Bytes),
+    File(&'a Path),
+}
+
+impl BlobUploader {
+    /// `server` as in [`crate::connection::ConnectOptions`].
+    pub fn new(server: &str, token: &str) -> Result<Self, reqwest::Error> {
+        install_tls_provider();
+        let client = reqwest::Client::builder().timeout(UPLOAD_TIMEOUT).build()?;
+        Ok(Self { client, base: http_address(server), token: token.to_owned() })
+    }
+
+    /// Stores bytes and returns their SHA-256. Tries until the server takes or refuses them.
+    pub async fn put(&self, notebook: &NotebookId, bytes: &Bytes) -> Result<String, UploadRefused> {
+        let sha256 = hex::encode(Sha256::digest(bytes));
+        self.upload(notebook, &sha256, bytes.len() as u64, Content::Bytes(bytes)).await.map(|()| sha256)
+    }
+
+    /// Stores a file whose SHA-256 and length are known.
+    pub async fn put_file(&self, notebook: &NotebookId, spilled: &Spilled) -> Result<(), UploadRefused> {
+        self.upload(notebook, &spilled.sha256, spilled.size_bytes, Content::File(&spilled.file.path)).await
+    }
+
+    async fn upload(
+        &self,
+        notebook: &NotebookId,
+        sha256: &str,
+        bytes: u64,
+        content: Content<'_>,
+    ) -> Result<(), UploadRefused> {
+        let address = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", self.base);
+        let [mut pause, longest] = RETRY;
+        loop {
+            match self.attempt(&address, bytes, &content).await {
+                Ok(status) if status.is_success() => return Ok(()),
+                Ok(status) if is_refusal(status) => {
+                    return Err(UploadRefused { bytes, reason: format!("HTTP {status}") });
+                }
+                Ok(status) => tracing::debug!(%status, "a blob was not stored; trying again"),
+                Err(error) => tracing::debug!(%error, "a blob was not stored; trying again"),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    async fn attempt(
+        &self,
+        address: &str,
+        bytes: u64,
+        content: &Content<'_>,
+    ) -> Result<reqwest::StatusCode, Box<dyn std::error::Error + Send + Sync>> {
+        let body = match content {
+            Content::Bytes(bytes) => reqwest::Body::from((*bytes).clone()),
+            Content::File(path) => {
+                reqwest::Body::wrap_stream(tokio_util::io::ReaderStream::new(tokio::fs::File::open(path).await?))
+            }
+        };
+        let request = self.client.put(address).bearer_auth(&self.token).header("content-length", bytes).body(body);
+        Ok(request.header("content-type", "application/octet-stream").send().await?.status())
+    }
+}
+
+/// A refusal that another attempt does not change.
+fn is_refusal(status: reqwest::StatusCode) -> bool {
+    let again = [reqwest::StatusCode::REQUEST_TIMEOUT, reqwest::StatusCode::TOO_MANY_REQUESTS];
+    status.is_client_error() && !again.contains(&status)
+}
+
+/// The address of REST on a server that is given in any usual way.
+pub fn http_address(server: &str) -> String {
+    let server = server.trim().trim_end_matches('/');
+    let server = server.strip_suffix(crate::connection::SOCKET_PATH).unwrap_or(server);
+    match server.split_once("://") {
+        Some(("ws", rest)) => format!("http://{rest}"),
+        Some(("wss", rest)) => format!("https://{rest}"),
+        _ => server.to_owned(),
+    }
+}
+
+/// Removes the file when dropped.
+#[derive(Debug)]
+struct TemporaryFile {
+    path: PathBuf,
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A file that takes what a run writes beyond its limit.
+#[derive(Debug)]
+pub struct Spill {
+    file: TemporaryFile,
+    writer: std::fs::File,
+    digest: Sha256,
+    size_bytes: u64,
+}
+
+/// A complete [`Spill`].
+#[derive(Debug)]
+pub struct Spilled {
+    file: TemporaryFile,
+    pub sha256: String,
+    pub size_bytes: u64,
+}
+
+impl Spill {
+    /// A new file in `folder` that only this user can read.
+    pub fn create(folder: &Path) -> std::io::Result<Self> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let path = folder.join(format!("notarium-overflow-{}", ulid::Ulid::generate()));
+        let writer = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+        Ok(Self { file: TemporaryFile { path }, writer, digest: Sha256::new(), size_bytes: 0 })
+    }
+
+    /// Appends; the disk cache takes it at once.
+    pub fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        std::io::Write::write_all(&mut self.writer, bytes)?;
+        self.digest.update(bytes);
+        self.size_bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    pub fn finish(self) -> Spilled {
+        Spilled { file: self.file, sha256: hex::encode(self.digest.finalize()), size_bytes: self.size_bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rest_and_socket_are_on_the_same_server() {
+        assert_eq!(http_address("wss://host/api/socket"), "https://host");
+        assert_eq!(http_address("http://127.0.0.1:1/"), "http://127.0.0.1:1");
+    }
+
+    #[test]
+    fn a_spill_knows_its_digest_and_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut spill = Spill::create(folder.path()).unwrap();
+        spill.write(b"ab").unwrap();
+        spill.write(b"c").unwrap();
+        let spilled = spill.finish();
+        assert_eq!(spilled.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(std::fs::read(&spilled.file.path).unwrap(), b"abc");
+        drop(spilled);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,254 @@
+//! Runs one [`Session`] against a real kernel: a task of its own, so that no notebook waits for another.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use notarium_core::{ExecutionId, KernelSessionId, NotebookId};
+use notarium_wire::ClientMessage;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::blobs::Spill;
+use crate::connection::CommandSender;
+use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions};
+use crate::kernelspecs::Kernelspec;
+use crate::reporter::{Job, Reporter};
+use crate::session::{Input, Output, PendingCommand, PendingReport, Report, Session, SessionLimits};
+
+/// Events that the driver may hand over ahead. Few: what waits in the driver counts against its own limit.
+const MAX_WAITING_EVENTS: usize = 256;
+
+/// What a host needs.
+pub(crate) struct HostOptions {
+    pub notebook: NotebookId,
+    pub kernel_session: KernelSessionId,
+    pub kernelspec: Option<Kernelspec>,
+    pub launch: LaunchOptions,
+    pub limits: SessionLimits,
+    pub sender: CommandSender,
+    pub reporter: Reporter,
+    /// Told once, when everything is said.
+    pub over: mpsc::UnboundedSender<KernelSessionId>,
+}
+
+/// The way to a host.
+#[derive(Debug)]
+pub(crate) struct HostHandle {
+    inputs: mpsc::UnboundedSender<Input>,
+}
+
+impl HostHandle {
+    pub fn send(&self, input: Input) {
+        let _ = self.inputs.send(input);
+    }
+}
+
+enum Launched {
+    No,
+    Starting(JoinHandle<Result<Kernel, LaunchError>>),
+    Yes(Kernel),
+}
+
+struct Host {
+    options: HostOptions,
+    session: Session,
+    inputs: mpsc::UnboundedReceiver<Input>,
+    jobs: mpsc::UnboundedSender<Job>,
+    launched: Launched,
+    events: Option<mpsc::Receiver<KernelEvent>>,
+    /// Absent: the disk took no more, and nothing is kept for this run.
+    spills: BTreeMap<ExecutionId, Option<Spill>>,
+    clock: Instant,
+    stop_reporter: CancellationToken,
+    is_over: bool,
+}
+
+/// Starts a host for a session that this agent has claimed.
+pub(crate) fn start(options: HostOptions) -> HostHandle {
+    let (sender, inputs) = mpsc::unbounded_channel();
+    let stop_reporter = CancellationToken::new();
+    let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
+    let session = Session::new(options.kernel_session.clone(), options.limits, 0);
+    let host = Host {
+        options,
+        session,
+        inputs,
+        jobs,
+        launched: Launched::No,
+        events: None,
+        spills: BTreeMap::new(),
+        clock: Instant::now(),
+        stop_reporter,
+        is_over: false,
+    };
+    tokio::spawn(host.run());
+    HostHandle { inputs: sender }
+}
+
+impl Host {
+    async fn run(mut self) {
+        while !self.is_over {
+            let input = self.next().await;
+            let now_ms = self.now_ms();
+            let outputs = self.session.handle(now_ms, input);
+            for output in outputs {
+                self.act(output).await;
+            }
+        }
+        self.stop_reporter.cancel();
+        let _ = self.options.over.send(self.options.kernel_session.clone());
+    }
+
+    fn now_ms(&self) -> u64 {
+        u64::try_from(self.clock.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// What comes first. Control before output: an interrupt never waits behind a flood.
+    async fn next(&mut self) -> Input {
+        let deadline = self.session.deadline();
+        let due = deadline.map(|deadline| self.clock + Duration::from_millis(deadline));
+        let is_up = !matches!(self.launched, Launched::Starting(_));
+        tokio::select! {
+            biased;
+            input = self.inputs.recv() => input.unwrap_or_else(|| Input::Stop { cause: "the agent stopped".to_owned() }),
+            result = launch_result(&mut self.launched) => self.launch_ended(result),
+            () = sleep_until(due) => Input::Tick,
+            event = next_event(&mut self.events), if is_up && self.session.takes_output() => Input::Kernel(event),
+        }
+    }
+
+    fn launch_ended(&mut self, result: Result<Kernel, LaunchError>) -> Input {
+        match result {
+            Ok(kernel) => {
+                self.launched = Launched::Yes(kernel);
+                Input::Tick
+            }
+            Err(error) => {
+                self.launched = Launched::No;
+                Input::LaunchFailed { cause: error.to_string() }
+            }
+        }
+    }
+
+    async fn act(&mut self, output: Output) {
+        match output {
+            Output::Launch => self.launch(),
+            Output::Execute { execution_id, source } => self.execute(&execution_id, &source).await,
+            Output::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
+            Output::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),
+            Output::Stop => self.stop(),
+            Output::Kill => self.kill(),
+            Output::Report(report) => self.report(report),
+            Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
+            Output::Busy(busy) => self.tell_busy(busy),
+            Output::Over => self.is_over = true,
+        }
+    }
+
+    fn launch(&mut self) {
+        let Some(kernelspec) = self.options.kernelspec.clone() else {
+            let failed = LaunchError::Connect("this agent has no such kernelspec any more".to_owned());
+            self.launched = Launched::Starting(tokio::spawn(async { Err(failed) }));
+            return;
+        };
+        let (sender, events) = mpsc::channel(MAX_WAITING_EVENTS);
+        self.events = Some(events);
+        self.launched =
+            Launched::Starting(tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender)));
+    }
+
+    async fn execute(&mut self, execution_id: &ExecutionId, source: &str) {
+        let Launched::Yes(kernel) = &self.launched else { return };
+        // A kernel that is gone says so by its end, which names this execution's session.
+        let _ = kernel.execute(ExecuteRequest::new(execution_id.as_str(), source)).await;
+    }
+
+    fn with_kernel(&self, act: impl FnOnce(&Kernel) -> bool) {
+        let Launched::Yes(kernel) = &self.launched else { return };
+        if !act(kernel) {
+            tracing::debug!(kernel_session = %self.options.kernel_session, "the kernel is gone");
+        }
+    }
+
+    /// Its end comes as an event. One that is not up yet is killed with its launch, and fails.
+    fn stop(&mut self) {
+        match std::mem::replace(&mut self.launched, Launched::No) {
+            Launched::Yes(kernel) => {
+                tokio::spawn(kernel.shutdown());
+            }
+            Launched::Starting(launching) => {
+                launching.abort();
+                let aborted = LaunchError::Connect("stopped while it was started".to_owned());
+                self.events = None;
+                self.launched = Launched::Starting(tokio::spawn(async { Err(aborted) }));
+            }
+            Launched::No => {}
+        }
+    }
+
+    fn kill(&mut self) {
+        if let Launched::Starting(launching) = std::mem::replace(&mut self.launched, Launched::No) {
+            launching.abort();
+        }
+        self.events = None;
+    }
+
+    fn report(&mut self, report: Report) {
+        let told = report.commands.iter().find_map(|command| match command {
+            PendingCommand::Execution { execution_id, report: PendingReport::Overflow, .. } => Some(execution_id),
+            _ => None,
+        });
+        let overflow = told.and_then(|id| self.spills.remove(id)).flatten().map(Spill::finish);
+        let _ = self.jobs.send(Job { report, overflow });
+    }
+
+    fn spill(&mut self, execution_id: ExecutionId, bytes: &[u8]) {
+        let folder = &self.options.launch.runtime_dir;
+        let kept = self.spills.entry(execution_id).or_insert_with(|| {
+            Spill::create(folder)
+                .inspect_err(|error| tracing::error!(%error, "output beyond the limit cannot be kept"))
+                .ok()
+        });
+        if let Some(spill) = kept
+            && let Err(error) = spill.write(bytes)
+        {
+            tracing::error!(%error, "output beyond the limit cannot be kept");
+            *kept = None;
+        }
+    }
+
+    fn tell_busy(&self, busy: bool) {
+        let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
+        let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
+        sender.ephemeral(ClientMessage::KernelStatus { notebook, kernel_session, busy });
+    }
+}
+
+async fn launch_result(launched: &mut Launched) -> Result<Kernel, LaunchError> {
+    match launched {
+        Launched::Starting(launching) => match launching.await {
+            Ok(result) => result,
+            Err(error) => Err(LaunchError::Connect(error.to_string())),
+        },
+        _ => std::future::pending().await,
+    }
+}
+
+/// Ends never: a session is over when its kernel has said so.
+async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelEvent {
+    if let Some(receiver) = events {
+        if let Some(event) = receiver.recv().await {
+            return event;
+        }
+        *events = None;
+    }
+    std::future::pending().await
+}
+
+async fn sleep_until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}

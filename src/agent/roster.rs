@@ -1,0 +1,225 @@
+//! Which sessions this agent holds, claims and continues, as a pure state machine. No I/O.
+//!
+//! **Invariants.** A kernel is launched only for a claim of this very process: the claim's event must carry the id of
+//! our command, because two agents may share one identity. After a reconnect exactly what is held is named as alive.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notarium_core::{
+    AgentId, CommandId, Event, ExecutionId, KernelPhase, KernelSessionId, Notebook, NotebookId, Recorded,
+};
+
+use crate::session::{Input, View};
+
+/// What the agent is to do.
+#[derive(Debug)]
+pub enum Act {
+    Subscribe(NotebookId),
+    Unsubscribe(NotebookId),
+    /// Send `ClaimKernelLaunch` under this id.
+    Claim {
+        command_id: CommandId,
+        notebook: NotebookId,
+        kernel_session: KernelSessionId,
+    },
+    /// Run this session, which is claimed.
+    Start {
+        notebook: NotebookId,
+        kernel_session: KernelSessionId,
+        kernelspec: String,
+    },
+    Tell {
+        kernel_session: KernelSessionId,
+        input: Input,
+    },
+    /// Send `ReconcileKernels`.
+    Reconcile {
+        notebook: NotebookId,
+        alive: Vec<KernelSessionId>,
+    },
+}
+
+#[derive(Debug)]
+struct Claim {
+    command_id: CommandId,
+    notebook: NotebookId,
+    kernelspec: String,
+    is_acked: bool,
+}
+
+/// See the module's documentation.
+#[derive(Debug, Default)]
+pub struct Roster {
+    agent: Option<AgentId>,
+    /// Sessions that run here, or have something left to say.
+    held: BTreeMap<KernelSessionId, NotebookId>,
+    claims: BTreeMap<KernelSessionId, Claim>,
+    /// Restarted sessions and those that follow them.
+    successors: BTreeMap<KernelSessionId, KernelSessionId>,
+    subscribed: BTreeSet<NotebookId>,
+}
+
+impl Roster {
+    /// Connected as this agent.
+    pub fn connected(&mut self, agent: AgentId) -> Vec<Act> {
+        self.agent = Some(agent);
+        self.subscribed.iter().map(|notebook| self.reconcile(notebook)).collect()
+    }
+
+    /// A notebook waits for a kernel that we offer.
+    pub fn work(
+        &mut self,
+        notebook: NotebookId,
+        kernel_session: KernelSessionId,
+        kernelspec: String,
+        command_id: CommandId,
+    ) -> Vec<Act> {
+        if self.held.contains_key(&kernel_session) || self.claims.contains_key(&kernel_session) {
+            return Vec::new();
+        }
+        let mut acts = Vec::new();
+        if self.subscribed.insert(notebook.clone()) {
+            acts.push(Act::Subscribe(notebook.clone()));
+        }
+        let claim = Claim { command_id: command_id.clone(), notebook: notebook.clone(), kernelspec, is_acked: false };
+        self.claims.insert(kernel_session.clone(), claim);
+        acts.push(Act::Claim { command_id, notebook, kernel_session });
+        acts
+    }
+
+    /// The replica of a notebook has moved on, by these events or by a snapshot.
+    pub fn updated(&mut self, state: &Notebook, events: &[Recorded]) -> Vec<Act> {
+        let mut acts: Vec<Act> = events.iter().flat_map(|recorded| self.event(recorded)).collect();
+        acts.extend(self.settle_claims(state));
+        self.adopt_successors(state);
+        let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
+        acts.extend(here.map(|(id, _)| tell(id, Input::View(View::of(state, id)))));
+        acts
+    }
+
+    fn event(&mut self, recorded: &Recorded) -> Vec<Act> {
+        match &recorded.event {
+            Event::KernelLaunchClaimed(event) => {
+                let is_ours = |claim: &Claim| claim.command_id == recorded.envelope.command_id;
+                if self.claims.get(&event.kernel_session).is_some_and(is_ours) {
+                    return self.won(&event.kernel_session);
+                }
+                self.claims.remove(&event.kernel_session);
+                Vec::new()
+            }
+            Event::RestartRequested(event) if self.held.contains_key(&event.kernel_session) => {
+                self.successors.insert(event.kernel_session.clone(), event.next.clone());
+                Vec::new()
+            }
+            Event::InterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
+                vec![tell(&event.kernel_session, Input::Interrupt { execution_id: event.execution_id.clone() })]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// A restart that was asked for while we were away shows as a session of ours that nobody runs.
+    fn adopt_successors(&mut self, state: &Notebook) {
+        let is_ending = |id: &&KernelSessionId| {
+            state.kernels.get(*id).is_some_and(|kernel| kernel.phase == KernelPhase::Ending)
+                && !self.successors.contains_key(*id)
+        };
+        let Some(old) = self.held.keys().find(is_ending).cloned() else { return };
+        let next = state.kernels.iter().find(|(id, kernel)| {
+            kernel.phase == KernelPhase::Claimed
+                && kernel.agent == self.agent
+                && !self.held.contains_key(*id)
+                && !self.claims.contains_key(*id)
+                && !self.successors.values().any(|next| next == *id)
+        });
+        if let Some((next, _)) = next {
+            self.successors.insert(old, next.clone());
+        }
+    }
+
+    /// The claim was accepted. Usually its event came before; with a snapshot in between it did not.
+    pub fn claim_acked(&mut self, kernel_session: &KernelSessionId, state: Option<&Notebook>) -> Vec<Act> {
+        if let Some(claim) = self.claims.get_mut(kernel_session) {
+            claim.is_acked = true;
+        }
+        let Some(state) = state else { return Vec::new() };
+        let mut acts = self.settle_claims(state);
+        if self.held.contains_key(kernel_session) {
+            acts.push(tell(kernel_session, Input::View(View::of(state, kernel_session))));
+        }
+        acts
+    }
+
+    /// Claims whose answer has come and whose event has not: the state tells whether they were won.
+    fn settle_claims(&mut self, state: &Notebook) -> Vec<Act> {
+        let is_here = |claim: &Claim| claim.is_acked && claim.notebook == state.notebook_id;
+        let acked: Vec<KernelSessionId> =
+            self.claims.iter().filter(|(_, claim)| is_here(claim)).map(|(id, _)| id.clone()).collect();
+        let mut acts = Vec::new();
+        for id in acked {
+            let is_ours = state
+                .kernels
+                .get(&id)
+                .is_some_and(|kernel| kernel.phase == KernelPhase::Claimed && kernel.agent == self.agent);
+            acts.extend(if is_ours { self.won(&id) } else { self.claim_refused(&id) });
+        }
+        acts
+    }
+
+    pub fn claim_refused(&mut self, kernel_session: &KernelSessionId) -> Vec<Act> {
+        let claim = self.claims.remove(kernel_session);
+        claim.and_then(|claim| self.leave(&claim.notebook)).into_iter().collect()
+    }
+
+    fn won(&mut self, kernel_session: &KernelSessionId) -> Vec<Act> {
+        let Some(Claim { notebook, kernelspec, .. }) = self.claims.remove(kernel_session) else { return Vec::new() };
+        self.held.insert(kernel_session.clone(), notebook.clone());
+        vec![Act::Start { notebook, kernel_session: kernel_session.clone(), kernelspec }]
+    }
+
+    /// A session has said everything. What follows it starts now, when the old kernel is gone.
+    pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Notebook>) -> Vec<Act> {
+        let Some(notebook) = self.held.remove(kernel_session) else { return Vec::new() };
+        let next = self.successors.remove(kernel_session);
+        let next = next.and_then(|next| Some((state?.kernels.get(&next)?.kernelspec.clone(), next)));
+        let Some((kernelspec, next)) = next else { return self.leave(&notebook).into_iter().collect() };
+        self.held.insert(next.clone(), notebook.clone());
+        let mut acts = vec![Act::Start { notebook, kernel_session: next.clone(), kernelspec }];
+        acts.extend(state.map(|state| tell(&next, Input::View(View::of(state, &next)))));
+        acts
+    }
+
+    /// The session that runs an execution.
+    pub fn session_of(&self, execution_id: &ExecutionId, state: Option<&Notebook>) -> Option<KernelSessionId> {
+        let session = state?.executions.get(execution_id)?.kernel_session.clone()?;
+        self.held.contains_key(&session).then_some(session)
+    }
+
+    /// The notebook of a session that is held.
+    pub fn notebook_of(&self, kernel_session: &KernelSessionId) -> Option<NotebookId> {
+        self.held.get(kernel_session).cloned()
+    }
+
+    /// We may see this notebook no more.
+    pub fn lost_access(&mut self, notebook: &NotebookId) {
+        self.subscribed.remove(notebook);
+    }
+
+    fn reconcile(&self, notebook: &NotebookId) -> Act {
+        let held = self.held.iter().filter(|(_, at)| *at == notebook).map(|(id, _)| id);
+        let claimed = self.claims.iter().filter(|(_, claim)| claim.notebook == *notebook).map(|(id, _)| id);
+        let next = self.successors.iter().filter(|(old, _)| self.held.get(*old) == Some(notebook)).map(|(_, id)| id);
+        let alive = held.chain(claimed).chain(next).cloned().collect();
+        Act::Reconcile { notebook: notebook.clone(), alive }
+    }
+
+    fn leave(&mut self, notebook: &NotebookId) -> Option<Act> {
+        let is_used = self.held.values().any(|at| at == notebook)
+            || self.claims.values().any(|claim| claim.notebook == *notebook);
+        (!is_used && self.subscribed.remove(notebook)).then(|| Act::Unsubscribe(notebook.clone()))
+    }
+}
+
+fn tell(kernel_session: &KernelSessionId, input: Input) -> Act {
+    Act::Tell { kernel_session: kernel_session.clone(), input }
+}

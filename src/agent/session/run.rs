@@ -1,0 +1,120 @@
+//! What a session knows of one execution.
+
+use notarium_core::{Millis, Version};
+
+use crate::outputs::{OutputCollector, OutputLimits};
+
+/// How the kernel said that it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct End {
+    pub ok: bool,
+    pub execution_count: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct Run {
+    /// Counts the runs of the session.
+    pub number: u64,
+    pub fence: Version,
+    pub collector: OutputCollector,
+    pub end: Option<End>,
+    /// Interrupt as soon as the kernel has begun with it.
+    pub interrupt_wanted: bool,
+    pub waits_for_input: bool,
+    /// Some output went to the overflow file that is not reported.
+    pub has_spilled: bool,
+    /// Not told yet.
+    pub dropped_bytes: usize,
+    /// How often the server refused a part of it.
+    pub refusals: u32,
+    last_seq: u64,
+    timeout_ms: Option<Millis>,
+    started_ms: Option<u64>,
+    timed_out: bool,
+    notices: Vec<String>,
+}
+
+/// Notices that one run keeps; more of the same say nothing new.
+const MAX_NOTICES: usize = 4;
+
+impl Run {
+    pub fn new(number: u64, fence: Version, timeout_ms: Option<Millis>, limits: OutputLimits) -> Self {
+        Self {
+            number,
+            fence,
+            collector: OutputCollector::new(limits),
+            end: None,
+            interrupt_wanted: false,
+            waits_for_input: false,
+            has_spilled: false,
+            dropped_bytes: 0,
+            refusals: 0,
+            last_seq: 0,
+            timeout_ms,
+            started_ms: None,
+            timed_out: false,
+            notices: Vec::new(),
+        }
+    }
+
+    pub fn next_seq(&mut self) -> u64 {
+        self.last_seq += 1;
+        self.last_seq
+    }
+
+    pub fn start(&mut self, now_ms: u64) {
+        self.started_ms.get_or_insert(now_ms);
+    }
+
+    pub fn is_started(&self) -> bool {
+        self.started_ms.is_some()
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// When outputs or the timeout are due.
+    pub fn deadline(&self) -> Option<u64> {
+        self.collector.deadline().into_iter().chain(self.timeout_deadline()).min()
+    }
+
+    fn timeout_deadline(&self) -> Option<u64> {
+        let is_running = self.end.is_none() && !self.timed_out;
+        Some(self.started_ms.filter(|_| is_running)?.saturating_add(self.timeout_ms?))
+    }
+
+    /// True once, when the time that the request gave it is over.
+    pub fn time_out(&mut self, now_ms: u64) -> bool {
+        let is_over = self.timeout_deadline().is_some_and(|deadline| now_ms >= deadline);
+        if is_over {
+            self.timed_out = true;
+            self.note(&format!(
+                "interrupted after {}, as its request said",
+                spoken(self.timeout_ms.unwrap_or_default())
+            ));
+        }
+        is_over
+    }
+
+    /// Something that people should know about the end of the run.
+    pub fn note(&mut self, notice: &str) {
+        if self.notices.len() < MAX_NOTICES && !self.notices.iter().any(|known| known == notice) {
+            self.notices.push(notice.to_owned());
+        }
+    }
+
+    pub fn notice(&self) -> Option<String> {
+        (!self.notices.is_empty()).then(|| self.notices.join("; "))
+    }
+}
+
+/// A duration as people say it.
+pub(super) fn spoken(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1000 => format!("{milliseconds} ms"),
+        1000..120_000 => format!("{} s", milliseconds / 1000),
+        120_000..7_200_000 => format!("{} minutes", milliseconds / 60_000),
+        _ => format!("{} hours", milliseconds / 3_600_000),
+    }
+}

@@ -1,0 +1,357 @@
+//! The session's promises, as pairs of input and output.
+
+use super::*;
+use crate::kernel::ExitStatus;
+use crate::outputs::raw;
+
+fn id(text: &str) -> ExecutionId {
+    text.parse().unwrap()
+}
+
+fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
+    let assigned = assigned.map(|execution| Assigned {
+        execution_id: id(execution),
+        fence: 7,
+        source: "1+1".into(),
+        timeout_ms: None,
+        cancel_requested: false,
+    });
+    Input::View(View { phase: Some(phase), assigned })
+}
+
+fn ready() -> Input {
+    Input::Kernel(KernelEvent::Ready { session: 1, info: raw(&()), language_info: None })
+}
+
+fn started(execution: &str) -> Input {
+    Input::Kernel(KernelEvent::Started { execution_id: execution.into() })
+}
+
+fn text(execution: &str, text: &str) -> Input {
+    let output = KernelOutput::Stream { name: "stdout".into(), text: text.into() };
+    Input::Kernel(KernelEvent::Output { execution_id: Some(execution.into()), output })
+}
+
+fn finished(execution: &str, status: FinishStatus) -> Input {
+    let (execution_id, execution_count) = (execution.into(), Some(1));
+    Input::Kernel(KernelEvent::Finished { execution_id, status, execution_count, payload: None })
+}
+
+fn died() -> Input {
+    let cause = EndCause::Died { status: ExitStatus::Signal(9), output_tail: String::new() };
+    Input::Kernel(KernelEvent::Ended { session: 1, cause, unfinished: vec![] })
+}
+
+/// What the outputs say, in short: `execute e`, `report started 1, output 2 …`.
+fn said(outputs: &[Output]) -> Vec<String> {
+    outputs.iter().map(say).collect()
+}
+
+fn say(output: &Output) -> String {
+    match output {
+        Output::Execute { execution_id, .. } => format!("execute {execution_id}"),
+        Output::Report(report) => {
+            let commands: Vec<String> = report.commands.iter().map(say_command).collect();
+            format!("report {}", commands.join(", "))
+        }
+        Output::Spill { bytes, .. } => format!("spill {}", bytes.len()),
+        Output::AnswerInput(value) => format!("answer {value}"),
+        Output::Busy(busy) => format!("busy {busy}"),
+        other => format!("{other:?}").to_lowercase(),
+    }
+}
+
+fn say_command(command: &PendingCommand) -> String {
+    match command {
+        PendingCommand::Kernel(Command::ReportKernelStarted { .. }) => "kernel started".into(),
+        PendingCommand::Kernel(Command::ReportKernelEnded { cause, .. }) => format!("kernel ended: {cause}"),
+        PendingCommand::Kernel(Command::ReportKernelLaunchFailed { cause, .. }) => format!("launch failed: {cause}"),
+        PendingCommand::Kernel(other) => format!("{other:?}"),
+        PendingCommand::Execution { seq, report, .. } => match report {
+            PendingReport::Plain(ExecutionReport::Started {}) => format!("started {seq}"),
+            PendingReport::Plain(ExecutionReport::Completed { ok, notice, .. }) => {
+                format!(
+                    "completed {seq} {ok}{}",
+                    notice.as_ref().map(|notice| format!(" ({notice})")).unwrap_or_default()
+                )
+            }
+            PendingReport::Plain(ExecutionReport::InputRequest { .. }) => format!("input {seq}"),
+            PendingReport::Plain(other) => format!("{other:?} {seq}"),
+            PendingReport::Outputs(outputs) if outputs[0].object.output.get().contains("are missing here") => {
+                format!("gap {seq}")
+            }
+            PendingReport::Outputs(_) => format!("output {seq}"),
+            PendingReport::Update(_) => format!("update {seq}"),
+            PendingReport::Overflow => format!("overflow {seq}"),
+        },
+    }
+}
+
+/// A session with limits that make tests small.
+struct Tested {
+    session: Session,
+    now: u64,
+    reports: Vec<Report>,
+}
+
+impl Tested {
+    fn new(change: impl FnOnce(&mut SessionLimits)) -> Self {
+        let mut limits = SessionLimits::default();
+        change(&mut limits);
+        Self { session: Session::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
+    }
+
+    /// With a kernel that has started.
+    fn running(change: impl FnOnce(&mut SessionLimits)) -> Self {
+        let mut tested = Self::new(change);
+        tested.give(view(KernelPhase::Claimed, None));
+        tested.give(ready());
+        tested.answer_all(Ok(()));
+        tested
+    }
+
+    fn give(&mut self, input: Input) -> Vec<String> {
+        let outputs = self.session.handle(self.now, input);
+        let said = said(&outputs);
+        self.reports.extend(outputs.into_iter().filter_map(|output| match output {
+            Output::Report(report) => Some(report),
+            _ => None,
+        }));
+        said
+    }
+
+    fn later(&mut self, milliseconds: u64) -> Vec<String> {
+        self.now += milliseconds;
+        self.give(Input::Tick)
+    }
+
+    fn answer_all(&mut self, answer: Result<(), RejectionCode>) -> Vec<String> {
+        let reports = std::mem::take(&mut self.reports);
+        let message = "because".to_owned();
+        reports
+            .into_iter()
+            .flat_map(|report| self.give(Input::Answered { report, answer, message: message.clone() }))
+            .collect()
+    }
+}
+
+#[test]
+fn a_claimed_session_is_launched_once_and_its_start_reported() {
+    let mut tested = Tested::new(|_| ());
+    assert_eq!(tested.give(view(KernelPhase::Claimed, None)), ["launch"]);
+    assert!(tested.give(view(KernelPhase::Claimed, None)).is_empty());
+    assert_eq!(tested.give(ready()), ["report kernel started"]);
+}
+
+#[test]
+fn a_short_run_is_one_command() {
+    let mut tested = Tested::running(|_| ());
+    assert_eq!(tested.give(view(KernelPhase::Started, Some("e"))), ["execute e"]);
+    assert!(tested.give(view(KernelPhase::Started, Some("e"))).is_empty(), "it runs once");
+    assert!(tested.give(started("e")).is_empty());
+    assert!(tested.give(text("e", "2\n")).is_empty());
+    assert_eq!(tested.give(finished("e", FinishStatus::Ok)), ["report started 1, output 2, completed 3 true"]);
+    assert_eq!(tested.session.deadline(), None);
+}
+
+#[test]
+fn a_long_run_shows_its_start_and_outputs_meanwhile() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", "a"));
+    assert_eq!(tested.later(10), ["busy true", "report started 1, output 2"]);
+    tested.give(text("e", "b"));
+    tested.now += 50;
+    assert!(tested.later(50).contains(&"report output 3".to_owned()) || tested.later(50) == ["report output 3"]);
+    assert_eq!(tested.give(finished("e", FinishStatus::Error)), ["busy false", "report completed 4 false"]);
+}
+
+#[test]
+fn an_interrupt_before_the_kernel_has_begun_is_sent_again_when_it_begins() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    assert_eq!(tested.give(Input::Interrupt { execution_id: Some(id("e")) }), ["interrupt"]);
+    assert_eq!(tested.give(started("e")), ["interrupt"]);
+    assert_eq!(tested.give(Input::Interrupt { execution_id: Some(id("other")) }), Vec::<String>::new());
+    assert_eq!(tested.give(Input::Interrupt { execution_id: None }), ["interrupt"]);
+}
+
+#[test]
+fn a_timeout_interrupts_and_says_so() {
+    let mut tested = Tested::running(|_| ());
+    let assigned = Assigned {
+        execution_id: id("e"),
+        fence: 7,
+        source: "while True: pass".into(),
+        timeout_ms: Some(2000),
+        cancel_requested: false,
+    };
+    tested.give(Input::View(View { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
+    tested.give(started("e"));
+    tested.later(10);
+    assert_eq!(tested.session.deadline(), Some(2000));
+    assert_eq!(tested.later(1990), ["interrupt"]);
+    assert!(tested.later(5000).is_empty(), "once");
+    let end = tested.give(finished("e", FinishStatus::Error));
+    assert_eq!(end.last().unwrap(), "report completed 2 false (interrupted after 2 s, as its request said)");
+}
+
+#[test]
+fn a_question_goes_out_behind_what_was_written_before() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", "a"));
+    tested.give(text("e", "b"));
+    let execution_id = Some("e".to_owned());
+    let question = KernelEvent::InputRequest { execution_id, prompt: "name?".into(), password: false };
+    assert_eq!(tested.give(Input::Kernel(question)), ["report started 1, output 2, output 3, input 4"]);
+    assert_eq!(tested.give(Input::Answer { execution_id: id("e"), value: "x".into() }), ["answer x"]);
+    assert!(tested.give(Input::Answer { execution_id: id("e"), value: "y".into() }).is_empty(), "answered once");
+}
+
+#[test]
+fn a_dead_kernel_is_reported_behind_its_last_output_and_the_session_ends_when_that_is_acked() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", "a"));
+    tested.give(text("e", "last words"));
+    let said = tested.give(died());
+    assert_eq!(said.len(), 1);
+    assert!(
+        said[0].starts_with("report started 1, output 2, output 3, kernel ended: the kernel process was killed"),
+        "{said:?}"
+    );
+    assert_eq!(tested.answer_all(Ok(())), ["over"]);
+}
+
+#[test]
+fn a_stale_fence_stops_the_writing_and_kills_the_kernel() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.later(10);
+    assert_eq!(tested.answer_all(Err(RejectionCode::StaleFence)), ["kill", "over"]);
+    assert!(tested.give(text("e", "more")).is_empty());
+    assert!(tested.give(died()).is_empty());
+}
+
+#[test]
+fn a_session_that_the_log_does_not_know_is_killed() {
+    let mut tested = Tested::running(|_| ());
+    assert_eq!(tested.give(Input::View(View { phase: None, assigned: None })), ["kill", "over"]);
+}
+
+#[test]
+fn what_could_not_be_stored_is_said_again_under_later_numbers() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", "a"));
+    tested.give(finished("e", FinishStatus::Ok));
+    assert!(tested.answer_all(Err(RejectionCode::Unavailable)).is_empty());
+    assert_eq!(tested.later(10), ["report started 4, output 5, completed 6 true"]);
+}
+
+#[test]
+fn a_refused_output_leaves_the_end_and_the_reason() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", "a"));
+    tested.give(finished("e", FinishStatus::Ok));
+    tested.answer_all(Err(RejectionCode::LimitExceeded));
+    assert_eq!(tested.later(10), ["report started 4, completed 5 true (some output was refused: because)"]);
+    for _ in 0..1000 {
+        tested.answer_all(Err(RejectionCode::LimitExceeded));
+        tested.later(10);
+    }
+    assert!(tested.reports.is_empty(), "nothing is said for ever");
+}
+
+#[test]
+fn without_a_connection_the_middle_is_dropped_with_a_notice_and_the_end_is_kept() {
+    let mut tested = Tested::running(|limits| {
+        limits.max_buffered_bytes = 3000;
+        limits.outputs.coalesce_ms = 0;
+    });
+    tested.give(Input::Online(false));
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    for _ in 0..10 {
+        tested.give(text("e", &"x".repeat(1000)));
+        tested.later(20);
+    }
+    tested.give(finished("e", FinishStatus::Ok));
+    let told: Vec<String> = tested.reports.iter().flat_map(|report| report.commands.iter().map(say_command)).collect();
+    assert_eq!(told, ["started 1", "output 2", "output 3", "gap 4", "completed 5 true"]);
+}
+
+#[test]
+fn a_connected_session_makes_the_kernel_wait_instead() {
+    let mut tested = Tested::running(|limits| {
+        limits.max_unanswered_bytes = 3000;
+        limits.outputs.coalesce_ms = 0;
+    });
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(text("e", &"x".repeat(5000)));
+    tested.later(20);
+    assert!(!tested.session.takes_output());
+    tested.answer_all(Ok(()));
+    assert!(tested.session.takes_output());
+}
+
+#[test]
+fn what_goes_beyond_the_limit_is_spilled_and_named_before_the_end() {
+    let mut tested = Tested::running(|limits| limits.outputs.max_log_lines = 2);
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    let spilled = tested.give(text("e", "1\n2\n3\n4\n"));
+    assert_eq!(spilled, ["spill 4"]);
+    let end = tested.give(finished("e", FinishStatus::Ok));
+    assert_eq!(end.last().unwrap(), "report started 1, output 2, overflow 3, completed 4 true");
+}
+
+#[test]
+fn output_of_a_thread_after_the_end_is_still_reported() {
+    let mut tested = Tested::running(|_| ());
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    tested.give(finished("e", FinishStatus::Ok));
+    tested.now += 1000;
+    tested.give(text("e", "late"));
+    assert_eq!(tested.later(10), ["report output 3"]);
+}
+
+#[test]
+fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
+    let mut tested = Tested::running(|limits| limits.idle_timeout_ms = Some(60_000));
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    assert!(!tested.later(100_000).contains(&"stop".to_owned()));
+    tested.give(finished("e", FinishStatus::Ok));
+    assert_eq!(tested.later(60_000), ["stop"]);
+    let ended = Input::Kernel(KernelEvent::Ended { session: 1, cause: EndCause::Shutdown, unfinished: vec![] });
+    assert_eq!(tested.give(ended), ["report kernel ended: shut down after 60 s without work"]);
+}
+
+#[test]
+fn a_failed_launch_is_reported_with_its_cause() {
+    let mut tested = Tested::new(|_| ());
+    tested.give(view(KernelPhase::Claimed, None));
+    let failed = tested.give(Input::LaunchFailed { cause: "no module named ipykernel".into() });
+    assert_eq!(failed, ["report launch failed: no module named ipykernel"]);
+    assert_eq!(tested.answer_all(Ok(())), ["over"]);
+}
+
+#[test]
+fn a_shutdown_while_launching_stops_the_launch() {
+    let mut tested = Tested::new(|_| ());
+    tested.give(view(KernelPhase::Claimed, None));
+    assert_eq!(tested.give(view(KernelPhase::Ending, None)), ["stop"]);
+    let failed = tested.give(Input::LaunchFailed { cause: "aborted".into() });
+    assert_eq!(failed, ["report kernel ended: shut down while it was started"]);
+}
