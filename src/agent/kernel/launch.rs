@@ -124,7 +124,8 @@ pub(super) struct Session {
 impl Session {
     /// Ends the process within twice `shutdown_timeout`. The driver reports the end when its events are taken.
     pub async fn stop(&mut self, cause: EndCause, options: &LaunchOptions) {
-        let _ = self.urgent.send(Urgent::Stop(cause)).await;
+        // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
+        let _ = self.urgent.try_send(Urgent::Stop(cause));
         self.process.stop(options.shutdown_timeout).await;
     }
 
