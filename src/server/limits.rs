@@ -1,0 +1,56 @@
+//! What a server allows at most. Units are in the names.
+
+use std::time::Duration;
+
+/// Limits of connections and requests; those of commands are the core's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerLimits {
+    /// Of one WebSocket message. Larger ones are refused; twice as large ones end the connection.
+    pub max_frame_bytes: usize,
+    /// Of the body of a request, but for imports and blobs.
+    pub max_request_bytes: usize,
+    /// Of an imported file.
+    pub max_import_bytes: usize,
+    /// Of one blob.
+    pub max_blob_bytes: usize,
+    /// Of all blobs that one export or one reading puts together.
+    pub max_export_blob_bytes: u64,
+    pub max_sockets: usize,
+    pub max_subscriptions_per_socket: usize,
+    /// Messages that a connection may get wrong in a minute.
+    pub max_errors_per_minute: u32,
+    /// Frames that wait for a connection before events are left out and it is caught up later.
+    pub max_queued_frames: usize,
+    /// Events that reading an old version may have to replay.
+    pub max_replayed_events: u64,
+    pub hello_timeout: Duration,
+    pub heartbeat: Duration,
+    /// How long a connection may take none of the bytes that are sent to it.
+    pub stall_timeout: Duration,
+    /// What a connection must be able to take in a second, once it is behind.
+    pub min_bytes_per_second: u64,
+    /// How long stopping waits for connections and requests to end.
+    pub drain_timeout: Duration,
+}
+
+impl Default for ServerLimits {
+    fn default() -> Self {
+        Self {
+            max_frame_bytes: 8 << 20,
+            max_request_bytes: 8 << 20,
+            max_import_bytes: 256 << 20,
+            max_blob_bytes: 256 << 20,
+            max_export_blob_bytes: 512 << 20,
+            max_sockets: 20_000,
+            max_subscriptions_per_socket: 1_000,
+            max_errors_per_minute: 60,
+            max_queued_frames: 1_024,
+            max_replayed_events: 200_000,
+            hello_timeout: Duration::from_secs(10),
+            heartbeat: Duration::from_secs(20),
+            stall_timeout: Duration::from_secs(20),
+            min_bytes_per_second: 64 << 10,
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}

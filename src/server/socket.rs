@@ -1,0 +1,85 @@
+//! The WebSocket at `GET /api/socket`: many notebooks over one connection.
+//!
+//! One task per connection: reading and writing are two futures of it, so that a slow reader never keeps its own
+//! commands from being heard, and an idle connection costs little.
+
+mod budget;
+mod dispatch;
+mod follow;
+mod parse;
+mod reader;
+mod writer;
+
+use std::time::Duration;
+
+use axum::extract::ws::{WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts, Request, State};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use http::{HeaderMap, StatusCode, header};
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::rooms::Outbox;
+
+/// What the server answers to `Sec-WebSocket-Protocol`.
+const SUBPROTOCOL: &str = "notarium";
+const BEARER_SUBPROTOCOL: &str = "notarium.bearer.";
+/// An idle connection holds about this much; more is taken only while a large frame comes.
+const READ_BUFFER_BYTES: usize = 4 << 10;
+const WRITE_BUFFER_BYTES: usize = 8 << 10;
+/// How long a connection that ends may take for what is queued.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Upgrades to a socket. Its first message says who it is.
+pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
+    let Ok(permit) = app.sockets.clone().try_acquire_owned() else {
+        let detail = "too many connections: try again in a moment";
+        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
+    };
+    let (mut parts, _) = request.into_parts();
+    let token = bearer_subprotocol(&parts.headers);
+    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+        Ok(upgrade) => upgrade,
+        Err(rejection) => return refused(rejection.status()),
+    };
+    // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
+    let hard_limit = app.limits.max_frame_bytes.saturating_mul(2);
+    upgrade
+        .read_buffer_size(READ_BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
+        .max_message_size(hard_limit)
+        .max_frame_size(hard_limit)
+        .protocols([SUBPROTOCOL])
+        .on_failed_upgrade(|error| tracing::debug!(%error, "upgrade failed"))
+        .on_upgrade(move |socket| Box::pin(run(app, socket, token, permit)))
+}
+
+fn refused(status: StatusCode) -> Response {
+    let detail = "this is a WebSocket: connect with ws:// or wss://, version 13 (see protocol/README.md)";
+    let status = if status.is_client_error() { status } else { StatusCode::BAD_REQUEST };
+    Problem::new(status, "not_a_websocket", detail).into_response()
+}
+
+/// The token that came as `notarium.bearer.<token>`.
+fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
+    let offered = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).into_iter().filter_map(|value| value.to_str().ok());
+    let mut names = offered.flat_map(|list| list.split(',')).map(str::trim);
+    names.find_map(|name| name.strip_prefix(BEARER_SUBPROTOCOL)).map(str::to_owned)
+}
+
+async fn run(app: App, socket: WebSocket, token: Option<String>, _permit: OwnedSemaphorePermit) {
+    let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames);
+    let (sink, stream) = socket.split();
+    let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));
+    let reading = Box::pin(reader::read(app, stream, outbox.clone(), token));
+    tokio::select! {
+        // Nobody takes what is written: what the connection held is given up.
+        () = &mut writing => {}
+        () = reading => {
+            outbox.close();
+            let _ = tokio::time::timeout(FAREWELL, writing).await;
+        }
+    }
+}

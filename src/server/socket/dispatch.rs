@@ -1,0 +1,246 @@
+//! One connection's session: which notebooks it follows, and what becomes of its messages.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::extract::ws::Utf8Bytes;
+use notarium_core::{KernelSessionId, NotebookId, Rejection, Scope};
+use notarium_wire::{
+    ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState, RejectMessage,
+    ServerMessage, SubscribeMessage,
+};
+
+use super::follow::Follow;
+use super::parse::{parse, problem};
+use super::reader::{let_in, refusal, welcome};
+use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
+use crate::app::{App, identity, is_agent, unknown_notebook};
+use crate::auth::Authenticated;
+use crate::blob_check;
+use crate::rooms::{ClientId, Identity, Outbox, RoomHandle};
+
+/// Rooms that are remembered for commands without a subscription.
+const MAX_REMEMBERED_ROOMS: usize = 16;
+
+/// A notebook that this connection deals with.
+struct Joined {
+    room: RoomHandle,
+    identity: Arc<Identity>,
+    is_subscribed: bool,
+}
+
+/// What the server knows of one connection. Dropping it leaves every room.
+pub struct Session {
+    app: App,
+    client: ClientId,
+    connection: String,
+    outbox: Outbox,
+    authenticated: Authenticated,
+    joined: HashMap<NotebookId, Joined>,
+    has_offered: bool,
+}
+
+type Done = Result<(), ErrorMessage>;
+
+impl Session {
+    /// Begins with the `welcome`.
+    pub fn new(app: App, authenticated: Authenticated, outbox: Outbox) -> Self {
+        let client = app.next_client();
+        let connection = format!("c{}", client.0);
+        outbox.send(frame(&welcome(&app, &authenticated, &connection)));
+        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false }
+    }
+
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    pub fn send(&self, message: &ServerMessage) {
+        self.outbox.send(frame(message));
+    }
+
+    /// Does what a frame asks for.
+    pub async fn handle(&mut self, text: &Utf8Bytes, follow: &mut Follow) -> Done {
+        match parse(text)? {
+            ClientMessage::Hello(_) => Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token")),
+            ClientMessage::Refresh { token } => self.refresh(token, follow).await,
+            ClientMessage::Subscribe(message) => self.subscribe(message),
+            ClientMessage::Unsubscribe { notebook } => {
+                self.unsubscribe(&notebook);
+                Ok(())
+            }
+            ClientMessage::Command(message) => {
+                self.command(message).await;
+                Ok(())
+            }
+            ClientMessage::Presence { notebook, state } => self.presence(&notebook, state),
+            ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
+            ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
+                self.kernel_status(&notebook, kernel_session, busy)
+            }
+        }
+    }
+
+    // --- who it is ---
+
+    async fn refresh(&mut self, token: String, follow: &mut Follow) -> Done {
+        let (authenticated, followed) = let_in(&self.app, Some(token)).await.map_err(|error| ErrorMessage {
+            fatal: false,
+            ..refusal(&error)
+        })?;
+        if authenticated.actor != self.authenticated.actor {
+            return Err(problem(ErrorCode::Forbidden, "that token is another account's: open a connection for it"));
+        }
+        *follow = followed;
+        self.identity_changed(authenticated);
+        Ok(())
+    }
+
+    /// The token allows something else now: every room hears of it, and rooms outside its coverage are left.
+    pub fn identity_changed(&mut self, authenticated: Authenticated) {
+        self.authenticated = authenticated;
+        let lost: Vec<NotebookId> =
+            self.joined.keys().filter(|notebook| !self.authenticated.may_see(notebook)).cloned().collect();
+        for notebook in lost {
+            self.unsubscribe(&notebook);
+            self.send(&ServerMessage::Access { notebook, role: None });
+        }
+        for (notebook, joined) in &mut self.joined {
+            joined.identity = identity(&self.authenticated, notebook, &self.connection);
+            joined.room.identity_changed(self.client, joined.identity.clone());
+        }
+        self.app.agents.identity_changed(self.client, &self.authenticated);
+    }
+
+    // --- rooms ---
+
+    /// The notebook's room, if the token covers it.
+    fn join(&mut self, notebook: &NotebookId) -> Result<&mut Joined, Rejection> {
+        if !self.joined.contains_key(notebook) {
+            let room = self.app.room(&self.authenticated, notebook)?;
+            self.forget_rooms();
+            let identity = identity(&self.authenticated, notebook, &self.connection);
+            self.joined.insert(notebook.clone(), Joined { room, identity, is_subscribed: false });
+        }
+        self.joined.get_mut(notebook).ok_or_else(|| unknown_notebook(notebook))
+    }
+
+    /// Keeps the rooms that are followed, and a few others.
+    fn forget_rooms(&mut self) {
+        let others = self.joined.values().filter(|joined| !joined.is_subscribed).count();
+        if others >= MAX_REMEMBERED_ROOMS {
+            self.joined.retain(|_, joined| joined.is_subscribed);
+        }
+    }
+
+    fn subscribe(&mut self, message: SubscribeMessage) -> Done {
+        let limit = self.app.limits.max_subscriptions_per_socket;
+        let notebook = message.notebook.clone();
+        if self.joined.values().filter(|joined| joined.is_subscribed).count() >= limit {
+            let words = format!("a connection follows at most {limit} notebooks: unsubscribe from some");
+            return Err(about(&notebook, ErrorCode::TooManyRequests, words));
+        }
+        let (client, outbox) = (self.client, self.outbox.clone());
+        let joined = self
+            .join(&notebook)
+            .map_err(|rejection| about(&notebook, ErrorCode::UnknownNotebook, rejection.message))?;
+        joined.is_subscribed = true;
+        joined.room.subscribe(client, joined.identity.clone(), outbox, message);
+        Ok(())
+    }
+
+    fn unsubscribe(&mut self, notebook: &NotebookId) {
+        if let Some(joined) = self.joined.remove(notebook) {
+            joined.leave(self.client);
+        }
+    }
+
+    /// Queues the command; the room's answer comes through the outbox.
+    async fn command(&mut self, message: CommandMessage) {
+        let checked = match self.join(&message.notebook) {
+            Ok(joined) => Ok((joined.room.clone(), joined.identity.clone())),
+            Err(rejection) => Err(rejection),
+        };
+        let checked = match checked {
+            Ok(to) => blob_check::check(&self.app, &message.notebook, &message.body).await.map(|()| to),
+            Err(rejection) => Err(rejection),
+        };
+        match checked {
+            Ok((room, identity)) => room.command(self.client, identity, self.outbox.clone(), message).await,
+            Err(rejection) => self.send(&ServerMessage::Reject(reject(&message, rejection))),
+        }
+    }
+
+    fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {
+        let joined = self.joined.get(notebook).filter(|joined| joined.is_subscribed);
+        joined.ok_or_else(|| {
+            about(notebook, ErrorCode::UnknownNotebook, "you do not follow this notebook: subscribe first")
+        })
+    }
+
+    fn presence(&self, notebook: &NotebookId, state: PresenceState) -> Done {
+        self.subscribed(notebook)?.room.presence(self.client, state);
+        Ok(())
+    }
+
+    // --- runtime agents ---
+
+    fn check_is_agent(&self) -> Done {
+        if is_agent(&self.authenticated.actor) && self.authenticated.has(Scope::Agent) {
+            return Ok(());
+        }
+        Err(problem(ErrorCode::Forbidden, "only runtime agents offer and report kernels: connect with an agent's token"))
+    }
+
+    fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>) -> Done {
+        self.check_is_agent()?;
+        if kernelspecs.len() > MAX_OFFERED_KERNELSPECS {
+            let words = format!("an agent offers at most {MAX_OFFERED_KERNELSPECS} kernelspecs: the rest is left out");
+            self.send(&ServerMessage::Error(problem(ErrorCode::TooManyRequests, words)));
+            kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
+        }
+        self.has_offered = true;
+        self.app.agents.offer(self.client, self.authenticated.clone(), self.outbox.clone(), kernelspecs);
+        Ok(())
+    }
+
+    fn kernel_status(&self, notebook: &NotebookId, session: KernelSessionId, busy: bool) -> Done {
+        self.check_is_agent()?;
+        self.subscribed(notebook)?.room.kernel_status(self.client, session, busy);
+        Ok(())
+    }
+}
+
+impl Joined {
+    fn leave(&self, client: ClientId) {
+        if self.is_subscribed {
+            self.room.unsubscribe(client);
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        for joined in self.joined.values() {
+            joined.leave(self.client);
+        }
+        if self.has_offered {
+            self.app.agents.leave(self.client);
+        }
+    }
+}
+
+fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
+    ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
+}
+
+fn reject(message: &CommandMessage, rejection: Rejection) -> RejectMessage {
+    RejectMessage {
+        id: message.id.clone(),
+        notebook: message.notebook.clone(),
+        code: rejection.code,
+        message: rejection.message,
+        expected_version: rejection.expected_version,
+        actual_version: rejection.actual_version,
+    }
+}

@@ -1,0 +1,208 @@
+//! From the client: the greeting, then one message after the other.
+
+use std::time::Duration;
+
+use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
+use futures_util::StreamExt;
+use futures_util::stream::SplitStream;
+use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, HelloMessage, PROTOCOL, ServerMessage, WelcomeMessage};
+use tokio::time::timeout;
+
+use super::budget::ErrorBudget;
+use super::dispatch::Session;
+use super::follow::Follow;
+use super::parse::{fatal, parse, problem};
+use crate::agents::frame;
+use crate::app::App;
+use crate::auth::{AuthError, Authenticated};
+use crate::rooms::Outbox;
+
+type Stream = SplitStream<WebSocket>;
+
+/// After a message that was far too long: time for the client to read why, before the connection is cut.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// What one reading brought.
+enum Heard {
+    Text(Utf8Bytes),
+    Error(ErrorMessage),
+    /// A ping, a pong: it lives.
+    Life,
+    Gone,
+}
+
+/// Reads until the connection ends. What it must still be told is in the outbox.
+pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<String>) {
+    match Box::pin(greet(&app, &mut stream, token)).await {
+        Ok(Some((authenticated, follow))) => {
+            let session = Session::new(app, authenticated, outbox);
+            converse(session, stream, follow).await;
+        }
+        Ok(None) => {}
+        Err(error) => _ = outbox.send(frame(&ServerMessage::Error(error))),
+    }
+}
+
+// --- the greeting ---
+
+/// `None`: the client left without a word.
+async fn greet(
+    app: &App,
+    stream: &mut Stream,
+    token: Option<String>,
+) -> Result<Option<(Authenticated, Follow)>, ErrorMessage> {
+    let limit = app.limits.hello_timeout;
+    let hello = timeout(limit, first_message(app, stream)).await.map_err(|_| {
+        fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
+    })??;
+    let Some(hello) = hello else { return Ok(None) };
+    if hello.protocol != PROTOCOL {
+        let message = format!("this server speaks protocol {PROTOCOL}, not {}: update the older one", hello.protocol);
+        return Err(fatal(ErrorCode::UnsupportedProtocol, message));
+    }
+    let_in(app, hello.token.or(token)).await.map(Some).map_err(|error| refusal(&error))
+}
+
+async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
+    loop {
+        match heard(app, stream.next().await) {
+            Heard::Gone => return Ok(None),
+            Heard::Life => {}
+            Heard::Error(error) => return Err(ErrorMessage { fatal: true, ..error }),
+            Heard::Text(text) => {
+                return match parse(&text) {
+                    Ok(ClientMessage::Hello(hello)) => Ok(Some(hello)),
+                    Ok(_) => Err(fatal(ErrorCode::Unauthenticated, "the first message is hello: send it first")),
+                    Err(error) => Err(ErrorMessage { fatal: true, ..error }),
+                };
+            }
+        }
+    }
+}
+
+/// Authenticates a token and follows it.
+pub async fn let_in(app: &App, token: Option<String>) -> Result<(Authenticated, Follow), AuthError> {
+    let token = token.ok_or(AuthError::Missing)?;
+    let authenticated = app.accounts.authenticate(&token).await?;
+    let follow = Follow::new(&app.accounts, &authenticated).await?;
+    Ok((authenticated, follow))
+}
+
+/// The words for a token that is good for nothing (any more).
+pub fn refusal(error: &AuthError) -> ErrorMessage {
+    let code = match error {
+        AuthError::TooManyAttempts { .. } => ErrorCode::TooManyRequests,
+        AuthError::Accounts(_) => ErrorCode::Unavailable,
+        _ => ErrorCode::Unauthenticated,
+    };
+    if code == ErrorCode::Unavailable {
+        tracing::error!(%error, "accounts not read");
+        return fatal(code, "the server could not read its accounts: reconnect with backoff");
+    }
+    let message = match error {
+        AuthError::Missing => "hello needs a token, or the subprotocol notarium.bearer.<token>".to_owned(),
+        other => other.to_string(),
+    };
+    fatal(code, message)
+}
+
+/// The answer to `hello`.
+pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str) -> ServerMessage {
+    ServerMessage::Welcome(WelcomeMessage {
+        protocol: PROTOCOL,
+        server: concat!("notarium/", env!("CARGO_PKG_VERSION")).to_owned(),
+        connection: connection.to_owned(),
+        actor: authenticated.actor.clone(),
+        scopes: authenticated.scopes.iter().copied().collect(),
+        expires_at: authenticated.expires_at,
+        max_frame_bytes: app.limits.max_frame_bytes as u64,
+        heartbeat_ms: u64::try_from(app.limits.heartbeat.as_millis()).unwrap_or(u64::MAX),
+        features: Vec::new(),
+    })
+}
+
+// --- the conversation ---
+
+/// What there is to do next.
+enum Turn {
+    Heard(Heard),
+    TokenChanged(Result<Authenticated, AuthError>),
+    Silent,
+    Stopping,
+}
+
+async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) {
+    let app = session.app().clone();
+    let mut errors = ErrorBudget::new(app.limits.max_errors_per_minute);
+    // Every ping is answered by a pong: silence for two and a half of them is death.
+    let patience = app.limits.heartbeat.mul_f32(2.5);
+    loop {
+        let turn = tokio::select! {
+            next = timeout(patience, stream.next()) => next.map_or(Turn::Silent, |next| Turn::Heard(heard(&app, next))),
+            changed = follow.changed() => Turn::TokenChanged(changed),
+            () = app.stopping.cancelled() => Turn::Stopping,
+        };
+        let done = match turn {
+            Turn::Heard(Heard::Life) => Ok(()),
+            Turn::Heard(Heard::Gone) | Turn::Silent => return,
+            Turn::Heard(Heard::Error(error)) => Err(error),
+            Turn::Heard(Heard::Text(text)) => Box::pin(session.handle(&text, &mut follow)).await,
+            Turn::TokenChanged(Ok(authenticated)) => Ok(session.identity_changed(authenticated)),
+            Turn::TokenChanged(Err(error)) => Err(refusal(&error)),
+            Turn::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
+        };
+        let Err(error) = done else { continue };
+        let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
+        if !complain(&session, error, &mut errors) {
+            // What was not read of the frame would make the system drop what was just said.
+            tokio::time::sleep(if is_cut { LINGER } else { Duration::ZERO }).await;
+            return;
+        }
+    }
+}
+
+/// Tells what is wrong. False: the connection ends.
+fn complain(session: &Session, error: ErrorMessage, errors: &mut ErrorBudget) -> bool {
+    let error = match errors.spend() {
+        true => error,
+        false => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
+    };
+    let stays = !error.fatal;
+    session.send(&ServerMessage::Error(error));
+    stays
+}
+
+fn heard(app: &App, next: Option<Result<Message, axum::Error>>) -> Heard {
+    match next {
+        Some(Ok(Message::Text(text))) if text.len() > app.limits.max_frame_bytes => Heard::Error(too_large(app, false)),
+        Some(Ok(Message::Text(text))) => Heard::Text(text),
+        Some(Ok(Message::Binary(_))) => {
+            Heard::Error(problem(ErrorCode::Malformed, "binary frames are not used: send JSON in text frames"))
+        }
+        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Heard::Life,
+        Some(Ok(Message::Close(_))) | None => Heard::Gone,
+        Some(Err(error)) => broken(app, &error),
+    }
+}
+
+fn too_large(app: &App, fatal: bool) -> ErrorMessage {
+    let limit = app.limits.max_frame_bytes;
+    let message = format!("a frame has at most {limit} bytes: send less at once, and put large outputs in blobs");
+    ErrorMessage { fatal, ..problem(ErrorCode::FrameTooLarge, message) }
+}
+
+/// The stream cannot be read on. What the client did wrong it is told.
+fn broken(app: &App, error: &axum::Error) -> Heard {
+    let words = error.to_string().to_lowercase();
+    if words.contains("too long") || words.contains("space limit") {
+        return Heard::Error(too_large(app, true));
+    }
+    if words.contains("utf-8") {
+        return Heard::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8"));
+    }
+    if words.contains("protocol error") && !words.contains("reset") {
+        return Heard::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")));
+    }
+    tracing::debug!(%error, "a connection broke");
+    Heard::Gone
+}
