@@ -1,0 +1,152 @@
+//! Parts of a request, refused with a problem where they are not what they should be.
+
+use axum::extract::rejection::{BytesRejection, JsonRejection};
+use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, StatusCode, header};
+use notarium_core::{CommandId, Version};
+use serde::de::DeserializeOwned;
+
+use crate::problem::Problem;
+
+/// Parameters of the path.
+pub struct Params<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let path = Path::<T>::from_request_parts(parts, state).await;
+        path.map(|Path(value)| Self(value)).map_err(|rejection| Problem::invalid(rejection.body_text()))
+    }
+}
+
+/// Parameters of the query.
+pub struct QueryOf<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        // A token in a URL ends in logs: whoever sends one is told, and it is not read.
+        if parts.uri.query().is_some_and(|query| query.contains("token=") || query.contains("nt_")) {
+            return Err(Problem::invalid("a token never stands in a URL: send it as `Authorization: Bearer <token>`"));
+        }
+        let query = Query::<T>::try_from_uri(&parts.uri);
+        query.map(|Query(value)| Self(value)).map_err(|rejection| Problem::invalid(rejection.body_text()))
+    }
+}
+
+/// A JSON body.
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        match Json::<T>::from_request(request, state).await {
+            Ok(Json(value)) => Ok(Self(value)),
+            Err(JsonRejection::BytesRejection(rejection)) => Err(body_problem(&rejection)),
+            Err(rejection @ JsonRejection::MissingJsonContentType(_)) => Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                format!("{}: send application/json", rejection.body_text()),
+            )),
+            Err(rejection) => Err(Problem::new(StatusCode::BAD_REQUEST, "malformed", rejection.body_text())),
+        }
+    }
+}
+
+/// The bytes of a body.
+pub struct BytesBody(pub Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for BytesBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        Bytes::from_request(request, state).await.map(Self).map_err(|rejection| body_problem(&rejection))
+    }
+}
+
+fn body_problem(rejection: &BytesRejection) -> Problem {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => too_large("the body is larger than this route takes"),
+        status => Problem::new(status, "malformed", rejection.body_text()),
+    }
+}
+
+/// 413.
+pub fn too_large(detail: impl Into<String>) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail)
+}
+
+/// What the headers say about a command: `Idempotency-Key` is its id, `If-Match` the expected version.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Conditions {
+    pub command_id: Option<CommandId>,
+    pub expected_version: Option<Version>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Conditions {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self {
+            command_id: idempotency_key(&parts.headers)?,
+            expected_version: expected_version(&parts.headers)?,
+        })
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<CommandId>, Problem> {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim_matches('"');
+    CommandId::new(text).map(Some).map_err(|error| Problem::invalid(format!("Idempotency-Key: {error}")))
+}
+
+fn expected_version(headers: &HeaderMap) -> Result<Option<Version>, Problem> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "*" {
+        return Ok(None);
+    }
+    let version = text.trim_matches('"').parse().ok();
+    version.map(Some).ok_or_else(|| Problem::invalid("If-Match is the version in quotes that you read, as in \"42\""))
+}
+
+/// No such route.
+pub async fn not_found() -> Response {
+    let detail = "there is nothing at this address: see /api/openapi.json";
+    Problem::new(StatusCode::NOT_FOUND, "not_found", detail).into_response()
+}
+
+/// The route exists, the method does not.
+pub async fn method_not_allowed() -> Response {
+    let detail = "this address does not take that method: see /api/openapi.json";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", detail).into_response()
+}
+
+/// Whether the client asks for this media type by name.
+pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|list| list.split(',')).any(|item| item.split(';').next().is_some_and(|it| it.trim() == media_type))
+}
+
+/// A JSON body that may be left out.
+pub struct OptionalJson<T>(pub T);
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJson<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (parts, body) = request.into_parts();
+        let BytesBody(bytes) = BytesBody::from_request(Request::from_parts(parts.clone(), body), state).await?;
+        if bytes.is_empty() {
+            return Ok(Self(T::default()));
+        }
+        let JsonBody(value) = JsonBody::from_request(Request::from_parts(parts, bytes.into()), state).await?;
+        Ok(Self(value))
+    }
+}

@@ -1,0 +1,89 @@
+//! From one notebook's state to the command that makes another of it. Pure.
+
+use std::sync::Arc;
+
+use notarium_core::{
+    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellType, Command, Execution, Notebook, Place, RawObject,
+};
+
+use crate::files::export;
+
+/// `CreateNotebook`, `NoteFork`, then every cell with what it shows.
+pub fn command(source: &Notebook, title: String, with_outputs: bool) -> Command {
+    let note = Command::NoteFork { from_notebook: source.notebook_id.clone(), from_version: source.version };
+    let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone() }, note];
+    for (cell_id, cell) in source.ordered_cells() {
+        commands.push(insert(cell_id, cell));
+        let latest = source.latest_execution(cell_id).filter(|(_, execution)| with_outputs && has_ended(execution));
+        commands.extend(latest.map(|(_, execution)| record(cell_id, execution)));
+    }
+    Command::Batch { commands }
+}
+
+/// The blobs that the new notebook will name.
+pub fn copied_blobs(source: &Notebook, with_outputs: bool) -> Vec<BlobPart> {
+    if !with_outputs {
+        return Vec::new();
+    }
+    export::named_blobs(source).into_iter().cloned().collect()
+}
+
+/// The same notebook, its executions without outputs.
+pub fn without_outputs(notebook: &Notebook) -> Notebook {
+    let mut notebook = notebook.clone();
+    for execution in notebook.executions.values_mut().filter(|execution| !execution.outputs.is_empty()) {
+        Arc::make_mut(execution).outputs.clear();
+    }
+    notebook
+}
+
+/// A code cell to begin with.
+pub fn empty_cell() -> Command {
+    Command::InsertCell {
+        cell_id: None,
+        cell_type: CellType::Code,
+        source: String::new(),
+        place: Place::End,
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: CellFlagChanges::default(),
+    }
+}
+
+fn has_ended(execution: &Execution) -> bool {
+    execution.status.is_finished()
+}
+
+fn insert(cell_id: &CellId, cell: &Cell) -> Command {
+    let content = &cell.content;
+    Command::InsertCell {
+        cell_id: Some(cell_id.clone()),
+        cell_type: content.cell_type,
+        source: content.source.clone(),
+        place: Place::End,
+        metadata: content.metadata.clone(),
+        attachments: content.attachments.clone(),
+        flags: changes(&content.flags),
+    }
+}
+
+fn changes(flags: &CellFlags) -> CellFlagChanges {
+    let on = |flag: bool| flag.then_some(true);
+    CellFlagChanges {
+        pinned: on(flags.pinned),
+        skipped: on(flags.skipped),
+        source_hidden: on(flags.source_hidden),
+        outputs_hidden: on(flags.outputs_hidden),
+        heading_collapsed: on(flags.heading_collapsed),
+        exported: on(flags.exported),
+        bookmark: flags.bookmark,
+    }
+}
+
+fn record(cell_id: &CellId, execution: &Execution) -> Command {
+    Command::RecordExecution {
+        cell_id: cell_id.clone(),
+        outputs: execution.outputs.clone(),
+        execution_count: execution.execution_count,
+    }
+}

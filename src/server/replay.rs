@@ -1,0 +1,66 @@
+//! A notebook as it was at a version: the nearest snapshot before it, and the events since.
+
+use notarium_core::{Hash, Notebook, NotebookId, Version, apply};
+use notarium_store::{EventStore, Snapshot};
+use sha2::{Digest, Sha256};
+
+use crate::app::App;
+use crate::problem::Problem;
+use crate::rooms::SNAPSHOT_FORMAT;
+
+/// Events of one reading.
+const PAGE: usize = 2_000;
+/// A state unpacked.
+const MAX_STATE_BYTES: usize = 1 << 30;
+
+/// The state at a version that the log has reached; a problem where that would take too many events.
+pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Result<Notebook, Problem> {
+    let snapshot = app.store.snapshot(notebook, Some(version)).await?;
+    let mut state = snapshot.as_ref().and_then(read_snapshot).unwrap_or_else(|| Notebook::new(notebook.clone()));
+    let missing = version.saturating_sub(state.version);
+    if missing > app.limits.max_replayed_events {
+        let limit = app.limits.max_replayed_events;
+        let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
+        return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail));
+    }
+    advance(&*app.store, &mut state, version).await?;
+    Ok(state)
+}
+
+/// The state from nothing but the log, whatever its length.
+pub async fn replayed(app: &App, notebook: &NotebookId, version: Version) -> Result<Notebook, Problem> {
+    let mut state = Notebook::new(notebook.clone());
+    advance(&*app.store, &mut state, version).await?;
+    Ok(state)
+}
+
+async fn advance(store: &dyn EventStore, state: &mut Notebook, to: Version) -> Result<(), Problem> {
+    while state.version < to {
+        let wanted = usize::try_from(to - state.version).unwrap_or(PAGE).min(PAGE);
+        let events = store.read(&state.notebook_id, state.version, wanted).await?;
+        if events.is_empty() {
+            let detail = format!("the notebook is at version {}, before {to}", state.version);
+            return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
+        }
+        for stored in &events {
+            let recorded = stored.typed().map_err(|error| {
+                Problem::new(http::StatusCode::CONFLICT, "read_only", format!("{error}: read a version before it"))
+            })?;
+            apply(state, &recorded);
+        }
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
+fn read_snapshot(snapshot: &Snapshot) -> Option<Notebook> {
+    if snapshot.format != SNAPSHOT_FORMAT {
+        return None;
+    }
+    serde_json::from_slice(&snapshot.decompress(MAX_STATE_BYTES).ok()?).ok()
+}
+
+/// SHA-256 of the state's JSON: the same for every server that has applied the same events.
+pub fn state_hash(state: &Notebook) -> Hash {
+    Hash(Sha256::digest(serde_json::to_vec(state).unwrap_or_default()).into())
+}
