@@ -611,6 +611,7 @@ fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
         workspace_id: None,
         access: vec![("user:ann".to_owned(), "owner".to_owned())],
         cells: 3,
+        has_work: false,
         search_text: String::new(),
     }
 }
@@ -657,7 +658,7 @@ pub(crate) async fn the_catalog_filters(store: Store) {
         &store,
         vec![
             entry("a", 1, 3),
-            CatalogEntry { archived: true, ..entry("b", 1, 2) },
+            CatalogEntry { archived: true, has_work: true, ..entry("b", 1, 2) },
             CatalogEntry { workspace_id: workspace_id.clone(), access: shared, ..entry("c", 1, 1) },
         ],
     )
@@ -667,6 +668,9 @@ pub(crate) async fn the_catalog_filters(store: Store) {
     assert_eq!(names(&store, CatalogQuery { archived: Some(true), ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { archived: Some(false), ..all.clone() }).await, ["a", "c"]);
     assert_eq!(names(&store, CatalogQuery { workspace_id, ..all.clone() }).await, ["c"]);
+    assert_eq!(names(&store, CatalogQuery { has_work: Some(true), ..all.clone() }).await, ["b"]);
+    assert_eq!(names(&store, CatalogQuery { has_work: Some(false), ..all.clone() }).await, ["a", "c"]);
+    assert!(store.catalog(CatalogQuery { archived: Some(true), ..all.clone() }).await.unwrap().entries[0].has_work);
     assert_eq!(names(&store, CatalogQuery { subjects: of(&["user:bob"]), ..all.clone() }).await, ["c"]);
     let both = of(&["user:bob", "user:ann"]);
     assert_eq!(names(&store, CatalogQuery { subjects: both, ..all.clone() }).await, ["a", "b", "c"]);

@@ -183,6 +183,9 @@ pub struct CatalogEntry {
     /// (subject's key, role), for instance `("user:01J…", "owner")`, in the order of keys; each subject once.
     pub access: Vec<(String, String)>,
     pub cells: u64,
+    /// A kernel is wanted or lives, or an execution has not ended: a server that starts opens the notebook at once, so
+    /// that agents hear of it and leases run.
+    pub has_work: bool,
     /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,
 }
@@ -197,6 +200,8 @@ pub struct CatalogQuery {
     /// Only archived, or only unarchived ones; `None` for both.
     pub archived: Option<bool>,
     pub workspace_id: Option<WorkspaceId>,
+    /// Only those with work, or only those without; `None` for both.
+    pub has_work: Option<bool>,
     pub after: Option<CatalogCursor>,
     /// At most [`MAX_PAGE`]; 0 means that.
     pub limit: usize,
