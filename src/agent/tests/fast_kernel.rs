@@ -23,11 +23,15 @@ async fn kernel_process() {
 }
 
 async fn launch(transport: TransportChoice) -> (Kernel, mpsc::Receiver<KernelEvent>, TempDir) {
+    let this = std::env::current_exe().unwrap();
+    launch_argv(transport, &[this.to_str().unwrap(), "--ignored", "--exact", "kernel_process", "{connection_file}"])
+        .await
+}
+
+async fn launch_argv(transport: TransportChoice, argv: &[&str]) -> (Kernel, mpsc::Receiver<KernelEvent>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let resource_dir = folder.path().join("echo");
     std::fs::create_dir(&resource_dir).unwrap();
-    let this = std::env::current_exe().unwrap();
-    let argv = [this.to_str().unwrap(), "--ignored", "--exact", "kernel_process", "{connection_file}"];
     std::fs::write(resource_dir.join("kernel.json"), json!({"argv": argv}).to_string()).unwrap();
     let (sender, mut events) = mpsc::channel(16);
     let options = LaunchOptions { transport, working_dir: folder.path().to_owned(), ..LaunchOptions::default() };
@@ -107,4 +111,14 @@ async fn shutdown_and_restart_are_polite() {
     kernel.shutdown().await;
     assert!(matches!(next(&mut events).await, KernelEvent::Ended { session: 2, cause: EndCause::Shutdown, .. }));
     assert!(events.recv().await.is_none());
+}
+
+#[tokio::test]
+async fn a_kernel_that_lost_its_port_is_started_again() {
+    let script = r#"[ -e robbed ] && exec "$0" --ignored --exact kernel_process "$1"
+        touch robbed; echo "ZMQError: Address already in use (addr='tcp://127.0.0.1:1')" >&2; exit 1"#;
+    let this = std::env::current_exe().unwrap();
+    let argv = ["/bin/sh", "-c", script, this.to_str().unwrap(), "{connection_file}"];
+    let (_kernel, _events, folder) = launch_argv(TransportChoice::Tcp, &argv).await;
+    assert!(folder.path().join("robbed").exists());
 }
