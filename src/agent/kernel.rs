@@ -187,8 +187,8 @@ pub struct KernelGone;
 /// A kernel that was launched. Dropping it kills its processes.
 #[derive(Debug)]
 pub struct Kernel {
-    kernelspec: Kernelspec,
-    options: LaunchOptions,
+    kernelspec: Box<Kernelspec>,
+    options: Box<LaunchOptions>,
     events: mpsc::Sender<KernelEvent>,
     session: launch::Session,
     session_number: u64,
@@ -202,7 +202,7 @@ impl Kernel {
         events: mpsc::Sender<KernelEvent>,
     ) -> Result<Self, LaunchError> {
         let session = launch::launch(&kernelspec, &options, events.clone(), 1, None).await?;
-        Ok(Self { kernelspec, options, events, session, session_number: 1 })
+        Ok(Self { kernelspec: Box::new(kernelspec), options: Box::new(options), events, session, session_number: 1 })
     }
 
     /// Queues an execution behind those that were asked before. Waits while very many are queued.
