@@ -12,11 +12,19 @@ mod accounts;
 mod authenticated;
 mod cache;
 mod follow;
+mod grants;
+mod passwords;
+mod sessions;
+mod throttle;
 mod token_text;
+mod values;
 
-pub use accounts::{Accounts, OneTimeToken};
+pub use accounts::{Accounts, AuthOptions, OneTimeToken};
 pub use authenticated::{Authenticated, Placements};
 pub use follow::{FollowedToken, Revocation};
+pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
+pub use passwords::PasswordCost;
+pub use sessions::{NewProfile, SignedIn, issue_owner_token};
 pub use token_text::{TokenText, bearer};
 
 use notarium_core::Millis;
@@ -37,8 +45,12 @@ pub enum AuthError {
     Deactivated,
     #[error("this token is good for one exchange only: send it to POST /api/session")]
     OneTime,
-    #[error("login or password is wrong")]
+    #[error("login or password is wrong: try again, or ask an administrator for a reset")]
     WrongPassword,
+    #[error("{reason}")]
+    InvalidValue { reason: String },
+    #[error("{reason}")]
+    Forbidden { reason: String },
     #[error("too many attempts: wait {} seconds", retry_after_ms.div_ceil(1000))]
     TooManyAttempts { retry_after_ms: Millis },
     #[error(transparent)]

@@ -6,5 +6,6 @@ pub mod auth;
 pub mod clock;
 pub mod files;
 pub mod guard;
+pub mod origin;
 pub mod problem;
 pub mod rooms;

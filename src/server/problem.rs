@@ -135,6 +135,8 @@ impl From<AuthError> for Problem {
                 let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
                 return Self { retry_after: Some(retry_after_ms.div_ceil(1000)), ..problem };
             }
+            AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
+            AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
             AuthError::Accounts(error) => return error.into(),
         };
         Self::new(status, code, detail)

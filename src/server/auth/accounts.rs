@@ -11,6 +11,8 @@ use tokio::sync::broadcast;
 
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
+use super::passwords::{PasswordCost, Passwords};
+use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::clock::Clock;
 
@@ -18,6 +20,8 @@ use crate::clock::Clock;
 const REVOCATION_QUEUE: usize = 256;
 /// `last_used_at` is as coarse as this, so that reading costs no write.
 const TOUCH_EVERY_MS: Millis = 10 * 60 * 1000;
+/// How long the records of ended tokens are kept.
+const KEEP_ENDED_MS: Millis = 30 * 24 * 60 * 60 * 1000;
 
 /// Accounts, tokens and what they allow. Cheap to clone.
 #[derive(Clone)]
@@ -31,6 +35,14 @@ struct Shared {
     cache: TokenCache,
     placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
+    passwords: Passwords,
+    throttle: Throttle,
+}
+
+/// What can be chosen about authentication.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuthOptions {
+    pub password_cost: PasswordCost,
 }
 
 /// A token that is shown once and exchanged once.
@@ -49,12 +61,38 @@ struct Loaded {
 }
 
 impl Accounts {
-    /// Reads which notebook is in which workspace; everything else is read when it is asked for.
+    /// With the default options.
     pub async fn open(store: Arc<dyn AccountStore>, clock: Clock) -> Result<Self, AccountError> {
-        let (revocations, _) = broadcast::channel(REVOCATION_QUEUE);
+        Self::open_with(store, clock, &AuthOptions::default()).await
+    }
+
+    /// Reads which notebook is in which workspace; everything else is read when it is asked for.
+    pub async fn open_with(
+        store: Arc<dyn AccountStore>,
+        clock: Clock,
+        options: &AuthOptions,
+    ) -> Result<Self, AccountError> {
         let placements = Arc::new(Placements::default());
         read_placements(&*store, &placements).await?;
-        Ok(Self { shared: Arc::new(Shared { store, clock, cache: TokenCache::default(), placements, revocations }) })
+        store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
+        let shared = Shared {
+            store,
+            clock,
+            cache: TokenCache::default(),
+            placements,
+            revocations: broadcast::channel(REVOCATION_QUEUE).0,
+            passwords: Passwords::new(options.password_cost),
+            throttle: Throttle::new(),
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    pub(super) fn passwords(&self) -> &Passwords {
+        &self.shared.passwords
+    }
+
+    pub(super) fn throttle(&self) -> &Throttle {
+        &self.shared.throttle
     }
 
     pub fn now(&self) -> Millis {

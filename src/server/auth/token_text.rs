@@ -3,7 +3,8 @@
 use std::fmt;
 
 use notarium_core::TokenId;
-use notarium_store::accounts::TokenKind;
+use notarium_store::StoreError;
+use notarium_store::accounts::{AccountError, TokenKind};
 use sha2::{Digest, Sha256};
 
 const SECRET_BYTES: usize = 32;
@@ -20,9 +21,11 @@ pub struct TokenText {
 
 impl TokenText {
     /// A new secret from the system's randomness.
-    pub fn generate(kind: TokenKind, id: TokenId) -> Result<Self, getrandom::Error> {
+    pub fn generate(kind: TokenKind, id: TokenId) -> Result<Self, AccountError> {
         let mut secret = [0; SECRET_BYTES];
-        getrandom::fill(&mut secret)?;
+        getrandom::fill(&mut secret).map_err(|error| {
+            AccountError::Store(StoreError::Unavailable { reason: format!("no randomness: {error}") })
+        })?;
         Ok(Self { kind, id, secret: hex::encode(secret) })
     }
 

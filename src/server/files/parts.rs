@@ -170,7 +170,8 @@ mod tests {
 
     #[test]
     fn a_long_stream_leaves_as_its_text() {
-        let text = format!(r#"{{"name":"stdout","output_type":"stream","text":"{}"}}"#, "é\\n".repeat(MAX_INLINE_BYTES));
+        let text =
+            format!(r#"{{"name":"stdout","output_type":"stream","text":"{}"}}"#, "é\\n".repeat(MAX_INLINE_BYTES));
         let (output, parts) = split(raw(&text));
         assert_eq!(output.content.get(), r#"{"name":"stdout","output_type":"stream"}"#);
         assert!(parts[0].bytes.starts_with("é\né".as_bytes()));

@@ -1,0 +1,315 @@
+//! Signing in and out: passwords, one-time tokens, sessions.
+
+use std::net::IpAddr;
+
+use notarium_core::{Actor, Millis};
+use notarium_store::accounts::{
+    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, Token, TokenFilter, TokenHolder, TokenKind,
+    TokenScopes, User,
+};
+use ulid::Ulid;
+
+use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
+
+const DAY_MS: Millis = 24 * 60 * 60 * 1000;
+/// How long a session lasts; signing in again makes another.
+const SESSION_MS: Millis = 30 * DAY_MS;
+/// How long a printed owner token or a password reset may lie around.
+const ONE_TIME_MS: Millis = DAY_MS;
+
+/// Somebody who has just signed in.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// For the client alone, and for it only now.
+    pub text: TokenText,
+    pub token: Token,
+    pub user: User,
+}
+
+/// What the first exchange of an owner token sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewProfile {
+    pub name: String,
+    pub login: String,
+}
+
+/// A new token and its record. The text is shown once.
+pub(super) struct Minted {
+    pub text: TokenText,
+    pub token: Token,
+}
+
+/// What a new token is to be.
+pub(super) struct TokenRequest {
+    pub holder: TokenHolder,
+    pub created_by: notarium_core::UserId,
+    pub scopes: TokenScopes,
+    pub coverage: Coverage,
+    pub label: String,
+    pub now: Millis,
+    pub expires_at: Option<Millis>,
+}
+
+pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
+    let text = TokenText::generate(request.scopes.kind(), Ulid::generate().into())?;
+    let token = Token {
+        id: text.id.clone(),
+        holder: request.holder,
+        created_by: request.created_by,
+        secret_hash: text.secret_hash(),
+        scopes: request.scopes,
+        coverage: request.coverage,
+        label: request.label,
+        created_at: request.now,
+        expires_at: request.expires_at,
+        last_used_at: None,
+        revoked_at: None,
+    };
+    Ok(Minted { text, token })
+}
+
+fn mint_for(user: &User, kind: TokenKind, label: String, now: Millis, life: Millis) -> Result<Minted, AccountError> {
+    mint(TokenRequest {
+        holder: TokenHolder::User(user.id.clone()),
+        created_by: user.id.clone(),
+        scopes: TokenScopes::all_of(kind),
+        coverage: Coverage::All,
+        label,
+        now,
+        expires_at: Some(now + life),
+    })
+}
+
+impl Accounts {
+    /// With login and password. Slow and throttled on purpose.
+    pub async fn sign_in(
+        &self,
+        login: &str,
+        password: String,
+        address: Option<IpAddr>,
+        label: &str,
+    ) -> Result<SignedIn, AuthError> {
+        let (login, label) = (values::login(login)?, values::label(label)?);
+        self.throttle().attempt(&login, address)?;
+        let user = self.store().user_by_login(&login).await?;
+        let phc = user.as_ref().and_then(|user| user.password_hash.clone());
+        if !self.passwords().verify(password, phc).await? {
+            return Err(AuthError::WrongPassword);
+        }
+        let user = user.ok_or(AuthError::WrongPassword)?;
+        if user.deactivated_at.is_some() {
+            return Err(AuthError::Deactivated);
+        }
+        self.begin_session(user, label, Vec::new(), "session.sign_in").await
+    }
+
+    /// With the printed owner token or a password reset: once.
+    pub async fn exchange(
+        &self,
+        text: &str,
+        profile: Option<NewProfile>,
+        password: Option<String>,
+        address: Option<IpAddr>,
+        label: &str,
+    ) -> Result<SignedIn, AuthError> {
+        self.throttle().attempt_from(address)?;
+        let label = values::label(label)?;
+        let (token, mut user) = self.one_time(text).await?;
+        let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
+        if token.kind() == TokenKind::Reset {
+            if password.is_none() {
+                return Err(AuthError::InvalidValue { reason: "a reset needs the new password".to_owned() });
+            }
+            changes.push(self.end_sessions(&user, None));
+        }
+        if let Some(profile) = profile {
+            (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
+            changes.push(set_profile(&user));
+        }
+        if let Some(password) = password {
+            check_has_login(&user)?;
+            changes.push(self.set_password(&user, password).await?);
+        }
+        self.begin_session(user, label, changes, "session.exchange").await
+    }
+
+    /// Ends the token that is presented.
+    pub async fn sign_out(&self, who: &Authenticated) -> Result<(), AuthError> {
+        let revoke = AccountChange::RevokeToken { token: who.token_id.clone(), at: self.now() };
+        Ok(self.change(&[revoke], self.audit(&who.actor, "session.sign_out", &who.token_id)).await?)
+    }
+
+    /// A person's own password, and the end of the other sessions.
+    pub async fn change_password(
+        &self,
+        who: &Authenticated,
+        current: Option<String>,
+        password: String,
+        address: Option<IpAddr>,
+    ) -> Result<(), AuthError> {
+        let user = self.user_of(who).await?;
+        if let Some(phc) = &user.password_hash {
+            self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address)?;
+            if !self.passwords().verify(current.unwrap_or_default(), Some(phc.clone())).await? {
+                return Err(AuthError::WrongPassword);
+            }
+        }
+        check_has_login(&user)?;
+        let changes = [self.set_password(&user, password).await?, self.end_sessions(&user, Some(who))];
+        Ok(self.change(&changes, self.audit(&who.actor, "user.password", &user.id)).await?)
+    }
+
+    /// A person's own name and login.
+    pub async fn change_profile(&self, who: &Authenticated, profile: &NewProfile) -> Result<User, AuthError> {
+        let mut user = self.user_of(who).await?;
+        (user.name, user.login) = (values::name(&profile.name)?, Some(values::login(&profile.login)?));
+        self.change(&[set_profile(&user)], self.audit(&who.actor, "user.profile", &user.id)).await?;
+        Ok(user)
+    }
+
+    /// A one-time token with which a person sets a new password.
+    pub async fn reset_password(&self, by: &Authenticated, user: &User) -> Result<OneTimeToken, AuthError> {
+        let minted = mint_for(user, TokenKind::Reset, String::new(), self.now(), ONE_TIME_MS)?;
+        let earlier = self.revoke_kinds(user, vec![TokenKind::Reset], None);
+        let one_time = OneTimeToken { text: minted.text, expires_at: minted.token.expires_at };
+        let changes = [earlier, AccountChange::CreateToken(minted.token)];
+        self.change(&changes, self.audit(&by.actor, "user.reset", &user.id)).await?;
+        Ok(one_time)
+    }
+
+    /// At the start of a server: makes the owner, or gives the one who never came a new token to print.
+    /// `None` once somebody has signed in.
+    pub async fn first_start(&self) -> Result<Option<OneTimeToken>, AccountError> {
+        let users = self.store().users(None, 2).await?;
+        match users.as_slice() {
+            [] => {
+                let owner = new_owner(self.now());
+                let create = AccountChange::CreateUser(owner.clone());
+                self.store().apply(&[create], &system_audit("user.create", &owner, self.now())).await?;
+            }
+            [owner] if self.is_unclaimed(owner).await? => {}
+            _ => return Ok(None),
+        }
+        issue_owner_token(self.store(), self.now()).await.map(Some)
+    }
+
+    async fn is_unclaimed(&self, owner: &User) -> Result<bool, AccountError> {
+        let tokens = self.store().tokens(&TokenFilter::OfUser(owner.id.clone()), 1).await?;
+        Ok(owner.password_hash.is_none() && tokens.is_empty())
+    }
+
+    async fn user_of(&self, who: &Authenticated) -> Result<User, AuthError> {
+        let id = who.user_id().ok_or(AuthError::Missing)?;
+        self.store().user(id).await?.ok_or(AuthError::Invalid)
+    }
+
+    /// A one-time token that is good, and whose it is.
+    async fn one_time(&self, text: &str) -> Result<(Token, User), AuthError> {
+        let text = TokenText::parse(text).ok_or(AuthError::Invalid)?;
+        let token = self.store().token(&text.id).await?.ok_or(AuthError::Invalid)?;
+        let is_it = token.kind() == text.kind && text.kind.is_one_time() && token.secret_hash == text.secret_hash();
+        let TokenHolder::User(holder) = &token.holder else { return Err(AuthError::Invalid) };
+        if !is_it {
+            return Err(AuthError::Invalid);
+        }
+        if token.revoked_at.is_some() {
+            return Err(AccountError::AlreadySpent.into());
+        }
+        if token.expires_at.is_some_and(|at| self.now() >= at) {
+            return Err(AuthError::Expired);
+        }
+        let user = self.store().user(holder).await?.ok_or(AuthError::Invalid)?;
+        if user.deactivated_at.is_some() {
+            return Err(AuthError::Deactivated);
+        }
+        Ok((token, user))
+    }
+
+    async fn begin_session(
+        &self,
+        user: User,
+        label: String,
+        mut changes: Vec<AccountChange>,
+        action: &str,
+    ) -> Result<SignedIn, AuthError> {
+        let Minted { text, token } = mint_for(&user, TokenKind::Session, label, self.now(), SESSION_MS)?;
+        changes.push(AccountChange::CreateToken(token.clone()));
+        let actor = Actor::User { id: user.id.clone() };
+        self.change(&changes, self.audit(&actor, action, &token.id)).await?;
+        Ok(SignedIn { text, token, user })
+    }
+
+    async fn set_password(&self, user: &User, password: String) -> Result<AccountChange, AuthError> {
+        values::check_password(&password)?;
+        let hash = self.passwords().hash(password).await?;
+        Ok(AccountChange::SetPassword { user: user.id.clone(), hash })
+    }
+
+    fn end_sessions(&self, user: &User, but: Option<&Authenticated>) -> AccountChange {
+        self.revoke_kinds(user, vec![TokenKind::Session], but)
+    }
+
+    fn revoke_kinds(&self, user: &User, kinds: Vec<TokenKind>, but: Option<&Authenticated>) -> AccountChange {
+        let except = but.map(|who| who.token_id.clone());
+        AccountChange::RevokeTokensOf { user: user.id.clone(), kinds, except, at: self.now() }
+    }
+}
+
+/// For the command line, on a data folder that no server uses: a token for the first active administrator. Tokens
+/// issued before for this are void.
+pub async fn issue_owner_token(store: &dyn AccountStore, now: Millis) -> Result<OneTimeToken, AccountError> {
+    let owner = first_admin(store).await?;
+    let minted = mint_for(&owner, TokenKind::Owner, String::new(), now, ONE_TIME_MS)?;
+    let one_time = OneTimeToken { text: minted.text, expires_at: minted.token.expires_at };
+    let kinds = vec![TokenKind::Owner];
+    let changes = [
+        AccountChange::RevokeTokensOf { user: owner.id.clone(), kinds, except: None, at: now },
+        AccountChange::CreateToken(minted.token),
+    ];
+    store.apply(&changes, &system_audit("user.owner_token", &owner, now)).await?;
+    Ok(one_time)
+}
+
+async fn first_admin(store: &dyn AccountStore) -> Result<User, AccountError> {
+    let mut after = None;
+    loop {
+        let page = store.users(after.as_ref(), 100).await?;
+        let last = page.last().map(|user| user.id.clone());
+        if let Some(admin) = page.into_iter().find(|user| user.is_admin && user.deactivated_at.is_none()) {
+            return Ok(admin);
+        }
+        after = Some(last.ok_or(AccountError::Unknown { what: "administrator" })?);
+    }
+}
+
+fn new_owner(now: Millis) -> User {
+    User {
+        id: Ulid::generate().into(),
+        name: "Owner".to_owned(),
+        login: None,
+        password_hash: None,
+        is_admin: true,
+        created_at: now,
+        deactivated_at: None,
+    }
+}
+
+fn system_audit(action: &str, user: &User, now: Millis) -> AuditEntry {
+    AuditEntry { at: now, actor: Actor::System.key(), action: action.to_owned(), subject: user.id.to_string() }
+}
+
+fn check_has_login(user: &User) -> Result<(), AuthError> {
+    match user.login {
+        Some(_) => Ok(()),
+        None => {
+            let reason = "a password is of no use without a login: send name and login too".to_owned();
+            Err(AuthError::InvalidValue { reason })
+        }
+    }
+}
+
+/// As the user's record says.
+fn set_profile(user: &User) -> AccountChange {
+    let login = user.login.clone().unwrap_or_default();
+    AccountChange::SetProfile { user: user.id.clone(), name: user.name.clone(), login }
+}

@@ -1,0 +1,50 @@
+//! What names, logins and passwords look like.
+
+use super::AuthError;
+
+const MAX_NAME_CHARS: usize = 100;
+const MAX_LOGIN_CHARS: usize = 100;
+const MIN_PASSWORD_CHARS: usize = 10;
+/// Argon2 would take more; a request of megabytes is no password.
+const MAX_PASSWORD_BYTES: usize = 1_000;
+
+fn invalid(reason: impl Into<String>) -> AuthError {
+    AuthError::InvalidValue { reason: reason.into() }
+}
+
+fn has_controls(text: &str) -> bool {
+    text.chars().any(char::is_control)
+}
+
+/// A name or label for people to read: trimmed, 1 to 100 characters.
+pub(super) fn name(text: &str) -> Result<String, AuthError> {
+    let text = text.trim();
+    if text.is_empty() || text.chars().count() > MAX_NAME_CHARS || has_controls(text) {
+        return Err(invalid(format!("a name has 1 to {MAX_NAME_CHARS} characters on one line")));
+    }
+    Ok(text.to_owned())
+}
+
+/// As [`name`], or empty.
+pub(super) fn label(text: &str) -> Result<String, AuthError> {
+    if text.trim().is_empty() { Ok(String::new()) } else { name(text) }
+}
+
+/// What is typed to sign in: lower case, without spaces.
+pub(super) fn login(text: &str) -> Result<String, AuthError> {
+    let text = text.trim().to_lowercase();
+    let is_odd = |character: char| character.is_whitespace() || character.is_control();
+    if text.is_empty() || text.chars().count() > MAX_LOGIN_CHARS || text.contains(is_odd) {
+        return Err(invalid(format!("a login has 1 to {MAX_LOGIN_CHARS} characters without spaces")));
+    }
+    Ok(text)
+}
+
+pub(super) fn check_password(password: &str) -> Result<(), AuthError> {
+    if password.chars().count() < MIN_PASSWORD_CHARS || password.len() > MAX_PASSWORD_BYTES {
+        let reason =
+            format!("a password has at least {MIN_PASSWORD_CHARS} characters and at most {MAX_PASSWORD_BYTES} bytes");
+        return Err(invalid(reason));
+    }
+    Ok(())
+}
