@@ -12,7 +12,7 @@ use jupyter_zmq_client::{
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
-use zeromq::{DealerSocket, SocketRecv};
+use zeromq::{DealerSocket, SocketRecv, SubSocket};
 
 use super::messages::Message;
 
@@ -20,6 +20,8 @@ use super::messages::Message;
 pub(super) const MAX_WAITING_REQUESTS: usize = 1024;
 /// Pause between attempts to reach a socket that the kernel has not bound yet, and after a socket's error.
 const RETRY: Duration = Duration::from_millis(10);
+/// How often connecting is tried.
+const CONNECT_ATTEMPTS: usize = 20;
 /// How long a kernel's first message on iopub may follow its reply before the request is repeated: until the
 /// subscription has arrived, kernels before JEP 65 send into the void.
 const SUBSCRIPTION_RETRY: Duration = Duration::from_millis(200);
@@ -65,14 +67,7 @@ impl Channels {
         session_id: &str,
         max_waiting_bytes: usize,
     ) -> Result<Self, RuntimeError> {
-        bound(info).await;
-        let identity = peer_identity_for_session(session_id)?;
-        let (iopub, shell, stdin, control) = tokio::try_join!(
-            create_client_iopub_connection(info, "", session_id),
-            create_client_shell_connection_with_identity(info, session_id, identity.clone()),
-            create_client_stdin_connection_with_identity(info, session_id, identity),
-            create_client_control_connection(info, session_id),
-        )?;
+        let Sockets { iopub, shell, stdin, control } = Sockets::connect(info, session_id).await?;
         let mut tasks = JoinSet::new();
         let (sender, receiver) = mpsc::unbounded_channel();
         tasks.spawn(drain(iopub, sender, max_waiting_bytes));
@@ -110,6 +105,38 @@ impl Channels {
                 return Some(message.content);
             }
         }
+    }
+}
+
+struct Sockets {
+    iopub: Connection<SubSocket>,
+    shell: Connection<DealerSocket>,
+    stdin: Connection<DealerSocket>,
+    control: Connection<DealerSocket>,
+}
+
+impl Sockets {
+    /// Who answers at first need not be the kernel: a TCP port may still be somebody else's for a moment.
+    async fn connect(info: &ConnectionInfo, session_id: &str) -> Result<Self, RuntimeError> {
+        for _ in 1..CONNECT_ATTEMPTS {
+            if let Ok(sockets) = Self::try_connect(info, session_id).await {
+                return Ok(sockets);
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+        Self::try_connect(info, session_id).await
+    }
+
+    async fn try_connect(info: &ConnectionInfo, session_id: &str) -> Result<Self, RuntimeError> {
+        bound(info).await;
+        let identity = peer_identity_for_session(session_id)?;
+        let (iopub, shell, stdin, control) = tokio::try_join!(
+            create_client_iopub_connection(info, "", session_id),
+            create_client_shell_connection_with_identity(info, session_id, identity.clone()),
+            create_client_stdin_connection_with_identity(info, session_id, identity),
+            create_client_control_connection(info, session_id),
+        )?;
+        Ok(Self { iopub, shell, stdin, control })
     }
 }
 
@@ -156,7 +183,7 @@ fn open(
 
 /// Reads iopub and does nothing else. Only when `max_waiting_bytes` wait does the kernel's output wait too.
 async fn drain(
-    mut iopub: Connection<zeromq::SubSocket>,
+    mut iopub: Connection<SubSocket>,
     sender: mpsc::UnboundedSender<(Incoming, Option<OwnedSemaphorePermit>)>,
     max_waiting_bytes: usize,
 ) {

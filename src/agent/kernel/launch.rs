@@ -182,8 +182,9 @@ struct Answering {
 async fn start(kernelspec: &Kernelspec, options: &LaunchOptions) -> Result<Answering, LaunchError> {
     let folder = RuntimeFolder::create(&options.runtime_dir)?;
     let (info, ports) = connection_info(kernelspec, options, &folder).await?;
-    let process = spawn(kernelspec, options, &folder, &info)?;
+    // Before the spawn: a child holds copies of the listeners until just after the spawn returns, and would answer.
     drop(ports);
+    let process = spawn(kernelspec, options, &folder, &info)?;
     let (channels, kernel_info) = answer(&process, &info, options).await?;
     Ok(Answering { folder, process, channels, kernel_info })
 }
