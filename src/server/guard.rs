@@ -10,11 +10,16 @@ use axum::routing::MethodRouter;
 use http::Method;
 use http::request::Parts;
 use notarium_core::{Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
-use utoipa::openapi::OpenApi;
+use utoipa::openapi::path::Operation as DocumentedOperation;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{OpenApi, PathItem};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::problem::Problem;
+
+/// The name of the security scheme in the OpenAPI document.
+const BEARER: &str = "bearer";
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,10 +109,11 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
     }
 
     /// Routes from `utoipa_axum::routes!`, which stand in the OpenAPI document.
-    pub fn routes(mut self, guard: Guard, (schemas, paths, methods): UtoipaMethodRouter<S>) -> Self {
-        for (path, item) in &paths.paths {
-            for method in methods_of(item) {
+    pub fn routes(mut self, guard: Guard, (schemas, mut paths, methods): UtoipaMethodRouter<S>) -> Self {
+        for (path, item) in &mut paths.paths {
+            for (method, operation) in operations_of(item) {
                 self.note(guard, method, path);
+                describe(guard, operation);
             }
         }
         let methods = self.guarded(guard, methods);
@@ -129,8 +135,15 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self
     }
 
+    /// Gives the handlers what they share.
+    pub fn with_state<S2: Clone + Send + Sync + 'static>(self, state: S) -> GuardedRouter<S2> {
+        GuardedRouter { gate: self.gate, router: self.router.with_state(state), guards: self.guards }
+    }
+
     pub fn into_parts(self) -> GuardedParts<S> {
-        let (router, openapi) = self.router.split_for_parts();
+        let (router, mut openapi) = self.router.split_for_parts();
+        let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
+        openapi.components.get_or_insert_default().add_security_scheme(BEARER, scheme);
         GuardedParts { router, openapi, guards: self.guards }
     }
 
@@ -146,18 +159,25 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
     }
 }
 
-fn methods_of(item: &utoipa::openapi::PathItem) -> Vec<Method> {
+fn operations_of(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut DocumentedOperation)> {
     let declared = [
-        (Method::GET, &item.get),
-        (Method::PUT, &item.put),
-        (Method::POST, &item.post),
-        (Method::DELETE, &item.delete),
-        (Method::OPTIONS, &item.options),
-        (Method::HEAD, &item.head),
-        (Method::PATCH, &item.patch),
-        (Method::TRACE, &item.trace),
+        (Method::GET, &mut item.get),
+        (Method::PUT, &mut item.put),
+        (Method::POST, &mut item.post),
+        (Method::DELETE, &mut item.delete),
+        (Method::OPTIONS, &mut item.options),
+        (Method::HEAD, &mut item.head),
+        (Method::PATCH, &mut item.patch),
+        (Method::TRACE, &mut item.trace),
     ];
-    declared.into_iter().filter(|(_, operation)| operation.is_some()).map(|(method, _)| method).collect()
+    declared.into_iter().filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
+}
+
+/// Says in the document that a token is needed.
+fn describe(guard: Guard, operation: &mut DocumentedOperation) {
+    if guard != Guard::Public {
+        operation.security = Some(vec![SecurityRequirement::new(BEARER, Vec::<String>::new())]);
+    }
 }
 
 async fn check(

@@ -4,8 +4,10 @@
 
 pub mod auth;
 pub mod clock;
+pub mod extract;
 pub mod files;
 pub mod guard;
 pub mod origin;
 pub mod problem;
 pub mod rooms;
+pub mod routes;

@@ -1,0 +1,3 @@
+//! The REST routes: one file per subject.
+
+pub mod accounts;
