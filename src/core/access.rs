@@ -170,9 +170,14 @@ impl Authority {
 
 /// The actor's roles in the notebook now: its own grant and the ambient one. They add up: an author by grant who is a
 /// runner by workspace edits and runs.
-fn roles_of(notebook: &Notebook, context: &Context) -> Vec<Role> {
-    let own = subject_of(&context.actor).and_then(|subject| granted_role(notebook, &subject, context.now));
-    own.into_iter().chain(context.authority.ambient_role).collect()
+fn roles_of(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
+    let own = subject_of(actor).and_then(|subject| granted_role(notebook, &subject, now));
+    own.into_iter().chain(authority.ambient_role).collect()
+}
+
+/// The highest of the actor's roles now: what a client is told of itself. `None`: the notebook is not for its eyes.
+pub fn role_of(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis) -> Option<Role> {
+    roles_of(notebook, actor, authority, now).into_iter().max()
 }
 
 fn subject_of(actor: &Actor) -> Option<Subject> {
@@ -199,7 +204,7 @@ pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Opera
     if context.actor == Actor::System {
         return Ok(());
     }
-    let roles = roles_of(notebook, context);
+    let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
     if !roles.iter().any(|role| role.may(operation)) {
         return Err(forbidden(&format!(

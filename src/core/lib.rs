@@ -35,7 +35,7 @@ pub mod text;
 mod undo;
 mod undo_text;
 
-pub use access::{Authority, Operation, Role, Scope, Scopes, Subject, granted_role};
+pub use access::{Authority, Operation, Role, Scope, Scopes, Subject, granted_role, role_of};
 pub use actor::Actor;
 pub use apply::apply;
 pub use command::*;

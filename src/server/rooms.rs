@@ -1,20 +1,45 @@
 //! One task per open notebook, which drives the pure room of `notarium-sync` with the store, the clock and the connections.
+//!
+//! Nothing is decided here. A room's inbox is bounded: who floods it waits; what stops things goes past the queue.
 
+mod clock;
 mod outbox;
+mod projections;
+mod stored;
+mod task;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode};
-use notarium_store::EventStore;
+use notarium_store::{EventStore, StoreError};
+use notarium_sync::{Input, RoomConfig, is_control_body};
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage};
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::task::TaskTracker;
 
+use clock::Clock;
 pub use notarium_sync::{ClientId, Identity, ReadState};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
+pub use projections::{catalog_entry, subject_key};
+use task::{Message, Task};
 
 /// What the rooms of a server have in common.
-#[derive(Debug, Clone, Default)]
-pub struct RoomsConfig {}
+#[derive(Debug, Clone)]
+pub struct RoomsConfig {
+    pub room: RoomConfig,
+    /// Bytes of commands that wait for one room before senders wait too.
+    pub max_inbox_bytes: usize,
+}
+
+impl Default for RoomsConfig {
+    fn default() -> Self {
+        Self { room: RoomConfig::default(), max_inbox_bytes: 16 << 20 }
+    }
+}
 
 /// News about kernels that notebooks wait for; the server routes it to the agents that are connected.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,35 +53,131 @@ pub enum WorkNotice {
 /// All open notebooks of a server.
 pub struct Rooms {
     store: Arc<dyn EventStore>,
-    config: RoomsConfig,
+    room_config: Arc<RoomConfig>,
+    max_inbox_bytes: usize,
     work: mpsc::UnboundedSender<WorkNotice>,
+    clock: Clock,
+    open: Mutex<HashMap<NotebookId, Inbox>>,
+    is_stopping: AtomicBool,
+    /// Rooms, and what they write beside the log.
+    tasks: TaskTracker,
+}
+
+/// The senders' side of a room.
+#[derive(Clone)]
+struct Inbox {
+    messages: mpsc::UnboundedSender<Message>,
+    /// Goes past everything that waits in `messages`.
+    urgent: mpsc::UnboundedSender<Message>,
+    /// One permit per KiB of commands in `messages`.
+    room_left: Arc<Semaphore>,
+    max_permits: u32,
 }
 
 impl Rooms {
     pub fn new(store: Arc<dyn EventStore>, config: RoomsConfig, work: mpsc::UnboundedSender<WorkNotice>) -> Arc<Rooms> {
-        Arc::new(Rooms { store, config, work })
+        Arc::new(Rooms {
+            store,
+            room_config: Arc::new(config.room),
+            max_inbox_bytes: config.max_inbox_bytes,
+            work,
+            clock: Clock::start(),
+            open: Mutex::default(),
+            is_stopping: AtomicBool::new(false),
+            tasks: TaskTracker::new(),
+        })
     }
 
     /// The room of a notebook; its task is started when there is none. A notebook that does not exist is an empty room:
     /// `CreateNotebook` goes through it.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
-        let _ = (&self.store, &self.config, &self.work);
-        RoomHandle { id: id.clone() }
+        RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
     }
 
     /// Notebooks that are open now.
     pub fn open_count(&self) -> usize {
-        0
+        self.lock().len()
     }
 
     /// Ends every room: what is queued is decided and answered, snapshots are written, then the tasks end.
-    pub async fn shut_down(&self) {}
+    pub async fn shut_down(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        for inbox in self.lock().values() {
+            // A room that has just ended has nothing left to do.
+            let _ = inbox.urgent.send(Message::Input(Input::ShutDown));
+        }
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+
+    /// Brings the list of notebooks up to date with the log, after a crash. Returns how many were behind.
+    pub async fn catch_up_catalog(&self) -> Result<usize, StoreError> {
+        projections::catch_up_catalog(&*self.store).await
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<NotebookId, Inbox>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn inbox(self: &Arc<Self>, id: &NotebookId) -> Inbox {
+        let mut open = self.lock();
+        if let Some(inbox) = open.get(id) {
+            return inbox.clone();
+        }
+        let (messages, receiver) = mpsc::unbounded_channel();
+        let (urgent, urgent_receiver) = mpsc::unbounded_channel();
+        let max_permits = u32::try_from(self.max_inbox_bytes >> 10).unwrap_or(u32::MAX).max(1);
+        let room_left = Arc::new(Semaphore::new(max_permits as usize));
+        let inbox = Inbox { messages, urgent, room_left, max_permits };
+        // While the server stops, the receivers are dropped at once: every sender sees that.
+        if !self.is_stopping.load(Ordering::SeqCst) {
+            let task = Task::new(self.clone(), id.clone(), receiver, urgent_receiver, inbox.urgent.downgrade());
+            self.tasks.spawn(task.run());
+            open.insert(id.clone(), inbox.clone());
+        }
+        inbox
+    }
+
+    /// Ends a room, unless something has come for it; that goes to the room that follows.
+    fn retire(
+        self: &Arc<Self>,
+        id: &NotebookId,
+        messages: &mut mpsc::UnboundedReceiver<Message>,
+        urgent: &mut mpsc::UnboundedReceiver<Message>,
+    ) {
+        let mut left = Vec::new();
+        {
+            let mut open = self.lock();
+            open.remove(id);
+            messages.close();
+            urgent.close();
+            while let Ok(message) = messages.try_recv() {
+                left.push(message);
+            }
+            while let Ok(message) = urgent.try_recv() {
+                left.push(message);
+            }
+        }
+        for message in left.into_iter().filter(Message::outlives_the_room) {
+            let _ = self.inbox(id).messages.send(message);
+        }
+    }
+}
+
+impl Inbox {
+    /// Waits for room in the inbox, by size.
+    async fn permit(&self, body: &str) -> Option<OwnedSemaphorePermit> {
+        let permits = u32::try_from(body.len() >> 10).unwrap_or(u32::MAX).saturating_add(1).min(self.max_permits);
+        self.room_left.clone().acquire_many_owned(permits).await.ok()
+    }
 }
 
 /// The way to one room. Cheap to clone; stays good when the room is unloaded meanwhile.
 #[derive(Clone)]
 pub struct RoomHandle {
+    rooms: Arc<Rooms>,
     id: NotebookId,
+    inbox: Inbox,
 }
 
 impl RoomHandle {
@@ -66,42 +187,73 @@ impl RoomHandle {
 
     /// Follows the notebook; everything that follows comes through the outbox. A second call replaces the first.
     pub fn subscribe(&self, client: ClientId, identity: Arc<Identity>, outbox: Outbox, message: SubscribeMessage) {
-        let _ = (client, identity, outbox, message);
+        self.send(Message::Subscribe { client, identity, outbox, message });
     }
 
     /// On `unsubscribe`, and for every subscribed room when the connection ends.
     pub fn unsubscribe(&self, client: ClientId) {
-        let _ = client;
+        self.send(Message::Input(Input::Unsubscribe { client }));
     }
 
     /// The connection's token, scopes or roles from outside are others now. Its subscription is checked at once.
     pub fn identity_changed(&self, client: ClientId, identity: Arc<Identity>) {
-        let _ = (client, identity);
+        self.send(Message::Input(Input::IdentityChanged { client, identity }));
     }
 
     /// Queues a command; `ack` or `reject` comes through the outbox. Waits while the room's inbox is full.
     pub async fn command(&self, client: ClientId, identity: Arc<Identity>, outbox: Outbox, message: CommandMessage) {
-        let _ = (client, identity, outbox, message);
+        let is_control = is_control_body(message.body.get());
+        let permit = if is_control { None } else { self.inbox.permit(message.body.get()).await };
+        let message = Message::Command { client, identity, outbox, message, permit };
+        if is_control { self.send_urgent(message) } else { self.send(message) }
     }
 
     /// A command whose answer is awaited here, for REST and the like. Dropping the future does not take it back.
     pub async fn execute(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        let _ = (identity, message);
-        Err(Rejection::new(RejectionCode::Unavailable, "rooms are under construction"))
+        let is_control = is_control_body(message.body.get());
+        let permit = if is_control { None } else { self.inbox.permit(message.body.get()).await };
+        let (answer, answered) = oneshot::channel();
+        let message = Message::Execute { identity, message, answer, permit };
+        if is_control {
+            self.send_urgent(message)
+        } else {
+            self.send(message)
+        };
+        answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 
     pub fn presence(&self, client: ClientId, state: PresenceState) {
-        let _ = (client, state);
+        self.send(Message::Input(Input::Presence { client, state }));
     }
 
     /// From the runtime agent of the session.
     pub fn kernel_status(&self, client: ClientId, session: KernelSessionId, busy: bool) {
-        let _ = (client, session, busy);
+        self.send(Message::Input(Input::KernelStatus { client, kernel_session: session, busy }));
     }
 
     /// The notebook as it is on disk now.
     pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
-        let _ = identity;
-        Err(Rejection::new(RejectionCode::Unavailable, "rooms are under construction"))
+        let (answer, answered) = oneshot::channel();
+        self.send(Message::Read { identity, answer });
+        answered.await.unwrap_or_else(|_| Err(stopping()))
     }
+
+    /// To the room, or to the one that follows when it has been unloaded.
+    fn send(&self, message: Message) {
+        if let Err(mpsc::error::SendError(message)) = self.inbox.messages.send(message)
+            && message.outlives_the_room()
+        {
+            let _ = self.rooms.inbox(&self.id).messages.send(message);
+        }
+    }
+
+    fn send_urgent(&self, message: Message) {
+        if let Err(mpsc::error::SendError(message)) = self.inbox.urgent.send(message) {
+            let _ = self.rooms.inbox(&self.id).messages.send(message);
+        }
+    }
+}
+
+fn stopping() -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, "the server is stopping: ask again when it is back, with the same id")
 }

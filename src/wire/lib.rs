@@ -10,6 +10,7 @@
 //!
 //! This crate must never decide anything about a notebook: that is the core's.
 
+pub mod frame;
 pub mod ipynb;
 pub mod message;
 pub mod schema;

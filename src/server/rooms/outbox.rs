@@ -62,7 +62,6 @@ pub struct OutboxReceiver(Arc<Shared>);
 
 impl Outbox {
     /// `capacity`: frames above which events and presence are dropped.
-    #[expect(clippy::new_ret_no_self, reason = "a channel has two ends")]
     pub fn new(capacity: usize) -> (Outbox, OutboxReceiver) {
         let shared = Arc::new(Shared { capacity, state: Mutex::default(), ready: Notify::new() });
         (Outbox(shared.clone()), OutboxReceiver(shared))

@@ -1,0 +1,121 @@
+//! What follows from the log beside it: snapshots and the list of notebooks.
+
+use std::sync::Arc;
+
+use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version, WorkspaceId};
+use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
+
+use super::stored::{SNAPSHOT_FORMAT, load};
+
+/// Notebooks that are caught up in one round.
+const CATCH_UP_PAGE: usize = 100;
+
+/// Writes a snapshot; a failure costs time at the next load, nothing else.
+pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Notebook>, head: Head) {
+    let id = notebook.notebook_id.clone();
+    let packed = tokio::task::spawn_blocking(move || pack(&notebook, head)).await;
+    let written = match packed {
+        Ok(Ok(snapshot)) => store.put_snapshot(&id, snapshot).await.map_err(|error| error.to_string()),
+        Ok(Err(reason)) => Err(reason),
+        Err(error) => Err(error.to_string()),
+    };
+    if let Err(reason) = written {
+        tracing::warn!(notebook = %id, version = head.version, reason, "snapshot was not written");
+    }
+}
+
+fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> {
+    let json = serde_json::to_vec(notebook).map_err(|error| error.to_string())?;
+    Snapshot::compress(SNAPSHOT_FORMAT, head, &json).map_err(|error| error.to_string())
+}
+
+pub(super) async fn update_catalog(store: Arc<dyn EventStore>, notebook: Arc<Notebook>) {
+    let entry = catalog_entry(&notebook);
+    drop(notebook);
+    let (id, version) = (entry.notebook_id.clone(), entry.version);
+    if let Err(error) = store.put_catalog(entry).await {
+        tracing::warn!(notebook = %id, version, %error, "the list of notebooks was not updated; the next start does it");
+    }
+}
+
+/// A notebook's line in the list.
+pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
+    let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), role_name(entry.grant.role)));
+    CatalogEntry {
+        notebook_id: notebook.notebook_id.clone(),
+        version: notebook.version,
+        title: notebook.title.clone(),
+        archived: notebook.archived,
+        created_at: notebook.created_at,
+        updated_at: notebook.updated_at,
+        workspace_id: workspace(notebook),
+        access: access.collect(),
+        cells: notebook.cells.len() as u64,
+        search_text: search_text(notebook),
+    }
+}
+
+fn workspace(notebook: &Notebook) -> Option<WorkspaceId> {
+    notebook.access.iter().find_map(|entry| match &entry.subject {
+        Subject::Workspace { id } => Some(id.clone()),
+        _ => None,
+    })
+}
+
+/// How the list of notebooks names a subject: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.
+pub fn subject_key(subject: &Subject) -> String {
+    match subject {
+        Subject::User { id } => format!("user:{id}"),
+        Subject::ShareLink { id } => format!("share_link:{id}"),
+        Subject::Workspace { id } => format!("workspace:{id}"),
+        Subject::Agent { id } => format!("agent:{id}"),
+    }
+}
+
+fn role_name(role: Role) -> String {
+    let json = serde_json::to_value(role).ok();
+    json.as_ref().and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// Title and sources, no longer than is kept.
+fn search_text(notebook: &Notebook) -> String {
+    let mut text = notebook.title.clone();
+    let mut left = MAX_SEARCH_TEXT_CHARS.saturating_sub(text.chars().count());
+    for (_, cell) in notebook.ordered_cells() {
+        if left == 0 {
+            break;
+        }
+        text.push('\n');
+        let before = text.len();
+        text.extend(cell.content.source.chars().take(left));
+        left = left.saturating_sub(text[before..].chars().count() + 1);
+    }
+    text
+}
+
+/// Entries that the last process did not come to write.
+pub(super) async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, StoreError> {
+    let mut caught_up = 0;
+    loop {
+        let behind = store.catalog_lag(CATCH_UP_PAGE).await?;
+        let mut progress = 0;
+        for id in &behind {
+            progress += usize::from(catch_up(store, id).await?);
+        }
+        caught_up += progress;
+        // Those that do not load stay behind: the rest of the list is good without them.
+        if progress == 0 {
+            return Ok(caught_up);
+        }
+    }
+}
+
+async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, StoreError> {
+    match load(store, id, Version::MAX).await {
+        Ok(loaded) => store.put_catalog(catalog_entry(&loaded.notebook)).await.map(|()| true),
+        Err(reason) => {
+            tracing::error!(notebook = %id, reason, "notebook does not load: it is not listed");
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Between the room's questions and the store's answers.
+
+use notarium_core::{NotebookId, Stored, Version};
+use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreError};
+use notarium_sync::{Append, AppendFailure, CommandRecord, Input, Loaded, NewEvent, ReadFailure, Replay, Ticket};
+
+/// Of the JSON in snapshots: raised when `Notebook` changes so that old JSON would be read wrongly.
+pub(super) const SNAPSHOT_FORMAT: u32 = 1;
+/// A snapshot that unpacks to more is not ours.
+const MAX_SNAPSHOT_BYTES: usize = 1 << 30;
+/// Events that a load hands to the room beside the state, at most.
+const MAX_RECENT_EVENTS: usize = 2_000;
+
+pub(super) async fn append(store: &dyn EventStore, notebook: NotebookId, append: Append) -> Input {
+    let events =
+        append.events.into_iter().map(|NewEvent { stored, subject }| notarium_store::NewEvent { stored, subject });
+    let append = notarium_store::Append {
+        notebook_id: notebook,
+        expected: append.expected,
+        events: events.collect(),
+        commands: append.commands.into_iter().map(to_store).collect(),
+    };
+    match store.append(append).await {
+        Ok(()) => Input::Appended,
+        Err(AppendError::VersionConflict { .. }) => Input::AppendFailed(AppendFailure::VersionConflict),
+        Err(AppendError::DuplicateCommand { .. }) => Input::AppendFailed(AppendFailure::DuplicateCommand),
+        Err(AppendError::Store(error)) => {
+            tracing::error!(%error, "append failed");
+            Input::AppendFailed(AppendFailure::Unavailable { reason: error.to_string() })
+        }
+    }
+}
+
+fn to_store(record: CommandRecord) -> notarium_store::CommandRecord {
+    let outcome = if record.outcome.is_empty() {
+        "{}".to_owned()
+    } else {
+        // An outcome is ids and sentences: it serialises. Were it not so, the repeat would get the version alone.
+        serde_json::to_string(&record.outcome).unwrap_or_else(|_| "{}".to_owned())
+    };
+    notarium_store::CommandRecord {
+        actor: record.actor,
+        command_id: record.command_id,
+        digest: record.digest,
+        version: record.version,
+        outcome,
+    }
+}
+
+fn from_store(record: notarium_store::CommandRecord) -> CommandRecord {
+    CommandRecord {
+        actor: record.actor,
+        command_id: record.command_id,
+        digest: record.digest,
+        version: record.version,
+        outcome: serde_json::from_str(&record.outcome).unwrap_or_default(),
+    }
+}
+
+pub(super) async fn tail(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    ticket: Ticket,
+    after: Version,
+    limit: usize,
+) -> Input {
+    let events = store.read(notebook, after, limit).await.map_err(failure);
+    Input::Events { ticket, events }
+}
+
+pub(super) async fn history(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    ticket: Ticket,
+    queries: Vec<notarium_core::HistoryQuery>,
+) -> Input {
+    let mut all: Vec<Stored> = Vec::new();
+    for query in queries {
+        match store.history(notebook, &query).await {
+            Ok(events) => all.extend(events),
+            Err(error) => return Input::Events { ticket, events: Err(failure(error)) },
+        }
+    }
+    all.sort_by_key(|stored| stored.envelope.version);
+    all.dedup_by_key(|stored| stored.envelope.version);
+    Input::Events { ticket, events: Ok(all) }
+}
+
+pub(super) async fn records(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    ticket: Ticket,
+    commands: Vec<(String, notarium_core::CommandId)>,
+) -> Input {
+    let mut found = Vec::new();
+    for (actor, id) in commands {
+        match store.command(notebook, &actor, &id).await {
+            Ok(record) => found.extend(record.map(from_store)),
+            Err(error) => return Input::Commands { ticket, records: Err(failure(error)) },
+        }
+    }
+    Input::Commands { ticket, records: Ok(found) }
+}
+
+fn failure(error: StoreError) -> ReadFailure {
+    match error {
+        StoreError::HistoryTooLong { .. } => ReadFailure::TooLong,
+        error => {
+            tracing::error!(%error, "read failed");
+            ReadFailure::Unavailable { reason: error.to_string() }
+        }
+    }
+}
+
+pub(super) async fn load_input(store: &dyn EventStore, notebook: &NotebookId, recent_after: Version) -> Input {
+    match load(store, notebook, recent_after).await {
+        Ok(loaded) => Input::Loaded(Box::new(loaded)),
+        Err(reason) => {
+            tracing::error!(%notebook, reason, "notebook does not load");
+            Input::LoadFailed { reason }
+        }
+    }
+}
+
+/// The state on disk: the latest good snapshot and the tail. `recent_after`: whose events are wanted even if a snapshot
+/// is later.
+pub(super) async fn load(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    recent_after: Version,
+) -> Result<Loaded, String> {
+    let mut at_most = None;
+    loop {
+        let snapshot = store.snapshot(notebook, at_most).await.map_err(|error| error.to_string())?;
+        let Some(snapshot) = snapshot else {
+            return follow(store, notebook, Replay::new(notebook.clone()), recent_after).await;
+        };
+        let loaded = match unpack(&snapshot) {
+            Ok(replay) => follow(store, notebook, replay, recent_after).await,
+            Err(reason) => Err(reason),
+        };
+        let version = snapshot.version;
+        match loaded {
+            Ok(loaded) => return Ok(loaded),
+            Err(reason) if version > 0 => {
+                // Snapshots are disposable: an older one, or the whole log, gives the same state.
+                tracing::warn!(%notebook, version, reason, "snapshot is not used");
+                at_most = Some(version - 1);
+            }
+            Err(reason) => return Err(reason),
+        }
+    }
+}
+
+fn unpack(snapshot: &Snapshot) -> Result<Replay, String> {
+    if snapshot.format != SNAPSHOT_FORMAT {
+        return Err(format!("its format is {}, this server knows {SNAPSHOT_FORMAT}", snapshot.format));
+    }
+    let json = snapshot.decompress(MAX_SNAPSHOT_BYTES).map_err(|error| error.to_string())?;
+    let notebook = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+    Ok(Replay::from_snapshot(notebook, snapshot.head))
+}
+
+async fn follow(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    mut replay: Replay,
+    recent_after: Version,
+) -> Result<Loaded, String> {
+    let mut recent: Vec<Stored> = Vec::new();
+    let mut after = replay.head().version.min(recent_after);
+    loop {
+        let page = store.read(notebook, after, MAX_READ_EVENTS).await.map_err(|error| error.to_string())?;
+        let Some(last) = page.last() else { return Ok(replay.finish(recent)) };
+        after = last.envelope.version;
+        replay.apply(&page).map_err(|error| error.to_string())?;
+        recent.extend(page);
+        recent.drain(..recent.len().saturating_sub(MAX_RECENT_EVENTS));
+    }
+}

@@ -1,0 +1,177 @@
+//! The driver against the store in memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
+use notarium_store::{EventStore, Memory};
+use notarium_sync::RoomConfig;
+use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage};
+use tokio::sync::mpsc;
+
+use super::*;
+
+struct Bench {
+    store: Arc<Memory>,
+    rooms: Arc<Rooms>,
+    work: mpsc::UnboundedReceiver<WorkNotice>,
+}
+
+fn bench(room: RoomConfig) -> Bench {
+    let store = Arc::new(Memory::default());
+    let (sender, work) = mpsc::unbounded_channel();
+    let config = RoomsConfig { room, ..RoomsConfig::default() };
+    Bench { rooms: Rooms::new(store.clone(), config, sender), store, work }
+}
+
+fn id() -> NotebookId {
+    "nb".parse().unwrap()
+}
+
+fn anna() -> Arc<Identity> {
+    let actor = Actor::User { id: UserId::new("anna").unwrap() };
+    Arc::new(Identity { actor, authority: Authority::session(), name: "Anna".into(), connection: "c1".into() })
+}
+
+fn command(id_: &str, body: &str) -> CommandMessage {
+    CommandMessage {
+        id: id_.parse().unwrap(),
+        notebook: id(),
+        expected_version: None,
+        correlation_id: None,
+        body: RawJson::parse(body).unwrap(),
+    }
+}
+
+const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
+const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
+
+async fn messages(receiver: &mut OutboxReceiver) -> Vec<ServerMessage> {
+    let mut frames = Vec::new();
+    let received = tokio::time::timeout(Duration::from_secs(10), receiver.recv_many(&mut frames)).await;
+    assert!(received.expect("a frame comes within ten seconds"));
+    frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect()
+}
+
+fn subscribe() -> SubscribeMessage {
+    SubscribeMessage { notebook: id(), since: None, unconfirmed: vec![] }
+}
+
+/// Reads until `wanted` finds what it looks for.
+async fn until<T>(receiver: &mut OutboxReceiver, mut wanted: impl FnMut(&ServerMessage) -> Option<T>) -> T {
+    loop {
+        if let Some(found) = messages(receiver).await.iter().find_map(&mut wanted) {
+            return found;
+        }
+    }
+}
+
+fn is_ack(message: &ServerMessage) -> Option<u64> {
+    match message {
+        ServerMessage::Ack(ack) => Some(ack.version),
+        ServerMessage::Reject(reject) => panic!("{reject:?}"),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_notebook_is_made_edited_followed_and_read() {
+    let bench = bench(RoomConfig::default());
+    let room = bench.rooms.open(&id());
+    let (outbox, mut receiver) = Outbox::new(100);
+    room.command(ClientId(1), anna(), outbox.clone(), command("1", CREATE)).await;
+    room.subscribe(ClientId(1), anna(), outbox.clone(), subscribe());
+    let version = until(&mut receiver, |message| match message {
+        ServerMessage::Subscribed(subscribed) => Some(subscribed.version),
+        _ => None,
+    });
+    assert_eq!(version.await, 1);
+    room.command(ClientId(1), anna(), outbox, command("2", INSERT)).await;
+    assert_eq!(until(&mut receiver, is_ack).await, 2);
+    let state = room.read(anna()).await.unwrap();
+    assert_eq!((state.head.version, state.notebook.cells.len()), (2, 1));
+    bench.rooms.shut_down().await;
+    assert_eq!(bench.rooms.open_count(), 0);
+    assert_eq!(bench.store.snapshot(&id(), None).await.unwrap().unwrap().version, 2);
+    assert_eq!(bench.store.catalog(Default::default()).await.unwrap().entries[0].cells, 1);
+}
+
+#[tokio::test]
+async fn a_room_is_unloaded_and_opened_again_behind_the_same_handle() {
+    let mut bench = bench(RoomConfig { unload_after_ms: 1, snapshot_events: 1_000_000, ..RoomConfig::default() });
+    let room = bench.rooms.open(&id());
+    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    let launch = r#"{"LaunchKernel":{}}"#;
+    room.execute(anna(), command("2", launch)).await.unwrap();
+    assert!(matches!(bench.work.recv().await, Some(WorkNotice::Wanted { .. })));
+    while bench.rooms.open_count() > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(room.execute(anna(), command("3", INSERT)).await.unwrap().version, 3);
+    // The launch that nobody has claimed is asked for again.
+    assert!(matches!(bench.work.recv().await, Some(WorkNotice::Wanted { .. })));
+    // A retry after the unload gets the same answer, from the store.
+    assert_eq!(room.execute(anna(), command("1", CREATE)).await.unwrap().version, 1);
+    assert_eq!(room.execute(anna(), command("3", INSERT)).await.unwrap().version, 3);
+    bench.rooms.shut_down().await;
+    let refused = room.execute(anna(), command("4", INSERT)).await.unwrap_err();
+    assert_eq!(refused.code, RejectionCode::Unavailable);
+}
+
+#[tokio::test]
+async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
+    let bench = bench(RoomConfig::default());
+    let room = bench.rooms.open(&id());
+    room.execute(anna(), command("create", CREATE)).await.unwrap();
+    room.execute(anna(), command("insert", INSERT)).await.unwrap();
+    let (slow, mut slow_receiver) = Outbox::new(2);
+    room.subscribe(ClientId(1), anna(), slow, subscribe());
+    room.read(anna()).await.unwrap();
+    for number in 0..200 {
+        let keep = if number == 0 { String::new() } else { format!("{number},") };
+        let base = number + 2;
+        let body = format!(r#"{{"EditSource":{{"cell_id":"a","base":{base},"change":[{keep}[0,"x"]]}}}}"#);
+        room.execute(anna(), command(&format!("edit{number}"), &body)).await.unwrap();
+    }
+    // The reader wakes up: what it was sent, then a resync that leaves nothing out.
+    let (mut version, mut resyncs) = (0, 0);
+    while version < 202 {
+        for message in messages(&mut slow_receiver).await {
+            match message {
+                ServerMessage::Subscribed(subscribed) => version = subscribed.version,
+                ServerMessage::Resync { .. } => resyncs += 1,
+                ServerMessage::Events(events) => {
+                    assert_eq!(events.from, version + 1);
+                    version += events.events.len() as u64;
+                }
+                _ => {}
+            }
+        }
+    }
+    assert_eq!(resyncs, 1);
+    bench.rooms.shut_down().await;
+}
+
+#[tokio::test]
+async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
+    let bench = bench(RoomConfig::default());
+    let room = bench.rooms.open(&id());
+    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    bench.rooms.shut_down().await;
+    let fresh = Memory::default();
+    for stored in bench.store.read(&id(), 0, 10).await.unwrap() {
+        let append = notarium_store::Append {
+            notebook_id: id(),
+            expected: notarium_core::Head::START,
+            events: vec![notarium_store::NewEvent { stored, subject: None }],
+            commands: vec![],
+        };
+        fresh.append(append).await.unwrap();
+    }
+    let (sender, _work) = mpsc::unbounded_channel();
+    let fresh = Arc::new(fresh);
+    let rooms = Rooms::new(fresh.clone(), RoomsConfig::default(), sender);
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 1);
+    assert_eq!(fresh.catalog(Default::default()).await.unwrap().entries[0].title, "T");
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
+}

@@ -1,0 +1,498 @@
+//! Deciding: everything that waits becomes one append; when it is synced, it is shown and answered.
+
+use std::sync::Arc;
+
+use notarium_core::{
+    AgentId, Command, Context, Decision, Event, ExecutionId, Head, History, Notebook, Outcome, Recorded, Rejection,
+    RejectionCode, Stored, Version, apply, decide, needs, seal,
+};
+use notarium_wire::{AckMessage, ServerMessage, frame};
+
+use crate::answers::{recorded_answer, reused};
+use crate::identity::ClientId;
+use crate::io::{Append, AppendFailure, CommandRecord, NewEvent, Output, ReadFailure, ReplyTo, Ticket};
+use crate::queue::{self, Queued};
+use crate::room::{Phase, Room, Turn, unavailable};
+
+/// How often a command is decided again before it is given up.
+const MAX_ATTEMPTS: u32 = 8;
+
+/// An accepted command, not synced yet.
+#[derive(Debug)]
+struct Entry {
+    queued: Queued,
+    version: Version,
+    outcome: Outcome,
+}
+
+/// What follows from the events of a batch, once they are synced.
+#[derive(Debug, Default)]
+struct Effects {
+    access: bool,
+    kernels: bool,
+    /// The catalog changes: now, or after a while.
+    catalog_now: bool,
+    catalog_later: bool,
+    work: Vec<Output>,
+    /// Answers to input requests, for their agents.
+    values: Vec<(AgentId, ExecutionId, String)>,
+}
+
+/// What is decided together.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    expected: Head,
+    /// After the batch.
+    head: Head,
+    bytes: usize,
+    events: Vec<NewEvent>,
+    entries: Vec<Entry>,
+    effects: Effects,
+}
+
+/// A batch that was not written.
+#[derive(Debug)]
+pub(crate) struct Recovery {
+    pub batch: Batch,
+    failure: AppendFailure,
+}
+
+impl Batch {
+    pub(crate) fn into_commands(self) -> Vec<Queued> {
+        self.entries.into_iter().map(|entry| entry.queued).collect()
+    }
+
+    /// The same command, earlier in the batch.
+    fn find(&mut self, queued: &Queued) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.queued.id == queued.id && entry.queued.actor == queued.actor)
+    }
+
+    fn records(&self) -> Vec<CommandRecord> {
+        self.entries.iter().map(Entry::record).collect()
+    }
+}
+
+impl Entry {
+    fn record(&self) -> CommandRecord {
+        CommandRecord {
+            actor: self.queued.actor.clone(),
+            command_id: self.queued.id.clone(),
+            digest: self.queued.digest,
+            version: self.version,
+            outcome: self.outcome.clone(),
+        }
+    }
+}
+
+/// What a command's turn came to.
+enum Step {
+    Done,
+    /// It waits for the store, so what is decided is appended first.
+    Wait(Box<Queued>, Vec<notarium_core::HistoryQuery>),
+}
+
+impl Room {
+    pub(crate) fn decide_batch(&mut self, turn: &mut Turn) {
+        let mut batch = Batch {
+            expected: self.head,
+            head: self.head,
+            bytes: 0,
+            events: Vec::new(),
+            entries: Vec::new(),
+            effects: Effects::default(),
+        };
+        while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
+            let Some(queued) = self.queue.pop() else { break };
+            if let Step::Wait(queued, queries) = self.decide_next(turn, &mut batch, queued) {
+                self.hold(turn, &batch, *queued, queries);
+                break;
+            }
+        }
+        self.append(turn, batch);
+    }
+
+    /// The command goes first again; its question is asked when nothing is in flight, so that the answer is complete.
+    fn hold(&mut self, turn: &mut Turn, batch: &Batch, mut queued: Queued, queries: Vec<notarium_core::HistoryQuery>) {
+        if batch.entries.is_empty() {
+            let ticket = self.next_ticket();
+            queued.ticket = Some(ticket);
+            self.phase = Phase::Reading;
+            turn.out.push(Output::ReadHistory { ticket, queries });
+        }
+        self.queue.push_front(queued);
+    }
+
+    fn append(&mut self, turn: &mut Turn, mut batch: Batch) {
+        if batch.entries.is_empty() {
+            return;
+        }
+        batch.head = self.head;
+        let events = std::mem::take(&mut batch.events);
+        #[cfg_attr(not(test), expect(unused_mut, reason = "the simulation plants a bug here"))]
+        let mut commands = batch.records();
+        #[cfg(test)]
+        crate::simulation::plant_in_records(self.fault, &mut commands);
+        turn.out.push(Output::Append(Append { expected: batch.expected, events, commands }));
+        self.idle_at = Some(turn.now + self.config.idle_ms);
+        self.phase = Phase::Appending(Box::new(batch));
+    }
+
+    fn decide_next(&mut self, turn: &mut Turn, batch: &mut Batch, mut queued: Queued) -> Step {
+        if self.answer_repeat(turn, batch, &queued) {
+            return Step::Done;
+        }
+        let command = match queued.command.take().map_or_else(|| queue::parse(&queued.body), Ok) {
+            Ok(command) => command,
+            Err(sentence) => {
+                self.refuse(turn, queued, Rejection::new(RejectionCode::InvalidValue, sentence));
+                return Step::Done;
+            }
+        };
+        #[cfg(test)]
+        let command = crate::simulation::plant_in_command(self.fault, &self.state, command);
+        let mut context = self.context(turn, &mut queued);
+        match self.history_for(turn, &context, &queued, &command) {
+            Ok(Some(history)) => context.history = history,
+            Ok(None) => {}
+            Err(queries) => {
+                queued.command = Some(command);
+                return Step::Wait(Box::new(queued), queries);
+            }
+        }
+        self.decide_one(turn, batch, queued, context, command);
+        Step::Done
+    }
+
+    fn decide_one(
+        &mut self,
+        turn: &mut Turn,
+        batch: &mut Batch,
+        queued: Queued,
+        mut context: Context,
+        command: Command,
+    ) {
+        let secrets = queue::secrets(&command);
+        let decided = if self.read_only { Err(read_only()) } else { decide(&self.state, &mut context, command) };
+        let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
+            Ok(outcome) => outcome,
+            Err(rejection) => return self.refuse(turn, queued, rejection),
+        };
+        batch.effects.values.extend(secrets.into_iter().filter_map(|(id, value)| self.addressed(id, value)));
+        batch.entries.push(Entry { queued, version: self.head.version, outcome });
+    }
+
+    /// The same command again: it gets the first one's answer.
+    fn answer_repeat(&mut self, turn: &mut Turn, batch: &mut Batch, queued: &Queued) -> bool {
+        #[cfg(test)]
+        if self.fault == Some(crate::simulation::Fault::ApplyTwice) {
+            return false;
+        }
+        if let Some(answer) = self.answers.find(&self.notebook_id, &queued.actor, &queued.id, &queued.digest) {
+            self.reply(turn, queued.reply_to, &queued.id, answer);
+            return true;
+        }
+        let Some(first) = batch.find(queued) else { return false };
+        if first.queued.digest == queued.digest {
+            first.queued.also.push(queued.reply_to);
+        } else {
+            self.reply(turn, queued.reply_to, &queued.id, Err(reused(&queued.id)));
+        }
+        true
+    }
+
+    fn context(&mut self, turn: &Turn, queued: &mut Queued) -> Context {
+        Context {
+            now: turn.now,
+            actor: queued.identity.actor.clone(),
+            authority: queued.identity.authority.clone(),
+            command_id: queued.id.clone(),
+            correlation_id: queued.correlation(),
+            causation_id: None,
+            expected_version: queued.expected_version,
+            ids: self.next_ids(turn.now),
+            history: queued.history.take().unwrap_or_default(),
+            limits: self.config.limits.clone(),
+        }
+    }
+
+    /// `Ok(None)`: nothing more is needed. The error: what the store must be asked.
+    fn history_for(
+        &self,
+        turn: &Turn,
+        context: &Context,
+        queued: &Queued,
+        command: &Command,
+    ) -> Result<Option<History>, Vec<notarium_core::HistoryQuery>> {
+        let is_answered = queued.ticket.is_some();
+        if is_answered || self.read_only || !self.state.exists() {
+            return Ok(None);
+        }
+        let mut queries = needs(&self.state, context, command);
+        queries.dedup();
+        // Who may not see the notebook makes no work for the store.
+        if queries.is_empty() || self.role(turn.now, &queued.identity).is_none() {
+            return Ok(None);
+        }
+        self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
+    }
+
+    /// Seals the events, applies them, and notes what follows.
+    fn record(&mut self, batch: &mut Batch, context: &mut Context, decision: Decision) -> Result<Outcome, Rejection> {
+        let before = self.head;
+        let sealed = seal(&mut self.head, &self.notebook_id, context, &decision.events);
+        let texts = |events: &[Stored]| events.iter().map(frame::event).collect::<Result<Vec<_>, _>>();
+        let sealed = sealed.and_then(|events| texts(&events).map(|texts| (events, texts)));
+        let (events, texts) = sealed.map_err(|error| {
+            self.head = before;
+            Rejection::new(RejectionCode::InvalidValue, format!("this cannot be written as JSON: {error}"))
+        })?;
+        let state = Arc::make_mut(&mut self.state);
+        for ((decided, stored), text) in decision.events.into_iter().zip(events).zip(texts) {
+            let recorded = Recorded { envelope: stored.envelope.clone(), event: decided.event };
+            batch.effects.note(&recorded.event);
+            apply(state, &recorded);
+            let subject = recorded.event.subject();
+            self.ring.push(subject.map(Box::from), text);
+            batch.bytes += stored.payload.get().len();
+            batch.events.push(NewEvent { stored, subject: subject.map(str::to_owned) });
+        }
+        Ok(decision.outcome)
+    }
+
+    /// The agent that an answer is for.
+    fn addressed(&self, id: ExecutionId, value: String) -> Option<(AgentId, ExecutionId, String)> {
+        let session = self.state.executions.get(&id)?.kernel_session.as_ref()?;
+        let agent = self.state.kernels.get(session)?.agent.clone()?;
+        Some((agent, id, value))
+    }
+
+    // --- the append is synced ---
+
+    pub(crate) fn take_appended(&mut self, turn: &mut Turn) {
+        match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Appending(batch) => self.commit(turn, *batch),
+            other => self.phase = other,
+        }
+    }
+
+    /// Shows, then answers, then does what follows.
+    fn commit(&mut self, turn: &mut Turn, batch: Batch) {
+        self.committed = self.head.version;
+        self.snapshot_text = None;
+        if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= turn.now) {
+            self.recheck_access(turn);
+        }
+        let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
+        self.fan_out(turn, &senders);
+        for entry in batch.entries {
+            self.answer_entry(turn, entry);
+        }
+        self.follow(turn, batch.effects);
+        self.snapshot_when_due(turn);
+    }
+
+    fn answer_entry(&mut self, turn: &mut Turn, entry: Entry) {
+        let record = entry.record();
+        let Entry { queued, version, outcome } = entry;
+        let ack = AckMessage { id: queued.id.clone(), notebook: self.notebook_id.clone(), version, outcome };
+        self.answer(turn, &queued, Ok(ack));
+        self.answers.remember(record, self.config.max_recent_answers);
+    }
+
+    fn follow(&mut self, turn: &mut Turn, effects: Effects) {
+        for (agent, execution_id, value) in effects.values {
+            for client in self.leases.deliver(&agent, &execution_id, &value) {
+                self.send_value(turn, client, execution_id.clone(), value.clone());
+            }
+        }
+        turn.out.extend(effects.work);
+        if effects.kernels {
+            self.leases.follow(&self.state, turn.now, &self.config);
+        }
+        if effects.catalog_now {
+            self.catalog_at = Some(turn.now);
+        } else if effects.catalog_later {
+            self.catalog_at.get_or_insert(turn.now + self.config.catalog_delay_ms);
+        }
+    }
+
+    pub(crate) fn send_value(&self, turn: &mut Turn, client: ClientId, execution_id: ExecutionId, value: String) {
+        let notebook = self.notebook_id.clone();
+        turn.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
+    }
+
+    // --- the append failed ---
+
+    /// The state that is ahead of the disk is thrown away.
+    pub(crate) fn take_append_failure(&mut self, turn: &mut Turn, failure: AppendFailure) {
+        match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Appending(batch) => {
+                self.phase = Phase::Recovering(Box::new(Recovery { batch: *batch, failure }));
+                turn.out.push(Output::Load { recent_after: self.least_sent() });
+            }
+            other => self.phase = other,
+        }
+    }
+
+    /// The state is loaded again.
+    pub(crate) fn recover(&mut self, turn: &mut Turn, recovery: Recovery) {
+        let Recovery { batch, failure } = recovery;
+        let was_written = batch.head != batch.expected && batch.head == self.head;
+        if was_written {
+            return self.commit(turn, batch);
+        }
+        self.fan_out(turn, &[]);
+        match failure {
+            AppendFailure::VersionConflict => self.decide_again(turn, batch.into_commands()),
+            AppendFailure::DuplicateCommand => self.sort_out(turn, batch),
+            AppendFailure::Unavailable { reason } => {
+                self.answer_all(turn, &batch.into_commands(), &unavailable(&reason));
+            }
+        }
+    }
+
+    fn decide_again(&mut self, turn: &mut Turn, commands: Vec<Queued>) {
+        let mut again = Vec::new();
+        for mut queued in commands {
+            queued.attempts += 1;
+            queued.ticket = None;
+            queued.history = None;
+            if queued.attempts < MAX_ATTEMPTS {
+                again.push(queued);
+            } else {
+                let rejection = unavailable("others wrote faster every time: send it again");
+                self.answer(turn, &queued, Err(rejection));
+            }
+        }
+        self.queue.push_back_to_front(again);
+    }
+
+    /// Some of these are retries of recorded commands: which?
+    fn sort_out(&mut self, turn: &mut Turn, batch: Batch) {
+        let ticket = self.next_ticket();
+        let commands = batch.entries.iter().map(|entry| (entry.queued.actor.clone(), entry.queued.id.clone()));
+        turn.out.push(Output::FindCommands { ticket, commands: commands.collect() });
+        self.phase = Phase::Sorting(ticket, Box::new(batch));
+    }
+
+    pub(crate) fn take_sorted(
+        &mut self,
+        turn: &mut Turn,
+        batch: Batch,
+        records: Result<Vec<CommandRecord>, ReadFailure>,
+    ) {
+        let Ok(mut records) = records else {
+            return self.answer_all(turn, &batch.into_commands(), &unavailable("the store does not answer"));
+        };
+        let mut others = Vec::new();
+        for queued in batch.into_commands() {
+            let is_its = |record: &CommandRecord| record.actor == queued.actor && record.command_id == queued.id;
+            match records.iter().position(is_its) {
+                Some(index) => {
+                    let record = records.swap_remove(index);
+                    let answer = recorded_answer(&self.notebook_id, &queued.digest, record);
+                    self.answer(turn, &queued, answer);
+                }
+                None => others.push(queued),
+            }
+        }
+        self.decide_again(turn, others);
+    }
+
+    /// The answer to a command's question to the past.
+    pub(crate) fn take_history(
+        &mut self,
+        turn: &mut Turn,
+        ticket: Ticket,
+        events: Result<Vec<Stored>, ReadFailure>,
+    ) -> Option<Result<Vec<Stored>, ReadFailure>> {
+        let Some((index, mut queued)) = self.queue.remove_waiting(ticket) else { return Some(events) };
+        if matches!(self.phase, Phase::Reading) {
+            self.phase = Phase::Live;
+        }
+        match events.map(|events| typed(&events)) {
+            Ok(history) => {
+                queued.history = Some(history);
+                self.queue.insert(index, queued);
+            }
+            Err(failure) => self.refuse(turn, queued, not_readable(failure)),
+        }
+        None
+    }
+}
+
+fn typed(events: &[Stored]) -> History {
+    History { events: events.iter().filter_map(|stored| stored.typed().ok()).collect() }
+}
+
+fn not_readable(failure: ReadFailure) -> Rejection {
+    match failure {
+        ReadFailure::TooLong => Rejection::new(
+            RejectionCode::BaseTooOld,
+            "this reaches too far back: read the notebook again and start from what it is now",
+        ),
+        ReadFailure::Unavailable { reason } => unavailable(&reason),
+    }
+}
+
+fn read_only() -> Rejection {
+    Rejection::new(
+        RejectionCode::ReadOnly,
+        "a newer server has written this notebook: update this server, or read and export only",
+    )
+}
+
+impl Entry {
+    fn clients(&self) -> impl Iterator<Item = ClientId> {
+        let clients = self.queued.also.iter().chain([&self.queued.reply_to]).filter_map(|reply_to| match reply_to {
+            ReplyTo::Client(client) => Some(*client),
+            _ => None,
+        });
+        clients.collect::<Vec<_>>().into_iter()
+    }
+}
+
+impl Effects {
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::NotebookCreated(_)
+            | Event::NotebookRenamed(_)
+            | Event::NotebookArchived(_)
+            | Event::NotebookUnarchived(_) => self.catalog_now = true,
+            Event::AccessGranted(_) | Event::AccessRevoked(_) => {
+                self.access = true;
+                self.catalog_now = true;
+            }
+            Event::CellInserted(_) | Event::CellDeleted(_) | Event::CellRestored(_) | Event::CellSourceEdited(_) => {
+                self.catalog_later = true;
+            }
+            event => self.note_kernels(event),
+        }
+    }
+
+    fn note_kernels(&mut self, event: &Event) {
+        match event {
+            Event::KernelLaunchRequested(event) => self.work.push(Output::WorkWanted {
+                kernel_session: event.kernel_session.clone(),
+                kernelspec: event.kernelspec.clone(),
+            }),
+            Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
+            Event::KernelLaunchFailed(event) => self.settled(&event.kernel_session),
+            Event::KernelSessionEnded(event) => self.settled(&event.kernel_session),
+            Event::KernelSessionStarted(_) | Event::RestartRequested(_) => self.kernels = true,
+            _ => {}
+        }
+    }
+
+    fn settled(&mut self, kernel_session: &notarium_core::KernelSessionId) {
+        self.kernels = true;
+        self.work.push(Output::WorkSettled { kernel_session: kernel_session.clone() });
+    }
+}
+
+/// What a room shows of a state that it serves.
+pub(crate) fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
+    let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
+    requested
+        .map(|(id, session)| Output::WorkWanted { kernel_session: id.clone(), kernelspec: session.kernelspec.clone() })
+}

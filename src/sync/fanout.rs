@@ -1,0 +1,108 @@
+//! Showing events to those who follow: at once while it is calm; on a busy notebook several commits share a frame.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{Millis, Version};
+
+use crate::identity::ClientId;
+use crate::io::{Input, Output};
+use crate::room::{Room, Turn};
+
+/// When the next frame may go out to everybody.
+#[derive(Debug, Default)]
+pub(crate) struct FanOut {
+    next_at: Millis,
+    /// How long frames are held back now: from 1 ms, doubled while there is always more to send.
+    window: Millis,
+    /// Commits that wait for `next_at`.
+    held_back: u32,
+}
+
+impl Room {
+    /// After a commit. Senders see it now, because their acks follow; others now or with the next frame.
+    pub(crate) fn fan_out(&mut self, turn: &mut Turn, senders: &[ClientId]) {
+        if turn.now < self.fan_out.next_at {
+            self.fan_out.held_back += 1;
+            self.show(turn, |client| senders.contains(&client));
+            return;
+        }
+        if turn.now >= self.fan_out.next_at + self.fan_out.window {
+            self.fan_out.window = 1;
+        }
+        self.fan_out.next_at = turn.now + self.fan_out.window;
+        self.fan_out.held_back = 0;
+        self.show(turn, |_| true);
+    }
+
+    pub(crate) fn fan_out_when_due(&mut self, turn: &mut Turn) {
+        if self.fan_out.held_back == 0 || turn.now < self.fan_out.next_at {
+            return;
+        }
+        if self.fan_out.held_back > 1 {
+            self.fan_out.window = (self.fan_out.window * 2).min(self.config.max_frame_delay_ms).max(1);
+        }
+        self.fan_out.next_at = turn.now + self.fan_out.window;
+        self.fan_out.held_back = 0;
+        self.show(turn, |_| true);
+        self.trim();
+    }
+
+    pub(crate) fn fan_out_at(&self) -> Option<Millis> {
+        (self.fan_out.held_back > 0).then_some(self.fan_out.next_at)
+    }
+
+    /// Sends what is missing up to the committed version; each frame is made once for all who miss the same.
+    fn show(&mut self, turn: &mut Turn, is_meant: impl Fn(ClientId) -> bool) {
+        let committed = self.committed;
+        let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
+        for (client, subscriber) in &mut self.subscribers {
+            if !subscriber.is_lagging && subscriber.sent < committed && is_meant(*client) {
+                groups.entry(subscriber.sent).or_default().push(*client);
+                subscriber.sent = committed;
+            }
+        }
+        for (sent, clients) in groups {
+            for (from, text) in self.ring.frames(&self.notebook_id, sent, committed) {
+                #[cfg(test)]
+                if crate::simulation::plants_drop(self.fault, from) {
+                    continue;
+                }
+                turn.out.push(Output::Events { clients: clients.clone(), from, text });
+            }
+        }
+    }
+
+    /// Keeps the memory of events in its bounds; what somebody still has to be sent stays.
+    pub(crate) fn trim(&mut self) {
+        let keep_after = self.least_sent();
+        self.ring.trim(self.config.max_recent_events, self.config.max_recent_bytes, keep_after);
+    }
+
+    // --- those who are too slow ---
+
+    pub(crate) fn take_lagging(&mut self, client: ClientId, from: Version) {
+        if let Some(subscriber) = self.subscribers.get_mut(&client) {
+            subscriber.is_lagging = true;
+            subscriber.sent = subscriber.sent.min(from.saturating_sub(1));
+        }
+    }
+
+    /// It has read what it had: it is caught up from there, as one who comes back.
+    pub(crate) fn take_caught_up(&mut self, turn: &mut Turn, client: ClientId) {
+        if self.subscribers.get(&client).is_some_and(|subscriber| subscriber.is_lagging) {
+            self.resync(turn, client, "you read slower than the others write");
+        }
+    }
+
+    /// After a reload: whom the memory of events does not reach.
+    pub(crate) fn resync_unreachable(&mut self, turn: &mut Turn) {
+        let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
+        let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
+        let out: Vec<ClientId> =
+            live.filter(|(_, subscriber)| is_out(subscriber.sent)).map(|(client, _)| *client).collect();
+        for client in out {
+            self.take(turn, Input::Lagging { client, from: Version::MAX });
+            self.resync(turn, client, "the server has read the notebook again");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What goes into a room and what comes out: the whole boundary between the pure room and its driver.
+
+use std::sync::Arc;
+
+use notarium_core::{
+    CommandId, Head, HistoryQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection, Stored, Version,
+};
+use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage};
+
+use crate::identity::{ClientId, Identity, ReadState};
+use crate::replay::Loaded;
+
+/// Who gets the answer to a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReplyTo {
+    Client(ClientId),
+    /// The driver's number of a waiting caller.
+    Request(u64),
+    /// The room itself asked.
+    Nobody,
+}
+
+/// Names a question of the room to its driver.
+pub type Ticket = u64;
+
+/// What happened.
+#[derive(Debug)]
+pub enum Input {
+    /// The answer to [`Output::Load`].
+    Loaded(Box<Loaded>),
+    LoadFailed {
+        reason: String,
+    },
+    Subscribe {
+        client: ClientId,
+        identity: Arc<Identity>,
+        message: SubscribeMessage,
+    },
+    Unsubscribe {
+        client: ClientId,
+    },
+    IdentityChanged {
+        client: ClientId,
+        identity: Arc<Identity>,
+    },
+    Command {
+        reply_to: ReplyTo,
+        identity: Arc<Identity>,
+        message: CommandMessage,
+    },
+    Presence {
+        client: ClientId,
+        state: PresenceState,
+    },
+    KernelStatus {
+        client: ClientId,
+        kernel_session: KernelSessionId,
+        busy: bool,
+    },
+    Read {
+        request: u64,
+        identity: Arc<Identity>,
+    },
+    /// The append in flight is synced.
+    Appended,
+    AppendFailed(AppendFailure),
+    /// The answer to [`Output::ReadTail`] and [`Output::ReadHistory`].
+    Events {
+        ticket: Ticket,
+        events: Result<Vec<Stored>, ReadFailure>,
+    },
+    /// The answer to [`Output::FindCommands`]: those that are recorded.
+    Commands {
+        ticket: Ticket,
+        records: Result<Vec<CommandRecord>, ReadFailure>,
+    },
+    /// An events frame for this client was dropped because its queue is full; `from` is the frame's.
+    Lagging {
+        client: ClientId,
+        from: Version,
+    },
+    /// A lagging client has read everything that was queued for it.
+    CaughtUp {
+        client: ClientId,
+    },
+    /// [`crate::Room::wake_at`] has come.
+    Tick,
+    /// Nothing new is taken; the room ends when what it has is done.
+    ShutDown,
+}
+
+/// Why an append wrote nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AppendFailure {
+    /// The head is another one.
+    VersionConflict,
+    /// One of the commands is recorded already.
+    DuplicateCommand,
+    Unavailable {
+        reason: String,
+    },
+}
+
+/// Why the store did not answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadFailure {
+    TooLong,
+    Unavailable { reason: String },
+}
+
+/// A sealed event and what the store indexes it by: `Event::subject`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewEvent {
+    pub stored: Stored,
+    pub subject: Option<String>,
+}
+
+/// An accepted command, kept so that a repeat gets the same answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandRecord {
+    /// `Actor::key()`.
+    pub actor: String,
+    pub command_id: CommandId,
+    /// SHA-256 of the body's text; of a body with secrets, without them.
+    pub digest: [u8; 32],
+    /// The notebook's version after the command.
+    pub version: Version,
+    pub outcome: Outcome,
+}
+
+/// What is written together, all or nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Append {
+    pub expected: Head,
+    pub events: Vec<NewEvent>,
+    pub commands: Vec<CommandRecord>,
+}
+
+/// What is to be done, in this order.
+#[derive(Debug)]
+pub enum Output {
+    /// Load the notebook as it is stored, with the events after `recent_after` where they are at hand.
+    Load {
+        recent_after: Version,
+    },
+    Append(Append),
+    /// Read at most `limit` events after a version.
+    ReadTail {
+        ticket: Ticket,
+        after: Version,
+        limit: usize,
+    },
+    ReadHistory {
+        ticket: Ticket,
+        queries: Vec<HistoryQuery>,
+    },
+    /// Look up the records of commands, by actor key and id.
+    FindCommands {
+        ticket: Ticket,
+        commands: Vec<(String, CommandId)>,
+    },
+    /// A frame that must not be dropped.
+    Send {
+        client: ClientId,
+        text: String,
+    },
+    /// One frame for many. If a client's queue is full: drop it, and report [`Input::Lagging`].
+    Events {
+        clients: Vec<ClientId>,
+        from: Version,
+        text: String,
+    },
+    /// One frame for many, of which nothing is lost when it is dropped.
+    Presence {
+        clients: Vec<ClientId>,
+        text: String,
+    },
+    /// The client follows no longer.
+    Forget {
+        client: ClientId,
+    },
+    Answer {
+        request: u64,
+        answer: Result<AckMessage, Rejection>,
+    },
+    State {
+        request: u64,
+        state: Result<ReadState, Rejection>,
+    },
+    /// An agent that offers this kernelspec should come.
+    WorkWanted {
+        kernel_session: KernelSessionId,
+        kernelspec: String,
+    },
+    WorkSettled {
+        kernel_session: KernelSessionId,
+    },
+    WriteSnapshot {
+        notebook: Arc<Notebook>,
+        head: Head,
+    },
+    UpdateCatalog {
+        notebook: Arc<Notebook>,
+    },
+    /// The room has ended: drop it. Inputs that still come belong to a new one.
+    Unload,
+}
+
+/// A moment, or never.
+pub(crate) fn earliest(moments: impl IntoIterator<Item = Option<Millis>>) -> Option<Millis> {
+    moments.into_iter().flatten().min()
+}

@@ -1,0 +1,371 @@
+//! Subscribing and catching up: events where that is cheap, else the state. Always from what is on disk.
+
+use std::sync::Arc;
+
+use notarium_core::{CellId, HistoryQuery, RawJson, RejectionCode, Role, Stored, Version};
+use notarium_wire::{
+    ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
+};
+
+use crate::identity::{ClientId, Identity};
+use crate::io::{Output, ReadFailure};
+use crate::leases::agent_of;
+use crate::room::{Room, Turn};
+use crate::subscribers::Subscriber;
+
+/// What is answered from the state on disk, when nothing is in flight.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    Read {
+        request: u64,
+        identity: Arc<Identity>,
+    },
+    Subscribe {
+        client: ClientId,
+        identity: Arc<Identity>,
+        wish: Wish,
+        /// Commands of the client that came earlier are decided first.
+        arrival: u64,
+    },
+}
+
+impl Waiting {
+    pub(crate) fn is_subscription_of(&self, client: ClientId) -> bool {
+        matches!(self, Waiting::Subscribe { client: other, .. } if *other == client)
+    }
+}
+
+/// What a subscriber holds and wants.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    since: Option<Version>,
+    unconfirmed: Vec<UnconfirmedText>,
+    /// It fell behind, and is told why.
+    resync: Option<&'static str>,
+}
+
+/// A subscription that waits for the store.
+#[derive(Debug)]
+pub(crate) struct Join {
+    pub client: ClientId,
+    identity: Arc<Identity>,
+    wish: Wish,
+    question: Question,
+    /// The answer holds at least everything up to here.
+    asked_at: Version,
+    pub found: Option<Result<Vec<Stored>, ReadFailure>>,
+}
+
+/// What a join asked the store.
+#[derive(Debug, Clone, Copy)]
+enum Question {
+    /// The events after a version.
+    Tail(Version),
+    /// The events of the cells with unconfirmed text.
+    Cells,
+}
+
+/// A subscription that can be answered.
+struct Joining {
+    client: ClientId,
+    identity: Arc<Identity>,
+    role: Role,
+    wish: Wish,
+}
+
+/// Events of cells with unconfirmed text, and those cells that are too far back.
+type Unconfirmed = (Vec<EventMessage>, Vec<CellId>);
+
+impl Room {
+    pub(crate) fn take_subscribe(
+        &mut self,
+        turn: &mut Turn,
+        client: ClientId,
+        identity: Arc<Identity>,
+        message: SubscribeMessage,
+    ) {
+        let SubscribeMessage { since, unconfirmed, .. } = message;
+        self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
+        self.joins.retain(|_, join| join.client != client);
+        self.enqueue(turn, client, identity, Wish { since, unconfirmed, resync: None });
+    }
+
+    fn enqueue(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+        let arrival = self.next_arrival();
+        self.wait(turn, Waiting::Subscribe { client, identity, wish, arrival });
+    }
+
+    /// Catches a lagging client up from the version that it holds.
+    pub(crate) fn resync(&mut self, turn: &mut Turn, client: ClientId, reason: &'static str) {
+        let Some(subscriber) = self.subscribers.get(&client) else { return };
+        let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
+        let identity = subscriber.identity.clone();
+        self.enqueue(turn, client, identity, Wish { since, unconfirmed: Vec::new(), resync: Some(reason) });
+    }
+
+    /// Everything that can be answered now.
+    pub(crate) fn serve_waiting(&mut self, turn: &mut Turn) {
+        let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| join.found.is_some()).map(|(id, _)| *id).collect();
+        for ticket in ready {
+            if let Some(join) = self.joins.remove(&ticket) {
+                self.finish_join(turn, join);
+            }
+        }
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.serve(turn, waiting);
+        }
+    }
+
+    fn serve(&mut self, turn: &mut Turn, waiting: Waiting) {
+        match waiting {
+            Waiting::Read { request, identity } => {
+                let state = self.read_state(turn, &identity);
+                turn.out.push(Output::State { request, state });
+            }
+            Waiting::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
+                self.waiting.push(waiting);
+            }
+            Waiting::Subscribe { client, identity, wish, .. } => self.join(turn, client, identity, wish),
+        }
+    }
+
+    fn join(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+        let role = match self.reading_role(turn.now, &identity) {
+            Ok(role) => role,
+            Err(rejection) => {
+                let code = match rejection.code {
+                    RejectionCode::Forbidden => ErrorCode::Forbidden,
+                    _ => ErrorCode::UnknownNotebook,
+                };
+                return self.send_error(turn, client, code, &rejection.message);
+            }
+        };
+        let joining = Joining { client, identity, role, wish };
+        match joining.wish.since {
+            Some(since) if since > self.committed => self.refuse_future(turn, client, since),
+            Some(since) if self.is_near(since) => self.join_from(turn, joining, since),
+            _ => self.join_with_snapshot(turn, joining),
+        }
+    }
+
+    fn refuse_future(&self, turn: &mut Turn, client: ClientId, since: Version) {
+        let committed = self.committed;
+        let message =
+            format!("version {since} is not reached: the notebook is at {committed}; subscribe again without since");
+        self.send_error(turn, client, ErrorCode::VersionInFuture, &message);
+    }
+
+    fn is_near(&self, since: Version) -> bool {
+        self.committed.saturating_sub(since) <= self.config.max_tail_events as Version
+    }
+
+    // --- with the missing events ---
+
+    fn join_from(&mut self, turn: &mut Turn, joining: Joining, since: Version) {
+        if self.ring.covers(since) {
+            let frames = self.ring.frames(&self.notebook_id, since, self.committed);
+            return self.welcome_with_events(turn, joining, since, frames);
+        }
+        let ticket = self.next_ticket();
+        let limit = self.config.max_tail_events;
+        turn.out.push(Output::ReadTail { ticket, after: since, limit });
+        self.joins.insert(ticket, Join::of(joining, Question::Tail(since), self.committed));
+    }
+
+    /// The tail from the store, and what came since from memory; the state where that leaves a gap.
+    fn join_with_tail(&mut self, turn: &mut Turn, joining: Joining, since: Version, tail: &[Stored]) {
+        let mut texts = Vec::new();
+        for stored in tail.iter().take_while(|stored| stored.envelope.version <= self.committed) {
+            let is_next = stored.envelope.version == since + texts.len() as Version + 1;
+            match frame::event(stored) {
+                Ok(text) if is_next => texts.push(text),
+                _ => return self.join_with_snapshot(turn, joining),
+            }
+        }
+        let end = since + texts.len() as Version;
+        if !self.ring.covers(end) {
+            return self.join_with_snapshot(turn, joining);
+        }
+        let mut frames = Vec::new();
+        let mut from = since + 1;
+        for part in texts.chunks(100) {
+            frames.push((from, frame::events(&self.notebook_id, from, part.iter().map(String::as_str))));
+            from += part.len() as Version;
+        }
+        frames.extend(self.ring.frames(&self.notebook_id, end, self.committed));
+        self.welcome_with_events(turn, joining, since, frames);
+    }
+
+    fn welcome_with_events(
+        &mut self,
+        turn: &mut Turn,
+        joining: Joining,
+        since: Version,
+        frames: Vec<(Version, String)>,
+    ) {
+        let client = joining.client;
+        self.welcome(turn, joining, since, None, (Vec::new(), Vec::new()));
+        for (_, text) in frames {
+            turn.out.push(Output::Send { client, text });
+        }
+    }
+
+    // --- with the state ---
+
+    fn join_with_snapshot(&mut self, turn: &mut Turn, joining: Joining) {
+        let cells = &joining.wish.unconfirmed;
+        if cells.iter().all(|cell| self.ring.covers(cell.base)) {
+            let recent = |cell: &UnconfirmedText| self.ring.about_cell(&cell.cell_id, cell.base);
+            let events = cells.iter().map(|cell| (cell.cell_id.clone(), recent(cell))).collect();
+            let unconfirmed = self.bounded(events);
+            return self.welcome_with_snapshot(turn, joining, unconfirmed);
+        }
+        let ticket = self.next_ticket();
+        let query = |cell: &UnconfirmedText| HistoryQuery::Cells {
+            cells: vec![cell.cell_id.clone()],
+            since: cell.base,
+            with_notebook: false,
+        };
+        turn.out.push(Output::ReadHistory { ticket, queries: cells.iter().map(query).collect() });
+        self.joins.insert(ticket, Join::of(joining, Question::Cells, self.committed));
+    }
+
+    /// The history of unconfirmed cells from the store, and what came since from memory.
+    fn join_with_history(&mut self, turn: &mut Turn, joining: Joining, asked_at: Version, found: &[Stored]) {
+        if !self.ring.covers(asked_at) {
+            return self.join_with_snapshot(turn, joining);
+        }
+        let of_cell = |cell: &UnconfirmedText| {
+            let is_its = |stored: &&Stored| {
+                let version = stored.envelope.version;
+                version > cell.base && version <= asked_at && is_about(stored, &cell.cell_id)
+            };
+            let mut events: Vec<EventMessage> = found.iter().filter(is_its).map(EventMessage::from).collect();
+            events.extend(self.ring.about_cell(&cell.cell_id, asked_at));
+            (cell.cell_id.clone(), events)
+        };
+        let events = joining.wish.unconfirmed.iter().map(of_cell).collect();
+        let unconfirmed = self.bounded(events);
+        self.welcome_with_snapshot(turn, joining, unconfirmed);
+    }
+
+    /// Cells whose events would be too many become conflict copies.
+    fn bounded(&self, cells: Vec<(CellId, Vec<EventMessage>)>) -> Unconfirmed {
+        let (mut all, mut too_old) = (Vec::new(), Vec::new());
+        for (cell_id, events) in cells {
+            if all.len() + events.len() <= self.config.max_unconfirmed_events {
+                all.extend(events);
+            } else {
+                too_old.push(cell_id);
+            }
+        }
+        all.sort_by_key(|event: &EventMessage| event.version);
+        (all, too_old)
+    }
+
+    fn welcome_with_snapshot(&mut self, turn: &mut Turn, joining: Joining, unconfirmed: Unconfirmed) {
+        match self.snapshot_text() {
+            Ok(snapshot) => self.welcome(turn, joining, self.committed, Some(&snapshot), unconfirmed),
+            Err(error) => {
+                let message = format!("the notebook cannot be written as JSON: {error}");
+                self.send_error(turn, joining.client, ErrorCode::Unavailable, &message);
+            }
+        }
+    }
+
+    /// Serialised once for all who open at this version.
+    fn snapshot_text(&mut self) -> Result<RawJson, serde_json::Error> {
+        if let Some((version, text)) = &self.snapshot_text
+            && *version == self.committed
+        {
+            return Ok(text.clone());
+        }
+        let text = RawJson::of(&*self.state)?;
+        self.snapshot_text = Some((self.committed, text.clone()));
+        Ok(text)
+    }
+
+    fn finish_join(&mut self, turn: &mut Turn, join: Join) {
+        let Join { client, identity, wish, question, asked_at, found } = join;
+        let Ok(role) = self.reading_role(turn.now, &identity) else {
+            return self.join(turn, client, identity, wish);
+        };
+        let mut joining = Joining { client, identity, role, wish };
+        match (question, found) {
+            (Question::Tail(since), Some(Ok(tail))) => self.join_with_tail(turn, joining, since, &tail),
+            (Question::Tail(_), _) => self.join_with_snapshot(turn, joining),
+            (Question::Cells, Some(Ok(history))) => self.join_with_history(turn, joining, asked_at, &history),
+            (Question::Cells, _) => {
+                let cells = std::mem::take(&mut joining.wish.unconfirmed);
+                let too_old = cells.into_iter().map(|cell| cell.cell_id).collect();
+                self.welcome_with_snapshot(turn, joining, (Vec::new(), too_old));
+            }
+        }
+    }
+
+    // --- the client is in ---
+
+    fn welcome(
+        &mut self,
+        turn: &mut Turn,
+        joining: Joining,
+        version: Version,
+        snapshot: Option<&RawJson>,
+        unconfirmed: Unconfirmed,
+    ) {
+        let Joining { client, identity, role, wish } = joining;
+        if let Some(reason) = wish.resync {
+            let (notebook, reason) = (self.notebook_id.clone(), reason.to_owned());
+            turn.send(client, &ServerMessage::Resync { notebook, reason });
+        }
+        let (unconfirmed_events, base_too_old) = unconfirmed;
+        let message = SubscribedMessage {
+            notebook: self.notebook_id.clone(),
+            version,
+            role,
+            read_only: self.read_only,
+            snapshot: None,
+            unconfirmed_events,
+            base_too_old,
+            peers: self.peers_beside(client),
+            kernels: self.leases.statuses(&self.state, turn.now, &self.config),
+        };
+        turn.out.push(Output::Send { client, text: frame::subscribed(message, snapshot) });
+        self.admit(turn, client, identity, role);
+    }
+
+    fn peers_beside(&self, client: ClientId) -> Vec<notarium_wire::PeerState> {
+        let others = self.subscribers.iter().filter(|(other, _)| **other != client);
+        others.filter_map(|(_, subscriber)| subscriber.peer()).collect()
+    }
+
+    fn admit(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, role: Role) {
+        let before = self.subscribers.remove(&client);
+        let is_new = before.is_none();
+        let (presence, presence_ends_at) =
+            before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
+        let sent = self.committed;
+        let agent = agent_of(&identity.actor).cloned();
+        let subscriber = Subscriber { identity, role, sent, is_lagging: false, presence, presence_ends_at };
+        self.subscribers.insert(client, subscriber);
+        if is_new {
+            self.presence.changed(client);
+        }
+        if let Some(agent) = agent {
+            for (execution_id, value) in self.leases.came(&agent, client) {
+                self.send_value(turn, client, execution_id, value);
+            }
+        }
+    }
+}
+
+impl Join {
+    fn of(joining: Joining, question: Question, asked_at: Version) -> Self {
+        let Joining { client, identity, wish, .. } = joining;
+        Join { client, identity, wish, question, asked_at, found: None }
+    }
+}
+
+fn is_about(stored: &Stored, cell_id: &CellId) -> bool {
+    stored.typed().is_ok_and(|recorded| recorded.event.subject() == Some(cell_id.as_str()))
+}

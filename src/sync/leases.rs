@@ -1,0 +1,146 @@
+//! Which runtime agents are there, and for how long their kernels wait for them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notarium_core::{Actor, AgentId, ExecutionId, KernelSessionId, Millis, Notebook};
+use notarium_wire::KernelStatus;
+
+use crate::config::RoomConfig;
+use crate::identity::ClientId;
+use crate::io::earliest;
+
+/// Answers to input requests that wait for their agent at most.
+const MAX_PENDING_VALUES: usize = 16;
+
+/// One agent, as this room knows it.
+#[derive(Debug, Default)]
+struct Lease {
+    clients: BTreeSet<ClientId>,
+    /// Since when nothing is heard of it. `None` while it is connected.
+    gone_at: Option<Millis>,
+    /// When its kernels are given up next.
+    ends_at: Option<Millis>,
+    /// Answers that it has not got yet. They are not in the log, so they wait in memory.
+    values: Vec<(ExecutionId, String)>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Leases {
+    agents: BTreeMap<AgentId, Lease>,
+    busy: BTreeSet<KernelSessionId>,
+    /// What clients were told last.
+    told: Vec<KernelStatus>,
+}
+
+impl Leases {
+    /// The agent follows the notebook; returns the answers that it missed.
+    pub(crate) fn came(&mut self, agent: &AgentId, client: ClientId) -> Vec<(ExecutionId, String)> {
+        let lease = self.agents.entry(agent.clone()).or_default();
+        lease.clients.insert(client);
+        lease.gone_at = None;
+        lease.ends_at = None;
+        std::mem::take(&mut lease.values)
+    }
+
+    pub(crate) fn went(&mut self, agent: &AgentId, client: ClientId, now: Millis, config: &RoomConfig) {
+        let Some(lease) = self.agents.get_mut(agent) else { return };
+        lease.clients.remove(&client);
+        if lease.clients.is_empty() {
+            lease.start(now, config);
+        }
+    }
+
+    /// Follows the state: every agent with a kernel has a lease, and no other that is away.
+    pub(crate) fn follow(&mut self, notebook: &Notebook, now: Millis, config: &RoomConfig) {
+        let owners: BTreeSet<&AgentId> =
+            notebook.kernels.values().filter_map(|session| session.agent.as_ref()).collect();
+        self.agents.retain(|agent, lease| !lease.clients.is_empty() || owners.contains(agent));
+        for agent in owners {
+            if !self.agents.contains_key(agent) {
+                self.agents.entry(agent.clone()).or_default().start(now, config);
+            }
+        }
+        self.busy.retain(|session| notebook.kernels.contains_key(session));
+    }
+
+    /// The sessions whose agent did not come back in time. Each is named once a minute until it is gone from the state.
+    pub(crate) fn expired(&mut self, notebook: &Notebook, now: Millis) -> Vec<KernelSessionId> {
+        let mut expired = Vec::new();
+        for (agent, lease) in &mut self.agents {
+            if lease.ends_at.is_some_and(|at| at <= now) {
+                lease.ends_at = Some(now + 60_000);
+                let of_agent = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
+                expired.extend(of_agent.map(|(id, _)| id.clone()));
+            }
+        }
+        expired
+    }
+
+    /// Whom to send the answer to an input request; nobody there: it waits.
+    pub(crate) fn deliver(&mut self, agent: &AgentId, execution: &ExecutionId, value: &str) -> Vec<ClientId> {
+        let lease = self.agents.entry(agent.clone()).or_default();
+        if lease.clients.is_empty() && lease.values.len() < MAX_PENDING_VALUES {
+            lease.values.push((execution.clone(), value.to_owned()));
+        }
+        lease.clients.iter().copied().collect()
+    }
+
+    pub(crate) fn set_busy(&mut self, session: KernelSessionId, busy: bool) {
+        if busy {
+            self.busy.insert(session);
+        } else {
+            self.busy.remove(&session);
+        }
+    }
+
+    pub(crate) fn statuses(&self, notebook: &Notebook, now: Millis, config: &RoomConfig) -> Vec<KernelStatus> {
+        let claimed = notebook.kernels.iter().filter_map(|(id, session)| Some((id, session.agent.as_ref()?)));
+        let status = |(id, agent): (&KernelSessionId, &AgentId)| KernelStatus {
+            kernel_session: id.clone(),
+            reachable: self.agents.get(agent).is_some_and(|lease| lease.is_reachable(now, config)),
+            busy: self.busy.contains(id),
+        };
+        claimed.map(status).collect()
+    }
+
+    /// The statuses, if they are others than the last ones told.
+    pub(crate) fn news(&mut self, notebook: &Notebook, now: Millis, config: &RoomConfig) -> Option<Vec<KernelStatus>> {
+        let statuses = self.statuses(notebook, now, config);
+        if statuses == self.told {
+            return None;
+        }
+        self.told.clone_from(&statuses);
+        Some(statuses)
+    }
+
+    /// Whether kernels wait for an agent that is away.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.agents.values().any(|lease| lease.ends_at.is_some())
+    }
+
+    pub(crate) fn wake_at(&self, now: Millis, config: &RoomConfig) -> Option<Millis> {
+        earliest(self.agents.values().flat_map(|lease| {
+            let unreachable = lease.gone_at.map(|at| at + config.unreachable_after_ms).filter(|at| *at > now);
+            [unreachable, lease.ends_at]
+        }))
+    }
+}
+
+impl Lease {
+    fn start(&mut self, now: Millis, config: &RoomConfig) {
+        self.gone_at = Some(now);
+        self.ends_at = Some(now + config.lease_ms);
+    }
+
+    fn is_reachable(&self, now: Millis, config: &RoomConfig) -> bool {
+        self.gone_at.is_none_or(|at| now < at + config.unreachable_after_ms)
+    }
+}
+
+/// The agent that an actor is.
+pub(crate) fn agent_of(actor: &Actor) -> Option<&AgentId> {
+    match actor {
+        Actor::Agent { id } => Some(id),
+        _ => None,
+    }
+}

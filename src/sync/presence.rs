@@ -1,0 +1,122 @@
+//! Who is here and what kernels do: beside the log, coalesced, forgotten when it is not renewed.
+
+use std::collections::BTreeSet;
+
+use notarium_core::{KernelSessionId, Millis};
+use notarium_wire::{PresenceState, ServerMessage, frame};
+
+use crate::identity::ClientId;
+use crate::io::{Output, earliest};
+use crate::leases::agent_of;
+use crate::room::{Room, Turn};
+use crate::subscribers::Subscriber;
+
+/// What others are not told yet.
+#[derive(Debug, Default)]
+pub(crate) struct PresenceNews {
+    next_at: Millis,
+    changed: BTreeSet<ClientId>,
+    /// Names of connections.
+    left: Vec<String>,
+}
+
+impl PresenceNews {
+    pub(crate) fn changed(&mut self, client: ClientId) {
+        self.changed.insert(client);
+    }
+
+    pub(crate) fn left(&mut self, client: ClientId, subscriber: &Subscriber) {
+        self.changed.remove(&client);
+        if agent_of(&subscriber.identity.actor).is_none() {
+            self.left.push(subscriber.identity.connection.clone());
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.changed.is_empty() && self.left.is_empty()
+    }
+}
+
+impl Room {
+    pub(crate) fn take_presence(&mut self, turn: &Turn, client: ClientId, state: PresenceState) {
+        let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
+        subscriber.presence_ends_at = Some(turn.now + self.config.presence_ttl_ms);
+        if subscriber.presence != state {
+            subscriber.presence = state;
+            self.presence.changed(client);
+        }
+    }
+
+    /// Only the agent of a session knows whether it is busy.
+    pub(crate) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
+        let Some(subscriber) = self.subscribers.get(&client) else { return };
+        let agent = agent_of(&subscriber.identity.actor);
+        let is_its = self.state.kernels.get(&session).is_some_and(|kernel| kernel.agent.as_ref() == agent);
+        if agent.is_some() && is_its {
+            self.leases.set_busy(session, busy);
+        }
+    }
+
+    /// At most one frame of each kind in a while; the first goes at once.
+    pub(crate) fn tell_presence(&mut self, turn: &mut Turn) {
+        self.forget_old_cursors(turn.now);
+        if turn.now < self.presence.next_at {
+            return;
+        }
+        let told_peers = self.tell_peers(turn);
+        let told_kernels = self.tell_kernels(turn);
+        if told_peers || told_kernels {
+            self.presence.next_at = turn.now + self.config.presence_delay_ms;
+        }
+    }
+
+    fn tell_peers(&mut self, turn: &mut Turn) -> bool {
+        if self.presence.is_empty() {
+            return false;
+        }
+        let changed = std::mem::take(&mut self.presence.changed);
+        let left = std::mem::take(&mut self.presence.left);
+        let peers: Vec<_> =
+            changed.iter().filter_map(|client| self.subscribers.get(client)).filter_map(Subscriber::peer).collect();
+        if peers.is_empty() && left.is_empty() {
+            return false;
+        }
+        let notebook = self.notebook_id.clone();
+        self.tell_all(turn, &ServerMessage::Presence { notebook, peers, left });
+        true
+    }
+
+    fn tell_kernels(&mut self, turn: &mut Turn) -> bool {
+        if !self.is_settled() {
+            return false;
+        }
+        let Some(kernels) = self.leases.news(&self.state, turn.now, &self.config) else { return false };
+        let notebook = self.notebook_id.clone();
+        self.tell_all(turn, &ServerMessage::Kernels { notebook, kernels });
+        true
+    }
+
+    fn tell_all(&self, turn: &mut Turn, message: &ServerMessage) {
+        let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
+        let clients: Vec<ClientId> = live.map(|(client, _)| *client).collect();
+        if !clients.is_empty() {
+            turn.out.push(Output::Presence { clients, text: frame::text(message) });
+        }
+    }
+
+    fn forget_old_cursors(&mut self, now: Millis) {
+        for (client, subscriber) in &mut self.subscribers {
+            if subscriber.presence_ends_at.is_some_and(|at| at <= now) {
+                subscriber.presence_ends_at = None;
+                subscriber.presence = PresenceState::default();
+                self.presence.changed(*client);
+            }
+        }
+    }
+
+    pub(crate) fn presence_at(&self, now: Millis) -> Option<Millis> {
+        let cursors = earliest(self.subscribers.values().map(|subscriber| subscriber.presence_ends_at));
+        let frame = (!self.presence.is_empty() || now < self.presence.next_at).then_some(self.presence.next_at);
+        earliest([cursors, frame])
+    }
+}

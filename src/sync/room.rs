@@ -1,0 +1,388 @@
+//! The room: its state, its inputs, and the order in which it does things. The parts are in the other files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use notarium_core::{
+    CommandId, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version,
+};
+use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
+use sha2::{Digest, Sha256};
+
+use crate::answers::Answers;
+use crate::batch::{Batch, Recovery};
+use crate::config::RoomConfig;
+use crate::fanout::FanOut;
+use crate::identity::{ClientId, Identity, ReadState};
+use crate::io::{Input, Output, ReplyTo, Ticket};
+use crate::joining::{Join, Waiting};
+use crate::leases::Leases;
+use crate::presence::PresenceNews;
+use crate::queue::{Queue, Queued};
+use crate::replay::Loaded;
+use crate::retries::Lookup;
+use crate::ring::Ring;
+use crate::subscribers::Subscriber;
+
+/// What a room is doing.
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// Waits for the state.
+    Loading,
+    /// Everything decided is on disk.
+    Live,
+    /// As `Live`, and the first command waits for what the store knows of the past.
+    Reading,
+    /// The state is ahead of the disk by this batch.
+    Appending(Box<Batch>),
+    /// The append failed: the state is loaded again.
+    Recovering(Box<Recovery>),
+    /// Some command of the batch was recorded before: their records are being read.
+    Sorting(Ticket, Box<Batch>),
+    /// The notebook cannot be loaded; it is tried again at this time.
+    Failed(Millis),
+    Closed,
+}
+
+/// One call of the room: the time, and what is to be done.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub now: Millis,
+    pub out: Vec<Output>,
+}
+
+/// The live side of one notebook.
+#[derive(Debug)]
+pub struct Room {
+    pub(crate) config: Arc<RoomConfig>,
+    pub(crate) notebook_id: NotebookId,
+    entropy: [u8; 32],
+    seeds: u64,
+    pub(crate) phase: Phase,
+    /// With the events of the append in flight.
+    pub(crate) state: Arc<Notebook>,
+    /// Of `state`.
+    pub(crate) head: Head,
+    /// Up to here everything is on disk, and may be shown.
+    pub(crate) committed: Version,
+    pub(crate) read_only: bool,
+    /// Why the last load failed.
+    failure: String,
+    pub(crate) ring: Ring,
+    pub(crate) queue: Queue,
+    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) joins: BTreeMap<Ticket, Join>,
+    pub(crate) lookups: BTreeMap<Ticket, Lookup>,
+    arrivals: u64,
+    tickets: Ticket,
+    pub(crate) subscribers: BTreeMap<ClientId, Subscriber>,
+    pub(crate) fan_out: FanOut,
+    pub(crate) presence: PresenceNews,
+    pub(crate) answers: Answers,
+    pub(crate) leases: Leases,
+    /// The state's JSON, shared by all who open at this version.
+    pub(crate) snapshot_text: Option<(Version, RawJson)>,
+    /// Of the last snapshot that was written or asked for.
+    pub(crate) snapshot_version: Version,
+    pub(crate) catalog_at: Option<Millis>,
+    /// When the next grant ends.
+    pub(crate) grant_ends_at: Option<Millis>,
+    /// When memory is given back, if nothing happens until then.
+    pub(crate) idle_at: Option<Millis>,
+    pub(crate) unload_at: Option<Millis>,
+    pub(crate) is_closing: bool,
+    #[cfg(test)]
+    pub(crate) fault: Option<crate::simulation::Fault>,
+}
+
+impl Room {
+    /// An empty room that asks for its state first. `entropy`: 32 bytes that nobody can guess, new for every room.
+    pub fn new(notebook_id: NotebookId, config: Arc<RoomConfig>, entropy: [u8; 32]) -> (Self, Vec<Output>) {
+        let room = Self {
+            state: Arc::new(Notebook::new(notebook_id.clone())),
+            config,
+            notebook_id,
+            entropy,
+            seeds: 0,
+            phase: Phase::Loading,
+            head: Head::START,
+            committed: 0,
+            read_only: false,
+            failure: String::new(),
+            ring: Ring::default(),
+            queue: Queue::default(),
+            waiting: Vec::new(),
+            joins: BTreeMap::new(),
+            lookups: BTreeMap::new(),
+            arrivals: 0,
+            tickets: 0,
+            subscribers: BTreeMap::new(),
+            fan_out: FanOut::default(),
+            presence: PresenceNews::default(),
+            answers: Answers::default(),
+            leases: Leases::default(),
+            snapshot_text: None,
+            snapshot_version: 0,
+            catalog_at: None,
+            grant_ends_at: None,
+            idle_at: None,
+            unload_at: None,
+            is_closing: false,
+            #[cfg(test)]
+            fault: None,
+        };
+        (room, vec![Output::Load { recent_after: Version::MAX }])
+    }
+
+    /// One input; what follows from it is to be done in this order.
+    pub fn handle(&mut self, now: Millis, input: Input) -> Vec<Output> {
+        self.handle_all(now, [input])
+    }
+
+    /// Many inputs at once: commands among them are decided together.
+    pub fn handle_all(&mut self, now: Millis, inputs: impl IntoIterator<Item = Input>) -> Vec<Output> {
+        let mut turn = Turn { now, out: Vec::new() };
+        for input in inputs {
+            self.take(&mut turn, input);
+        }
+        self.pump(&mut turn);
+        self.keep_up(&mut turn);
+        turn.out
+    }
+
+    /// The version that is on disk and shown.
+    pub fn version(&self) -> Version {
+        self.committed
+    }
+
+    /// Bytes of the commands that wait: above some limit, the driver takes no more.
+    pub fn backlog_bytes(&self) -> usize {
+        self.queue.bytes()
+    }
+
+    pub(crate) fn take(&mut self, turn: &mut Turn, input: Input) {
+        match input {
+            Input::Loaded(loaded) => self.take_loaded(turn, *loaded),
+            Input::LoadFailed { reason } => self.take_load_failure(turn, reason),
+            Input::Command { reply_to, identity, message } => self.take_command(turn, reply_to, identity, message),
+            Input::Subscribe { client, identity, message } => self.take_subscribe(turn, client, identity, message),
+            Input::Read { request, identity } => self.take_read(turn, request, identity),
+            Input::Unsubscribe { client } => self.leave(turn, client),
+            Input::IdentityChanged { client, identity } => self.take_identity(turn, client, identity),
+            Input::Presence { client, state } => self.take_presence(turn, client, state),
+            Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
+            Input::Appended => self.take_appended(turn),
+            Input::AppendFailed(failure) => self.take_append_failure(turn, failure),
+            Input::Events { ticket, events } => self.take_events(turn, ticket, events),
+            Input::Commands { ticket, records } => self.take_records(turn, ticket, records),
+            Input::Lagging { client, from } => self.take_lagging(client, from),
+            Input::CaughtUp { client } => self.take_caught_up(turn, client),
+            Input::Tick => {}
+            Input::ShutDown => self.is_closing = true,
+        }
+    }
+
+    /// Serves and decides until it must wait for something.
+    pub(crate) fn pump(&mut self, turn: &mut Turn) {
+        while self.is_settled() {
+            self.serve_waiting(turn);
+            if !matches!(self.phase, Phase::Live) || self.queue.is_empty() {
+                return;
+            }
+            self.decide_batch(turn);
+        }
+    }
+
+    /// Whether the state is what is on disk.
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.phase, Phase::Live | Phase::Reading)
+    }
+
+    // --- loading ---
+
+    fn take_loaded(&mut self, turn: &mut Turn, loaded: Loaded) {
+        match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Recovering(recovery) => {
+                self.adopt(turn, loaded);
+                self.recover(turn, *recovery);
+            }
+            Phase::Loading => {
+                self.adopt(turn, loaded);
+                self.ask_for_work(turn);
+            }
+            other => self.phase = other,
+        }
+    }
+
+    fn adopt(&mut self, turn: &mut Turn, loaded: Loaded) {
+        self.head = loaded.head;
+        self.committed = loaded.head.version;
+        self.state = loaded.notebook;
+        self.read_only = loaded.read_only;
+        self.ring = Ring::of(self.committed, &loaded.recent);
+        self.snapshot_version = loaded.snapshot_version;
+        self.snapshot_text = None;
+        self.idle_at = Some(turn.now + self.config.idle_ms);
+        self.leases.follow(&self.state, turn.now, &self.config);
+        self.recheck_access(turn);
+        self.resync_unreachable(turn);
+        self.snapshot_when_due(turn);
+    }
+
+    fn take_load_failure(&mut self, turn: &mut Turn, reason: String) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Failed(turn.now + self.config.retry_load_ms));
+        self.failure = format!("the notebook cannot be read: {reason}");
+        if let Phase::Recovering(recovery) = phase {
+            self.answer_all(turn, &recovery.batch.into_commands(), &unavailable(&self.failure));
+        }
+        let queued = self.queue.drain();
+        self.answer_all(turn, &queued, &unavailable(&self.failure));
+        for waiting in std::mem::take(&mut self.waiting) {
+            self.turn_away(turn, waiting);
+        }
+    }
+
+    pub(crate) fn retry_load(&mut self, turn: &mut Turn) {
+        if matches!(self.phase, Phase::Failed(at) if at <= turn.now) {
+            self.phase = Phase::Loading;
+            turn.out.push(Output::Load { recent_after: self.least_sent() });
+        }
+    }
+
+    fn turn_away(&self, turn: &mut Turn, waiting: Waiting) {
+        match waiting {
+            Waiting::Read { request, .. } => {
+                let state = Err(unavailable(&self.failure));
+                turn.out.push(Output::State { request, state });
+            }
+            Waiting::Subscribe { client, .. } => {
+                self.send_error(turn, client, ErrorCode::Unavailable, &self.failure);
+            }
+        }
+    }
+
+    // --- commands and reads come in ---
+
+    fn take_command(&mut self, turn: &mut Turn, reply_to: ReplyTo, identity: Arc<Identity>, message: CommandMessage) {
+        let id = message.id.clone();
+        if let Some(reason) = self.closed_because() {
+            return self.reply(turn, reply_to, &id, Err(unavailable(&reason)));
+        }
+        self.arrivals += 1;
+        match Queued::new(reply_to, identity, message, self.arrivals) {
+            Ok(queued) => self.queue.push(queued),
+            Err(sentence) => {
+                let rejection = Rejection::new(RejectionCode::InvalidValue, sentence);
+                self.reply(turn, reply_to, &id, Err(rejection));
+            }
+        }
+    }
+
+    fn closed_because(&self) -> Option<String> {
+        if self.is_closing {
+            return Some("the server is stopping: send it again when you are connected again".to_owned());
+        }
+        matches!(self.phase, Phase::Failed(_)).then(|| self.failure.clone())
+    }
+
+    fn take_read(&mut self, turn: &mut Turn, request: u64, identity: Arc<Identity>) {
+        self.wait(turn, Waiting::Read { request, identity });
+    }
+
+    /// Queues what is answered from the state that is on disk.
+    pub(crate) fn wait(&mut self, turn: &mut Turn, waiting: Waiting) {
+        if self.closed_because().is_some() {
+            self.turn_away(turn, waiting);
+        } else {
+            self.waiting.push(waiting);
+        }
+    }
+
+    pub(crate) fn next_arrival(&mut self) -> u64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    pub(crate) fn read_state(&self, turn: &Turn, identity: &Identity) -> Result<ReadState, Rejection> {
+        let role = self.reading_role(turn.now, identity)?;
+        Ok(ReadState {
+            notebook: self.state.clone(),
+            head: self.head,
+            role,
+            kernels: self.leases.statuses(&self.state, turn.now, &self.config),
+            read_only: self.read_only,
+        })
+    }
+
+    // --- going out ---
+
+    /// Answers the sender, and those who sent the same again meanwhile.
+    pub(crate) fn answer(&self, turn: &mut Turn, queued: &Queued, answer: Result<AckMessage, Rejection>) {
+        for reply_to in &queued.also {
+            self.reply(turn, *reply_to, &queued.id, answer.clone());
+        }
+        self.reply(turn, queued.reply_to, &queued.id, answer);
+    }
+
+    pub(crate) fn answer_all(&self, turn: &mut Turn, commands: &[Queued], rejection: &Rejection) {
+        for queued in commands {
+            self.answer(turn, queued, Err(rejection.clone()));
+        }
+    }
+
+    pub(crate) fn reply(
+        &self,
+        turn: &mut Turn,
+        reply_to: ReplyTo,
+        id: &CommandId,
+        answer: Result<AckMessage, Rejection>,
+    ) {
+        match reply_to {
+            ReplyTo::Client(client) => {
+                let message = match answer {
+                    Ok(ack) => ServerMessage::Ack(ack),
+                    Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
+                };
+                turn.send(client, &message);
+            }
+            ReplyTo::Request(request) => turn.out.push(Output::Answer { request, answer }),
+            ReplyTo::Nobody => {}
+        }
+    }
+
+    fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
+        let Rejection { code, message, expected_version, actual_version } = rejection;
+        let (id, notebook) = (id.clone(), self.notebook_id.clone());
+        RejectMessage { id, notebook, code, message, expected_version, actual_version }
+    }
+
+    pub(crate) fn send_error(&self, turn: &mut Turn, client: ClientId, code: ErrorCode, message: &str) {
+        let notebook = Some(self.notebook_id.clone());
+        turn.send(
+            client,
+            &ServerMessage::Error(ErrorMessage { code, message: message.to_owned(), notebook, fatal: false }),
+        );
+    }
+
+    pub(crate) fn next_ticket(&mut self) -> Ticket {
+        self.tickets += 1;
+        self.tickets
+    }
+
+    /// New ids and salts; each source is used for one command.
+    pub(crate) fn next_ids(&mut self, now: Millis) -> IdSource {
+        self.seeds += 1;
+        let seed = Sha256::new().chain_update(self.entropy).chain_update(self.seeds.to_be_bytes()).finalize();
+        IdSource::new(now, seed.into())
+    }
+}
+
+impl Turn {
+    pub(crate) fn send(&mut self, client: ClientId, message: &ServerMessage) {
+        self.out.push(Output::Send { client, text: frame::text(message) });
+    }
+}
+
+pub(crate) fn unavailable(reason: &str) -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, format!("nothing was changed: {reason}"))
+}

@@ -1,0 +1,121 @@
+//! Who follows the notebook, and with which right. A right that ends takes effect at once.
+
+use std::sync::Arc;
+
+use notarium_core::{Actor, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
+use notarium_wire::{PeerState, PresenceState, ServerMessage};
+
+use crate::identity::{ClientId, Identity};
+use crate::io::{Output, earliest};
+use crate::leases::agent_of;
+use crate::room::{Room, Turn};
+
+/// A client that follows.
+#[derive(Debug)]
+pub(crate) struct Subscriber {
+    pub identity: Arc<Identity>,
+    pub role: Role,
+    /// The version that it holds when it has read everything that was sent.
+    pub sent: Version,
+    /// Its queue was full: it gets nothing until it has read what is in there.
+    pub is_lagging: bool,
+    pub presence: PresenceState,
+    /// When its cursor is forgotten.
+    pub presence_ends_at: Option<Millis>,
+}
+
+impl Subscriber {
+    /// What others see; runtime agents show as kernels instead.
+    pub(crate) fn peer(&self) -> Option<PeerState> {
+        let Identity { actor, name, connection, .. } = &*self.identity;
+        let state = self.presence.clone();
+        let peer = PeerState { connection: connection.clone(), actor: actor.clone(), name: name.clone(), state };
+        agent_of(actor).is_none().then_some(peer)
+    }
+}
+
+impl Room {
+    /// The role that somebody has here now.
+    pub(crate) fn role(&self, now: Millis, identity: &Identity) -> Option<Role> {
+        match &identity.actor {
+            Actor::System => Some(Role::Owner),
+            actor => role_of(&self.state, actor, &identity.authority, now),
+        }
+    }
+
+    /// The role of somebody who may read. What may not be seen is unknown.
+    pub(crate) fn reading_role(&self, now: Millis, identity: &Identity) -> Result<Role, Rejection> {
+        let role = self.role(now, identity).filter(|_| self.state.exists()).ok_or_else(|| {
+            let id = &self.notebook_id;
+            let message = format!("no notebook {id} that you may see: check the id, or ask for access");
+            Rejection::new(RejectionCode::UnknownNotebook, message)
+        })?;
+        if identity.actor == Actor::System || identity.authority.scopes.contains(&Scope::Read) {
+            return Ok(role);
+        }
+        let message = "this token lacks the scope Read: use one that has it";
+        Err(Rejection::new(RejectionCode::Forbidden, message))
+    }
+
+    pub(crate) fn take_identity(&mut self, turn: &Turn, client: ClientId, identity: Arc<Identity>) {
+        if let Some(subscriber) = self.subscribers.get_mut(&client) {
+            subscriber.identity = identity;
+            // As soon as the state is what is on disk.
+            self.grant_ends_at = Some(turn.now);
+        }
+    }
+
+    pub(crate) fn recheck_when_due(&mut self, turn: &mut Turn) {
+        if self.is_settled() && self.grant_ends_at.is_some_and(|at| at <= turn.now) {
+            self.recheck_access(turn);
+        }
+    }
+
+    /// After any change of access: everybody keeps, changes or loses the role.
+    pub(crate) fn recheck_access(&mut self, turn: &mut Turn) {
+        let clients: Vec<ClientId> = self.subscribers.keys().copied().collect();
+        for client in clients {
+            self.recheck(turn, client);
+        }
+        let ends = self.state.access.iter().map(|entry| entry.grant.expires_at.filter(|at| *at > turn.now));
+        self.grant_ends_at = earliest(ends);
+    }
+
+    fn recheck(&mut self, turn: &mut Turn, client: ClientId) {
+        let Some(subscriber) = self.subscribers.get(&client) else { return };
+        let role = self.reading_role(turn.now, &subscriber.identity).ok();
+        if role == Some(subscriber.role) {
+            return;
+        }
+        let notebook = self.notebook_id.clone();
+        turn.send(client, &ServerMessage::Access { notebook, role });
+        match role {
+            Some(role) => {
+                if let Some(subscriber) = self.subscribers.get_mut(&client) {
+                    subscriber.role = role;
+                }
+            }
+            None => {
+                self.leave(turn, client);
+                turn.out.push(Output::Forget { client });
+            }
+        }
+    }
+
+    /// The client follows no longer, or never began to.
+    pub(crate) fn leave(&mut self, turn: &mut Turn, client: ClientId) {
+        self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
+        self.joins.retain(|_, join| join.client != client);
+        let Some(subscriber) = self.subscribers.remove(&client) else { return };
+        if let Some(agent) = agent_of(&subscriber.identity.actor) {
+            self.leases.went(agent, client, turn.now, &self.config);
+        }
+        self.presence.left(client, &subscriber);
+    }
+
+    /// The version that every client which is not lagging holds.
+    pub(crate) fn least_sent(&self) -> Version {
+        let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
+        live.map(|subscriber| subscriber.sent).min().unwrap_or(self.committed)
+    }
+}

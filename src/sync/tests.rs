@@ -1,0 +1,1 @@
+//! What clients see of a room, one behaviour each.

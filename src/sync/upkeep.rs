@@ -1,0 +1,153 @@
+//! What time brings: frames held back, leases, grants, snapshots, the catalog, memory, the end of an idle room.
+
+use std::sync::Arc;
+
+use notarium_core::{Actor, Authority, Command, CommandId, KernelSessionId, Millis, RawJson};
+use notarium_wire::CommandMessage;
+
+use crate::batch::waiting_launches;
+use crate::identity::Identity;
+use crate::io::{Input, Output, ReplyTo, earliest};
+use crate::room::{Phase, Room, Turn};
+
+/// An id that names no notebook is soon forgotten.
+const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
+
+impl Room {
+    /// When [`Input::Tick`] is due, if nothing else comes.
+    pub fn wake_at(&self, now: Millis) -> Option<Millis> {
+        let retry = match self.phase {
+            Phase::Failed(at) => Some(at),
+            _ => None,
+        };
+        let settled = [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at];
+        let settled = if self.is_settled() { earliest(settled) } else { None };
+        let frames = [self.fan_out_at(), self.presence_at(now)];
+        earliest([retry, settled, self.idle_at].into_iter().chain(frames))
+    }
+
+    pub(crate) fn keep_up(&mut self, turn: &mut Turn) {
+        self.retry_load(turn);
+        self.fan_out_when_due(turn);
+        self.recheck_when_due(turn);
+        self.end_leases(turn);
+        self.tell_presence(turn);
+        if self.is_settled() {
+            self.catalog_when_due(turn);
+        }
+        self.give_memory_back(turn.now);
+        self.end_when_idle(turn);
+    }
+
+    // --- kernels ---
+
+    /// After a load: launches that nobody has claimed.
+    pub(crate) fn ask_for_work(&self, turn: &mut Turn) {
+        turn.out.extend(waiting_launches(&self.state));
+    }
+
+    fn end_leases(&mut self, turn: &mut Turn) {
+        if !self.is_settled() || self.read_only {
+            return;
+        }
+        let expired = self.leases.expired(&self.state, turn.now);
+        if expired.is_empty() {
+            return;
+        }
+        for session in expired {
+            self.end_kernel(turn, session);
+        }
+        self.pump(turn);
+    }
+
+    fn end_kernel(&mut self, turn: &mut Turn, kernel_session: KernelSessionId) {
+        let minutes = self.config.lease_ms / 60_000;
+        let cause = format!("its runtime agent was not heard of for {minutes} minutes");
+        let Ok(body) = RawJson::of(&Command::ReportKernelEnded { kernel_session, cause }) else { return };
+        let id: CommandId = self.next_ids(turn.now).ulid().into();
+        let notebook = self.notebook_id.clone();
+        let message = CommandMessage { id, notebook, expected_version: None, correlation_id: None, body };
+        let identity = Identity {
+            actor: Actor::System,
+            authority: Authority::default(),
+            name: "server".to_owned(),
+            connection: String::new(),
+        };
+        self.take(turn, Input::Command { reply_to: ReplyTo::Nobody, identity: Arc::new(identity), message });
+    }
+
+    // --- what follows from the log ---
+
+    /// Called where the state is on disk.
+    pub(crate) fn snapshot_when_due(&mut self, turn: &mut Turn) {
+        self.trim();
+        if self.committed - self.snapshot_version >= self.config.snapshot_events {
+            self.write_snapshot(turn);
+        }
+    }
+
+    fn write_snapshot(&mut self, turn: &mut Turn) {
+        if self.read_only || self.committed == self.snapshot_version {
+            return;
+        }
+        self.snapshot_version = self.committed;
+        turn.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
+    }
+
+    fn catalog_when_due(&mut self, turn: &mut Turn) {
+        if self.catalog_at.is_some_and(|at| at <= turn.now) {
+            self.catalog_at = None;
+            turn.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
+        }
+    }
+
+    // --- quiet ---
+
+    fn give_memory_back(&mut self, now: Millis) {
+        if self.idle_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.idle_at = None;
+        let keep_after = self.least_sent();
+        self.ring.trim(self.config.max_recent_events, self.config.max_idle_recent_bytes, keep_after);
+        self.ring.shrink();
+        self.queue.shrink();
+        self.answers.clear();
+        self.snapshot_text = None;
+    }
+
+    fn end_when_idle(&mut self, turn: &mut Turn) {
+        if !self.has_nothing_to_do() {
+            self.unload_at = None;
+            return;
+        }
+        let wait = if self.state.exists() { self.config.unload_after_ms } else { UNLOAD_NOTHING_AFTER_MS };
+        let at = *self.unload_at.get_or_insert(turn.now + wait);
+        if self.is_closing || at <= turn.now {
+            self.end(turn);
+        }
+    }
+
+    fn has_nothing_to_do(&self) -> bool {
+        let is_resting =
+            matches!(self.phase, Phase::Live) || (self.is_closing && matches!(self.phase, Phase::Failed(_)));
+        let is_left = self.subscribers.is_empty() && !self.leases.is_waiting() && self.joins.is_empty();
+        is_resting
+            && (is_left || self.is_closing)
+            && self.queue.is_empty()
+            && self.waiting.is_empty()
+            && self.lookups.is_empty()
+    }
+
+    fn end(&mut self, turn: &mut Turn) {
+        if matches!(self.phase, Phase::Live) {
+            self.write_snapshot(turn);
+            if self.catalog_at.take().is_some() {
+                turn.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
+            }
+        }
+        self.phase = Phase::Closed;
+        self.unload_at = None;
+        turn.out.push(Output::Unload);
+    }
+}

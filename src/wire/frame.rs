@@ -1,0 +1,112 @@
+//! Frames that are put together from texts which were serialised once for many readers.
+
+use notarium_core::{NotebookId, RawJson, Stored, Version};
+
+use crate::message::{ErrorCode, ErrorMessage, EventMessage, ServerMessage, SubscribedMessage};
+
+/// The text of any message.
+pub fn text(message: &ServerMessage) -> String {
+    serde_json::to_string(message).unwrap_or_else(|error| unwritable(&error))
+}
+
+/// Our own types serialise always; if one did not, the client hears of it instead of nothing.
+fn unwritable(error: &serde_json::Error) -> String {
+    let message = format!("the server could not write a message: {error}");
+    let error = ErrorMessage { code: ErrorCode::Unavailable, message, notebook: None, fatal: false };
+    serde_json::to_string(&ServerMessage::Error(error)).unwrap_or_default()
+}
+
+/// The text of one event: the element of [`events`].
+pub fn event(stored: &Stored) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&EventMessage::from(stored))
+}
+
+/// An `events` frame from the texts of gapless events, of which the first has version `from`.
+pub fn events<'a>(notebook: &NotebookId, from: Version, events: impl Iterator<Item = &'a str> + Clone) -> String {
+    let length: usize = events.clone().map(|event| event.len() + 1).sum();
+    let mut text = String::with_capacity(length + notebook.as_str().len() + 64);
+    text.push_str(r#"{"events":{"notebook":""#);
+    text.push_str(notebook.as_str());
+    text.push_str(r#"","from":"#);
+    text.push_str(&from.to_string());
+    text.push_str(r#","events":["#);
+    for (index, event) in events.enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(event);
+    }
+    text.push_str("]}}");
+    text
+}
+
+/// A `subscribed` frame whose snapshot was serialised before; `message.snapshot` is ignored.
+pub fn subscribed(mut message: SubscribedMessage, snapshot: Option<&RawJson>) -> String {
+    const OPENING: &str = r#"{"subscribed":{"#;
+    message.snapshot = None;
+    let mut text = text(&ServerMessage::Subscribed(Box::new(message)));
+    if let Some(snapshot) = snapshot.filter(|_| text.starts_with(OPENING)) {
+        let mut whole = String::with_capacity(text.len() + snapshot.get().len() + 16);
+        whole.push_str(OPENING);
+        whole.push_str(r#""snapshot":"#);
+        whole.push_str(snapshot.get());
+        whole.push(',');
+        whole.push_str(&text[OPENING.len()..]);
+        text = whole;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notarium_core::{Actor, Notebook, Role};
+
+    fn notebook_id() -> NotebookId {
+        NotebookId::new("nb").unwrap()
+    }
+
+    fn an_event(version: Version) -> EventMessage {
+        EventMessage {
+            version,
+            id: format!("e{version}").parse().unwrap(),
+            event_type: "NotebookArchived".into(),
+            schema: 1,
+            actor: Actor::System,
+            command_id: "c".parse().unwrap(),
+            correlation_id: "c".parse().unwrap(),
+            causation_id: None,
+            undoes: None,
+            recorded_at: 7,
+            payload: RawJson::parse("{}").unwrap(),
+        }
+    }
+
+    #[test]
+    fn a_frame_of_event_texts_is_the_message() {
+        let expected = vec![an_event(3), an_event(4)];
+        let texts: Vec<String> = expected.iter().map(|event| serde_json::to_string(event).unwrap()).collect();
+        let frame = events(&notebook_id(), 3, texts.iter().map(String::as_str));
+        let ServerMessage::Events(message) = serde_json::from_str(&frame).unwrap() else { panic!("{frame}") };
+        assert_eq!((message.from, message.events), (3, expected));
+    }
+
+    #[test]
+    fn a_snapshot_text_is_the_snapshot_of_the_message() {
+        let notebook = Notebook::new(notebook_id());
+        let message = SubscribedMessage {
+            notebook: notebook_id(),
+            version: 0,
+            role: Role::Viewer,
+            read_only: false,
+            snapshot: Some(Box::new(notebook.clone())),
+            unconfirmed_events: vec![],
+            base_too_old: vec![],
+            peers: vec![],
+            kernels: vec![],
+        };
+        let frame = subscribed(message.clone(), Some(&RawJson::of(&notebook).unwrap()));
+        let read: ServerMessage = serde_json::from_str(&frame).unwrap();
+        assert_eq!(read, ServerMessage::Subscribed(Box::new(message)));
+    }
+}
