@@ -472,16 +472,23 @@ impl Effects {
 
     fn note_kernels(&mut self, event: &Event) {
         match event {
-            Event::KernelLaunchRequested(event) => self.work.push(Output::WorkWanted {
-                kernel_session: event.kernel_session.clone(),
-                kernelspec: event.kernelspec.clone(),
-            }),
+            Event::KernelLaunchRequested(event) => {
+                self.catalog_now = true;
+                let (kernel_session, kernelspec) = (event.kernel_session.clone(), event.kernelspec.clone());
+                self.work.push(Output::WorkWanted { kernel_session, kernelspec });
+            }
             Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
-            Event::KernelLaunchFailed(event) => self.settled(&event.kernel_session),
-            Event::KernelSessionEnded(event) => self.settled(&event.kernel_session),
+            Event::KernelLaunchFailed(event) => self.ended(&event.kernel_session),
+            Event::KernelSessionEnded(event) => self.ended(&event.kernel_session),
             Event::KernelSessionStarted(_) | Event::RestartRequested(_) => self.kernels = true,
             _ => {}
         }
+    }
+
+    /// The list says which notebooks have work: a restart opens those.
+    fn ended(&mut self, kernel_session: &notarium_core::KernelSessionId) {
+        self.catalog_now = true;
+        self.settled(kernel_session);
     }
 
     fn settled(&mut self, kernel_session: &notarium_core::KernelSessionId) {

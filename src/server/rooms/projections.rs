@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version, WorkspaceId};
-use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
+use notarium_store::{CatalogEntry, CatalogQuery, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
 
 use super::stored::{SNAPSHOT_FORMAT, load};
 
@@ -51,6 +51,7 @@ pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
         workspace_id: workspace(notebook),
         access: access.collect(),
         cells: notebook.cells.len() as u64,
+        has_work: !notebook.kernels.is_empty() || notebook.executions.values().any(|run| !run.status.is_finished()),
         search_text: search_text(notebook),
     }
 }
@@ -91,6 +92,20 @@ fn search_text(notebook: &Notebook) -> String {
         left = left.saturating_sub(text[before..].chars().count() + 1);
     }
     text
+}
+
+/// The notebooks in which a kernel is wanted or lives, or a run has not ended.
+pub(super) async fn with_work(store: &dyn EventStore) -> Result<Vec<NotebookId>, StoreError> {
+    let mut query = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
+    let mut found = Vec::new();
+    loop {
+        let page = store.catalog(query.clone()).await?;
+        found.extend(page.entries.into_iter().map(|entry| entry.notebook_id));
+        if page.next.is_none() {
+            return Ok(found);
+        }
+        query.after = page.next;
+    }
 }
 
 /// Entries that the last process did not come to write.
