@@ -265,6 +265,11 @@ pub trait EventStore: Send + Sync + 'static {
         with_notebook: bool,
     ) -> Result<Vec<Stored>, StoreError>;
 
+    /// Every event about these executions; each once, in order. `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
+    async fn about_executions(&self, notebook: &NotebookId, executions: &[String]) -> Result<Vec<Stored>, StoreError> {
+        self.about(notebook, executions, 0, false).await
+    }
+
     /// The last `CellDeleted` of the cell.
     async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError>;
 
@@ -281,7 +286,7 @@ pub trait EventStore: Send + Sync + 'static {
                 with_named_executions(self, notebook, deletion.into_iter().collect()).await
             }
             HistoryQuery::Execution { execution_id } => {
-                self.about(notebook, &[execution_id.to_string()], 0, false).await
+                self.about_executions(notebook, &[execution_id.to_string()]).await
             }
         }
     }
@@ -351,7 +356,7 @@ async fn with_named_executions<S: EventStore + ?Sized>(
         return Ok(events);
     }
     let named: Vec<String> = named.into_iter().collect();
-    events.extend(store.about(notebook, &named, 0, false).await?);
+    events.extend(store.about_executions(notebook, &named).await?);
     events.sort_by_key(|stored| stored.envelope.version);
     events.dedup_by_key(|stored| stored.envelope.version);
     Ok(events)

@@ -10,10 +10,12 @@
 //! - Events, head and command ids of an append are written together or not at all.
 //! - Versions of a notebook are gapless: an append whose `expected` is not the head writes nothing.
 //! - The payload that is read is byte for byte the payload that was written; unknown event types survive.
+//! - A blob is on disk, and its bytes have the hash that names it, before the event that names it is appended.
 //!
 //! This crate must never read the clock, decide what an event means for a notebook, or know HTTP. Only it knows SQL.
 
 pub mod accounts;
+pub mod blobs;
 mod catalog;
 #[cfg(test)]
 mod contract;
@@ -21,6 +23,7 @@ mod event_store;
 mod memory;
 pub mod sqlite;
 
+pub use blobs::{BlobError, Blobs};
 pub use event_store::*;
 pub use memory::Memory;
 pub use sqlite::Sqlite;

@@ -107,6 +107,13 @@ impl Sqlite {
     }
 }
 
+fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
+    if events.len() > MAX_HISTORY_EVENTS {
+        return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
+    }
+    Ok(events)
+}
+
 fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
     if found { Ok(()) } else { Err(StoreError::unknown(notebook)) }
 }
@@ -145,11 +152,12 @@ impl EventStore for Sqlite {
         with_notebook: bool,
     ) -> Result<Vec<Stored>, StoreError> {
         let events = reader::about(&self.readers, notebook, subjects, since, with_notebook).await;
-        let events = events.map_err(|error| self.failed(error))?;
-        if events.len() > MAX_HISTORY_EVENTS {
-            return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
-        }
-        Ok(events)
+        within_limit(events.map_err(|error| self.failed(error))?)
+    }
+
+    async fn about_executions(&self, notebook: &NotebookId, executions: &[String]) -> Result<Vec<Stored>, StoreError> {
+        let events = reader::about_executions(&self.readers, notebook, executions).await;
+        within_limit(events.map_err(|error| self.failed(error))?)
     }
 
     async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError> {

@@ -127,20 +127,37 @@ pub(super) async fn about(
     since: Version,
     with_notebook: bool,
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    // CROSS JOIN keeps SQLite to this order, which is the index's.
+    // Edits are not in the index by subject: they are found by going through the versions.
     let sql = select_events!(
-        "FROM (SELECT e.position FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
-               ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value AND e.version > ?3 \
-               UNION SELECT e.position FROM events e INDEXED BY events_by_subject \
-               WHERE ?4 AND e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject IS NULL \
-               AND e.version > ?3 LIMIT ?5) found \
-         CROSS JOIN events e ON e.position = found.position JOIN actors a ON a.key = e.actor"
+        "FROM events e INDEXED BY events_by_version JOIN actors a ON a.key = e.actor \
+         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.version > ?2 \
+         AND (e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL)) \
+         ORDER BY e.version LIMIT ?5"
     );
     let subjects = serde_json::to_string(subjects).map_err(decode)?;
-    let query = sqlx::query(sql).bind(subjects).bind(notebook.as_str()).bind(integer(since)).bind(with_notebook);
+    let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(since)).bind(subjects).bind(with_notebook);
+    let rows = query.bind(limit(MAX_HISTORY_EVENTS + 1, usize::MAX)).fetch_all(pool).await?;
+    all(notebook, &rows)
+}
+
+/// The events about `subjects` that are no edits, by the index: whatever their versions, few pages are read.
+pub(super) async fn about_executions(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    subjects: &[String],
+) -> Result<Vec<Stored>, sqlx::Error> {
+    // CROSS JOIN keeps SQLite to this order, which is the index's.
+    let sql = select_events!(
+        "FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
+         ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value \
+         AND e.type <> 'CellSourceEdited' JOIN actors a ON a.key = e.actor LIMIT ?3"
+    );
+    let wanted = serde_json::to_string(subjects).map_err(decode)?;
+    let query = sqlx::query(sql).bind(wanted).bind(notebook.as_str());
     let rows = query.bind(limit(MAX_HISTORY_EVENTS + 1, usize::MAX)).fetch_all(pool).await?;
     let mut events = all(notebook, &rows)?;
     events.sort_by_key(|stored| stored.envelope.version);
+    events.dedup_by_key(|stored| stored.envelope.version);
     Ok(events)
 }
 
@@ -151,7 +168,8 @@ pub(super) async fn last_deletion(
 ) -> Result<Option<Stored>, sqlx::Error> {
     let sql = select_events!(
         "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \
-         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.subject = ? AND e.type = 'CellDeleted' \
+         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.subject = ? \
+         AND e.type <> 'CellSourceEdited' AND e.type = 'CellDeleted' \
          ORDER BY e.version DESC LIMIT 1"
     );
     let row = sqlx::query(sql).bind(notebook.as_str()).bind(cell.as_str()).fetch_optional(pool).await?;

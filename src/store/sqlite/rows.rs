@@ -1,5 +1,7 @@
 //! What each statement of a batch binds, in the order of its columns.
 
+use std::sync::Arc;
+
 use notarium_core::{Hash, Head, NotebookId};
 use sqlx::sqlite::SqliteArguments;
 
@@ -32,6 +34,11 @@ pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// sqlx passes this on as it is; a `&str` would be copied into two allocations.
+fn text(text: &str) -> Arc<str> {
+    text.into()
+}
+
 type Bound = Result<(), sqlx::error::BoxDynError>;
 
 pub(super) struct ActorRow {
@@ -56,7 +63,7 @@ impl Row for HeadRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
         use sqlx::Arguments as _;
         arguments.add(self.key)?;
-        arguments.add(self.id.as_str())?;
+        arguments.add(text(self.id.as_str()))?;
         arguments.add(integer(self.head.version))?;
         arguments.add(self.head.hash.0.as_slice())?;
         arguments.add(integer(self.head.recorded_at))
@@ -74,10 +81,10 @@ impl Row for CommandRow<'_> {
         use sqlx::Arguments as _;
         arguments.add(self.notebook)?;
         arguments.add(self.actor)?;
-        arguments.add(self.command.command_id.as_str())?;
+        arguments.add(text(self.command.command_id.as_str()))?;
         arguments.add(self.command.digest.as_slice())?;
         arguments.add(integer(self.command.version))?;
-        arguments.add(self.command.outcome.as_str())
+        arguments.add(text(&self.command.outcome))
     }
 }
 
@@ -95,19 +102,19 @@ impl Row for EventRow<'_> {
         let correlation_id = envelope.correlation_id.as_str();
         arguments.add(self.notebook)?;
         arguments.add(integer(envelope.version))?;
-        arguments.add(envelope.id.as_str())?;
-        arguments.add(envelope.event_type.as_str())?;
+        arguments.add(text(envelope.id.as_str()))?;
+        arguments.add(text(envelope.event_type.as_str()))?;
         arguments.add(i32::from(envelope.schema))?;
         arguments.add(self.actor)?;
-        arguments.add(envelope.command_id.as_str())?;
-        arguments.add((correlation_id != envelope.command_id.as_str()).then_some(correlation_id))?;
-        arguments.add(envelope.causation_id.as_ref().map(|id| id.as_str()))?;
-        arguments.add(envelope.undoes.as_ref().map(|id| id.as_str()))?;
+        arguments.add(text(envelope.command_id.as_str()))?;
+        arguments.add((correlation_id != envelope.command_id.as_str()).then(|| text(correlation_id)))?;
+        arguments.add(envelope.causation_id.as_ref().map(|id| text(id.as_str())))?;
+        arguments.add(envelope.undoes.as_ref().map(|id| text(id.as_str())))?;
         arguments.add(integer(envelope.recorded_at))?;
-        arguments.add(self.event.subject.as_deref())?;
+        arguments.add(self.event.subject.as_deref().map(text))?;
         arguments.add(stored.salt.as_ref().map(|salt| salt.0.as_slice()))?;
         arguments.add(stored.payload_digest.0.as_slice())?;
         arguments.add(stored.hash.0.as_slice())?;
-        arguments.add(stored.payload.get())
+        arguments.add(text(stored.payload.get()))
     }
 }

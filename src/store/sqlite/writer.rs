@@ -58,6 +58,8 @@ impl GroupCommit {
                 continue;
             };
             let Some(first) = next else { return };
+            // Those who were answered just now get the chance to queue their next.
+            tokio::task::yield_now().await;
             let batch = self.fill(first);
             self.commit(batch).await;
             is_checkpointed = false;

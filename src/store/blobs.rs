@@ -1,0 +1,299 @@
+//! Blobs: bytes that are too large for an event, kept by notebook and SHA-256.
+//!
+//! Purpose: put, get, list and delete bytes under `notebook/xx/sha256` in a local folder (or whatever else `object_store`
+//! reaches). Which notebook may name which blob is in [`crate::BlobRecord`]; who may read it is the server's to ask.
+//!
+//! Invariants: what is stored has the hash that names it; a put that returned `Ok` is synced to disk; one that did not leaves
+//! nothing that can be read.
+
+use std::path::Path as FilePath;
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use notarium_core::{Hash, Millis, NotebookId};
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
+use sha2::{Digest, Sha256};
+
+/// Bytes that are buffered of an upload: the least that S3 takes as a part.
+const PART_BYTES: usize = 5 << 20;
+/// Parts that are on their way at once.
+const MAX_PARTS_IN_FLIGHT: usize = 2;
+
+/// Why a blob was not stored or found.
+#[derive(Debug, thiserror::Error)]
+pub enum BlobError {
+    #[error("the blob has more than {max_blob_bytes} bytes: make it smaller, or raise the limit")]
+    TooLarge { max_blob_bytes: u64 },
+    #[error("the uploaded bytes have the SHA-256 {actual}, not {expected}: upload them again")]
+    WrongHash { expected: Hash, actual: Hash },
+    #[error("there is no such blob in this notebook: it was not uploaded, or it was collected")]
+    NotFound,
+    #[error("the upload broke off: {reason}; upload it again")]
+    Upload { reason: String },
+    /// Disk full, I/O error, no permission.
+    #[error("the blob store is unavailable: {reason}; try again when that is mended")]
+    Unavailable { reason: String },
+}
+
+impl From<object_store::Error> for BlobError {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { .. } => Self::NotFound,
+            error => Self::Unavailable { reason: error.to_string() },
+        }
+    }
+}
+
+/// A blob on its way out.
+pub struct BlobContent {
+    pub size_bytes: u64,
+    pub bytes: BoxStream<'static, Result<Bytes, BlobError>>,
+}
+
+/// A stored blob, for collection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlobEntry {
+    pub sha256: Hash,
+    pub size_bytes: u64,
+    /// By the clock of the store.
+    pub stored_at: Millis,
+}
+
+/// The blobs of all notebooks. Cloning shares them.
+#[derive(Debug, Clone)]
+pub struct Blobs {
+    store: Arc<dyn ObjectStore>,
+    max_blob_bytes: u64,
+}
+
+impl Blobs {
+    /// Keeps blobs in `folder`, which is created; every put is synced to disk.
+    pub fn local(folder: impl AsRef<FilePath>, max_blob_bytes: u64) -> Result<Self, BlobError> {
+        let folder = folder.as_ref();
+        std::fs::create_dir_all(folder)
+            .map_err(|error| BlobError::Unavailable { reason: format!("{}: {error}", folder.display()) })?;
+        let store = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true);
+        Ok(Self::new(Arc::new(store), max_blob_bytes))
+    }
+
+    /// Keeps blobs in any object store whose puts are durable.
+    pub fn new(store: Arc<dyn ObjectStore>, max_blob_bytes: u64) -> Self {
+        Self { store, max_blob_bytes }
+    }
+
+    /// Stores bytes as they come and returns their number. Nothing is stored where their hash is not `expected`.
+    pub async fn put<E: std::fmt::Display>(
+        &self,
+        notebook: &NotebookId,
+        expected: &Hash,
+        bytes: impl Stream<Item = Result<Bytes, E>>,
+    ) -> Result<u64, BlobError> {
+        let upload = self.store.put_multipart(&path(notebook, expected)).await?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART_BYTES);
+        match self.receive(&mut upload, expected, bytes).await {
+            Ok(size_bytes) => {
+                upload.finish().await?;
+                Ok(size_bytes)
+            }
+            Err(error) => {
+                if let Err(error) = upload.abort().await {
+                    tracing::warn!(%error, %notebook, "what was uploaded of a refused blob was not removed");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn receive<E: std::fmt::Display>(
+        &self,
+        upload: &mut WriteMultipart,
+        expected: &Hash,
+        bytes: impl Stream<Item = Result<Bytes, E>>,
+    ) -> Result<u64, BlobError> {
+        let max_blob_bytes = self.max_blob_bytes;
+        let (mut size, mut digest) = (0_u64, Sha256::new());
+        let mut bytes = pin!(bytes);
+        while let Some(chunk) = bytes.next().await {
+            let chunk = chunk.map_err(|error| BlobError::Upload { reason: error.to_string() })?;
+            size = size.saturating_add(chunk.len() as u64);
+            if size > max_blob_bytes {
+                return Err(BlobError::TooLarge { max_blob_bytes });
+            }
+            digest.update(&chunk);
+            upload.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await?;
+            upload.put(chunk);
+        }
+        let actual = Hash(digest.finalize().into());
+        if actual == *expected { Ok(size) } else { Err(BlobError::WrongHash { expected: *expected, actual }) }
+    }
+
+    /// Stores bytes that are in memory and returns their hash.
+    pub async fn put_bytes(&self, notebook: &NotebookId, bytes: Bytes) -> Result<Hash, BlobError> {
+        let sha256 = Hash(Sha256::digest(&bytes).into());
+        let whole = futures_util::stream::once(async { Ok::<_, BlobError>(bytes) });
+        self.put(notebook, &sha256, whole).await.map(|_| sha256)
+    }
+
+    /// The bytes as they are read. They were verified when they were put.
+    pub async fn get(&self, notebook: &NotebookId, sha256: &Hash) -> Result<BlobContent, BlobError> {
+        let found = self.store.get(&path(notebook, sha256)).await?;
+        let size_bytes = found.meta.size;
+        Ok(BlobContent { size_bytes, bytes: found.into_stream().map_err(BlobError::from).boxed() })
+    }
+
+    /// The blob's size in bytes; `None` where there is no such blob.
+    pub async fn size(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<u64>, BlobError> {
+        match self.store.head(&path(notebook, sha256)).await.map_err(BlobError::from) {
+            Ok(found) => Ok(Some(found.size)),
+            Err(BlobError::NotFound) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The notebook's blobs, in no order. Files that are no blobs are left out.
+    pub fn list(&self, notebook: &NotebookId) -> BoxStream<'static, Result<BlobEntry, BlobError>> {
+        let found = self.store.list(Some(&Path::from(notebook.as_str())));
+        found.map_err(BlobError::from).try_filter_map(async |meta| Ok(blob_entry(&meta))).boxed()
+    }
+
+    /// Deletes a blob; one that is not there is deleted already.
+    pub async fn delete(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), BlobError> {
+        match self.store.delete(&path(notebook, sha256)).await.map_err(BlobError::from) {
+            Ok(()) | Err(BlobError::NotFound) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Notebook ids hold letters, digits, `-` and `_` only, so that no id leads out of the folder.
+fn path(notebook: &NotebookId, sha256: &Hash) -> Path {
+    let name = sha256.to_string();
+    Path::from(format!("{notebook}/{}/{name}", &name[..2]))
+}
+
+fn blob_entry(meta: &ObjectMeta) -> Option<BlobEntry> {
+    let mut sha256 = [0; 32];
+    hex::decode_to_slice(meta.location.filename()?, &mut sha256).ok()?;
+    let stored_at = Millis::try_from(meta.last_modified.timestamp_millis()).unwrap_or(0);
+    Some(BlobEntry { sha256: Hash(sha256), size_bytes: meta.size, stored_at })
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::stream;
+    use tempfile::TempDir;
+
+    use super::*;
+
+    const MAX: u64 = 20 << 20;
+
+    fn open() -> (Blobs, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (Blobs::local(folder.path().join("blobs"), MAX).unwrap(), folder)
+    }
+
+    fn notebook(name: &str) -> NotebookId {
+        NotebookId::new(name).unwrap()
+    }
+
+    async fn content(blobs: &Blobs, sha256: &Hash) -> Vec<u8> {
+        let found = blobs.get(&notebook("nb"), sha256).await.unwrap();
+        let bytes: Vec<Bytes> = found.bytes.try_collect().await.unwrap();
+        assert_eq!(found.size_bytes, bytes.iter().map(|chunk| chunk.len() as u64).sum::<u64>());
+        bytes.concat()
+    }
+
+    async fn names(blobs: &Blobs) -> Vec<Hash> {
+        blobs.list(&notebook("nb")).map_ok(|entry| entry.sha256).try_collect().await.unwrap()
+    }
+
+    fn chunks(chunks: Vec<Bytes>) -> impl Stream<Item = Result<Bytes, String>> {
+        stream::iter(chunks.into_iter().map(Ok))
+    }
+
+    /// No file is left, of whatever name.
+    fn is_empty(folder: &TempDir) -> bool {
+        let mut folders = vec![folder.path().to_owned()];
+        while let Some(next) = folders.pop() {
+            for entry in next.read_dir().unwrap().map(Result::unwrap) {
+                match entry.file_type().unwrap().is_dir() {
+                    true => folders.push(entry.path()),
+                    false => return false,
+                }
+            }
+        }
+        true
+    }
+
+    #[tokio::test]
+    async fn what_was_put_comes_back() {
+        let (blobs, _folder) = open();
+        for bytes in ["", "x", "some bytes"] {
+            let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from(bytes)).await.unwrap();
+            assert_eq!(content(&blobs, &sha256).await, bytes.as_bytes());
+            assert_eq!(blobs.size(&notebook("nb"), &sha256).await.unwrap(), Some(bytes.len() as u64));
+        }
+        assert_eq!(names(&blobs).await.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_large_blob_is_streamed() {
+        let (blobs, _folder) = open();
+        let whole: Vec<u8> = (0..MAX).map(|index| u8::try_from(index % 251).unwrap()).collect();
+        let parts = whole.chunks(700_001).map(Bytes::copy_from_slice).collect();
+        let sha256 = Hash(Sha256::digest(&whole).into());
+        assert_eq!(blobs.put(&notebook("nb"), &sha256, chunks(parts)).await.unwrap(), MAX);
+        assert!(content(&blobs, &sha256).await == whole);
+    }
+
+    #[tokio::test]
+    async fn a_blob_belongs_to_its_notebook() {
+        let (blobs, _folder) = open();
+        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
+        assert_eq!(blobs.size(&notebook("n"), &sha256).await.unwrap(), None);
+        assert!(matches!(blobs.get(&notebook("other"), &sha256).await, Err(BlobError::NotFound)));
+        assert!(blobs.list(&notebook("n")).next().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn other_bytes_than_named_are_refused() {
+        let (blobs, folder) = open();
+        let expected = Hash(Sha256::digest(b"right").into());
+        let refused = blobs.put(&notebook("nb"), &expected, chunks(vec![Bytes::from("wrong")])).await;
+        assert!(matches!(refused, Err(BlobError::WrongHash { .. })), "{refused:?}");
+        assert!(is_empty(&folder));
+    }
+
+    #[tokio::test]
+    async fn too_many_bytes_are_refused() {
+        let (blobs, folder) = open();
+        let part = Bytes::from(vec![0; 6 << 20]);
+        let refused = blobs.put(&notebook("nb"), &Hash::ZERO, chunks(vec![part; 4])).await;
+        assert!(matches!(refused, Err(BlobError::TooLarge { max_blob_bytes: MAX })), "{refused:?}");
+        assert!(is_empty(&folder));
+    }
+
+    #[tokio::test]
+    async fn a_broken_upload_leaves_nothing() {
+        let (blobs, folder) = open();
+        let parts = vec![Ok(Bytes::from(vec![0; 6 << 20])), Err("connection reset".to_owned())];
+        let refused = blobs.put(&notebook("nb"), &Hash::ZERO, stream::iter(parts)).await;
+        assert!(matches!(refused, Err(BlobError::Upload { .. })), "{refused:?}");
+        assert!(is_empty(&folder));
+    }
+
+    #[tokio::test]
+    async fn deleting_twice_is_deleting_once() {
+        let (blobs, _folder) = open();
+        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
+        blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
+        blobs.delete(&notebook("nb"), &sha256).await.unwrap();
+        blobs.delete(&notebook("nb"), &sha256).await.unwrap();
+        assert_eq!(names(&blobs).await, []);
+    }
+}
