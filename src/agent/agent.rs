@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use notarium_core::{Actor, Command, KernelSessionId, NotebookId};
+use notarium_core::{Actor, Command, KernelSessionId, NotebookId, Version};
 use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
 use tokio::sync::mpsc;
 
@@ -72,7 +72,7 @@ pub async fn run(
     Ok(())
 }
 
-type ClaimAnswer = (KernelSessionId, (NotebookId, Result<(), CommandError>));
+type ClaimAnswer = (KernelSessionId, (NotebookId, Result<Version, CommandError>));
 
 struct Agent {
     options: AgentOptions,
@@ -171,9 +171,9 @@ impl Agent {
         }
     }
 
-    fn claim_answered(&mut self, id: &KernelSessionId, (notebook, answer): (NotebookId, Result<(), CommandError>)) {
+    fn claim_answered(&mut self, id: &KernelSessionId, (notebook, answer): (NotebookId, Result<Version, CommandError>)) {
         let acts = match answer {
-            Ok(()) => self.roster.claim_acked(id, self.connection.replica(&notebook)),
+            Ok(version) => self.roster.claim_acked(id, version, self.connection.replica(&notebook)),
             Err(_) => self.roster.claim_refused(id),
         };
         self.act_all(acts);
@@ -218,7 +218,7 @@ impl Agent {
         let Ok(message) = CommandSender::message_as(id, &notebook, &command, None, None) else { return };
         let (answer, claims) = (self.sender.submit(message), self.claims.clone());
         tokio::spawn(async move {
-            let answer = answer.await.unwrap_or(Err(ConnectError::Closed.into())).map(|_| ());
+            let answer = answer.await.unwrap_or(Err(ConnectError::Closed.into())).map(|ack| ack.version);
             let _ = claims.send((kernel_session, (notebook, answer)));
         });
     }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
-    AgentId, CommandId, Event, ExecutionId, KernelPhase, KernelSessionId, Notebook, NotebookId, Recorded,
+    AgentId, CommandId, Event, ExecutionId, KernelPhase, KernelSessionId, Notebook, NotebookId, Recorded, Version,
 };
 
 use crate::session::{Input, View};
@@ -44,7 +44,8 @@ struct Claim {
     command_id: CommandId,
     notebook: NotebookId,
     kernelspec: String,
-    is_acked: bool,
+    /// The notebook's version after the claim, once it was acked.
+    acked_at: Option<Version>,
 }
 
 /// See the module's documentation.
@@ -81,7 +82,7 @@ impl Roster {
         if self.subscribed.insert(notebook.clone()) {
             acts.push(Act::Subscribe(notebook.clone()));
         }
-        let claim = Claim { command_id: command_id.clone(), notebook: notebook.clone(), kernelspec, is_acked: false };
+        let claim = Claim { command_id: command_id.clone(), notebook: notebook.clone(), kernelspec, acked_at: None };
         self.claims.insert(kernel_session.clone(), claim);
         acts.push(Act::Claim { command_id, notebook, kernel_session });
         acts
@@ -138,9 +139,14 @@ impl Roster {
     }
 
     /// The claim was accepted. Usually its event came before; with a snapshot in between it did not.
-    pub fn claim_acked(&mut self, kernel_session: &KernelSessionId, state: Option<&Notebook>) -> Vec<Act> {
+    pub fn claim_acked(
+        &mut self,
+        kernel_session: &KernelSessionId,
+        version: Version,
+        state: Option<&Notebook>,
+    ) -> Vec<Act> {
         if let Some(claim) = self.claims.get_mut(kernel_session) {
-            claim.is_acked = true;
+            claim.acked_at = Some(version);
         }
         let Some(state) = state else { return Vec::new() };
         let mut acts = self.settle_claims(state);
@@ -152,7 +158,8 @@ impl Roster {
 
     /// Claims whose answer has come and whose event has not: the state tells whether they were won.
     fn settle_claims(&mut self, state: &Notebook) -> Vec<Act> {
-        let is_here = |claim: &Claim| claim.is_acked && claim.notebook == state.notebook_id;
+        let is_told = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
+        let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_told(claim);
         let acked: Vec<KernelSessionId> =
             self.claims.iter().filter(|(_, claim)| is_here(claim)).map(|(id, _)| id.clone()).collect();
         let mut acts = Vec::new();
@@ -222,4 +229,99 @@ impl Roster {
 
 fn tell(kernel_session: &KernelSessionId, input: Input) -> Act {
     Act::Tell { kernel_session: kernel_session.clone(), input }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notarium_core::{Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested, apply};
+
+    fn recorded(version: Version, command: &str, event: impl Into<Event>) -> Recorded {
+        let event = event.into();
+        let envelope = Envelope {
+            id: format!("e{version}").parse().unwrap(),
+            notebook_id: "n".parse().unwrap(),
+            version,
+            event_type: event.event_type().into(),
+            schema: 1,
+            actor: Actor::System,
+            command_id: command.parse().unwrap(),
+            correlation_id: command.parse().unwrap(),
+            causation_id: None,
+            undoes: None,
+            recorded_at: version,
+        };
+        Recorded { envelope, event }
+    }
+
+    fn requested() -> Recorded {
+        let event = KernelLaunchRequested { kernel_session: "k".parse().unwrap(), kernelspec: "python3".into() };
+        recorded(1, "c0", event)
+    }
+
+    fn claimed(command: &str) -> Recorded {
+        let event = KernelLaunchClaimed { kernel_session: "k".parse().unwrap(), agent: "a".parse().unwrap() };
+        recorded(2, command, event)
+    }
+
+    fn state(events: &[Recorded]) -> Notebook {
+        let mut state = Notebook::new("n".parse().unwrap());
+        events.iter().for_each(|recorded| apply(&mut state, recorded));
+        state
+    }
+
+    fn claiming() -> Roster {
+        let mut roster = Roster::default();
+        roster.connected("a".parse().unwrap());
+        let acts = roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c1".parse().unwrap());
+        assert!(matches!(acts.as_slice(), [Act::Subscribe(_), Act::Claim { .. }]));
+        assert!(roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c2".parse().unwrap()).is_empty());
+        roster
+    }
+
+    fn starts(acts: &[Act]) -> bool {
+        acts.iter().any(|act| matches!(act, Act::Start { .. }))
+    }
+
+    #[test]
+    fn our_claim_starts_the_kernel_once() {
+        let (mut roster, events) = (claiming(), [requested(), claimed("c1")]);
+        assert!(starts(&roster.updated(&state(&events), &events[1..])));
+        assert!(!starts(&roster.claim_acked(&"k".parse().unwrap(), 2, Some(&state(&events)))));
+    }
+
+    #[test]
+    fn a_claim_of_another_process_with_our_identity_starts_nothing() {
+        let (mut roster, events) = (claiming(), [requested(), claimed("c9")]);
+        assert!(!starts(&roster.updated(&state(&events), &events[1..])));
+        assert!(!starts(&roster.claim_acked(&"k".parse().unwrap(), 2, Some(&state(&events)))));
+    }
+
+    #[test]
+    fn an_ack_that_overtakes_its_event_waits_for_it() {
+        let (mut roster, events) = (claiming(), [requested(), claimed("c1")]);
+        assert!(roster.claim_acked(&"k".parse().unwrap(), 2, None).is_empty());
+        assert!(roster.updated(&state(&events[..1]), &events[..1]).is_empty());
+        assert!(starts(&roster.updated(&state(&events), &events[1..])));
+    }
+
+    #[test]
+    fn a_snapshot_that_holds_the_claim_is_as_good_as_its_event() {
+        let (mut roster, events) = (claiming(), [requested(), claimed("c1")]);
+        assert!(!starts(&roster.updated(&state(&events), &[])));
+        assert!(starts(&roster.claim_acked(&"k".parse().unwrap(), 2, Some(&state(&events)))));
+    }
+
+    #[test]
+    fn a_refused_claim_leaves_the_notebook() {
+        let acts = claiming().claim_refused(&"k".parse().unwrap());
+        assert!(matches!(acts.as_slice(), [Act::Unsubscribe(_)]));
+    }
+
+    #[test]
+    fn after_a_reconnect_what_is_held_or_claimed_is_alive() {
+        let mut roster = claiming();
+        let acts = roster.connected("a".parse().unwrap());
+        assert!(matches!(acts.as_slice(), [Act::Reconcile { alive, .. }] if alive.len() == 1));
+    }
 }
