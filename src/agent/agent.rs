@@ -163,6 +163,7 @@ impl Agent {
                     host.send(Input::Answer { execution_id, value });
                 }
             }
+            ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
             ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
             ServerMessage::Error(error) => {
                 tracing::warn!(code = ?error.code, message = error.message, "the server complains");
@@ -171,7 +172,11 @@ impl Agent {
         }
     }
 
-    fn claim_answered(&mut self, id: &KernelSessionId, (notebook, answer): (NotebookId, Result<Version, CommandError>)) {
+    fn claim_answered(
+        &mut self,
+        id: &KernelSessionId,
+        (notebook, answer): (NotebookId, Result<Version, CommandError>),
+    ) {
         let acts = match answer {
             Ok(version) => self.roster.claim_acked(id, version, self.connection.replica(&notebook)),
             Err(_) => self.roster.claim_refused(id),

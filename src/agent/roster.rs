@@ -46,6 +46,8 @@ struct Claim {
     kernelspec: String,
     /// The notebook's version after the claim, once it was acked.
     acked_at: Option<Version>,
+    /// Since it was sent a snapshot may have come in place of its event.
+    may_have_missed: bool,
 }
 
 /// See the module's documentation.
@@ -64,7 +66,14 @@ impl Roster {
     /// Connected as this agent.
     pub fn connected(&mut self, agent: AgentId) -> Vec<Act> {
         self.agent = Some(agent);
+        self.claims.values_mut().for_each(|claim| claim.may_have_missed = true);
         self.subscribed.iter().map(|notebook| self.reconcile(notebook)).collect()
+    }
+
+    /// Events of this notebook were left out; its state follows.
+    pub fn resync(&mut self, notebook: &NotebookId) {
+        let here = self.claims.values_mut().filter(|claim| claim.notebook == *notebook);
+        here.for_each(|claim| claim.may_have_missed = true);
     }
 
     /// A notebook waits for a kernel that we offer.
@@ -82,7 +91,13 @@ impl Roster {
         if self.subscribed.insert(notebook.clone()) {
             acts.push(Act::Subscribe(notebook.clone()));
         }
-        let claim = Claim { command_id: command_id.clone(), notebook: notebook.clone(), kernelspec, acked_at: None };
+        let claim = Claim {
+            command_id: command_id.clone(),
+            notebook: notebook.clone(),
+            kernelspec,
+            acked_at: None,
+            may_have_missed: false,
+        };
         self.claims.insert(kernel_session.clone(), claim);
         acts.push(Act::Claim { command_id, notebook, kernel_session });
         acts
@@ -156,7 +171,8 @@ impl Roster {
         acts
     }
 
-    /// Claims whose answer has come and whose event has not: the state tells whether they were won.
+    /// Claims whose answer has come and whose event has not. An agent of our identity was first, unless the event fell
+    /// into a gap: then the state tells.
     fn settle_claims(&mut self, state: &Notebook) -> Vec<Act> {
         let is_told = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
         let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_told(claim);
@@ -168,7 +184,8 @@ impl Roster {
                 .kernels
                 .get(&id)
                 .is_some_and(|kernel| kernel.phase == KernelPhase::Claimed && kernel.agent == self.agent);
-            acts.extend(if is_ours { self.won(&id) } else { self.claim_refused(&id) });
+            let may_have_missed = self.claims.get(&id).is_some_and(|claim| claim.may_have_missed);
+            acts.extend(if is_ours && may_have_missed { self.won(&id) } else { self.claim_refused(&id) });
         }
         acts
     }
@@ -275,7 +292,9 @@ mod tests {
         roster.connected("a".parse().unwrap());
         let acts = roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c1".parse().unwrap());
         assert!(matches!(acts.as_slice(), [Act::Subscribe(_), Act::Claim { .. }]));
-        assert!(roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c2".parse().unwrap()).is_empty());
+        assert!(
+            roster.work("n".parse().unwrap(), "k".parse().unwrap(), "python3".into(), "c2".parse().unwrap()).is_empty()
+        );
         roster
     }
 
@@ -298,6 +317,13 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_that_was_there_when_we_came_is_not_ours() {
+        let (mut roster, events) = (claiming(), [requested(), claimed("c9")]);
+        assert!(!starts(&roster.updated(&state(&events), &[])));
+        assert!(!starts(&roster.claim_acked(&"k".parse().unwrap(), 2, Some(&state(&events)))));
+    }
+
+    #[test]
     fn an_ack_that_overtakes_its_event_waits_for_it() {
         let (mut roster, events) = (claiming(), [requested(), claimed("c1")]);
         assert!(roster.claim_acked(&"k".parse().unwrap(), 2, None).is_empty());
@@ -308,6 +334,7 @@ mod tests {
     #[test]
     fn a_snapshot_that_holds_the_claim_is_as_good_as_its_event() {
         let (mut roster, events) = (claiming(), [requested(), claimed("c1")]);
+        roster.resync(&"n".parse().unwrap());
         assert!(!starts(&roster.updated(&state(&events), &[])));
         assert!(starts(&roster.claim_acked(&"k".parse().unwrap(), 2, Some(&state(&events)))));
     }

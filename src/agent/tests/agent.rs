@@ -18,9 +18,9 @@ use tokio::task::JoinHandle;
 
 /// The environment with ipykernel; without it these tests cannot run and say so.
 fn environment() -> PathBuf {
-    let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map(PathBuf::from).unwrap_or_else(|| {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-venv/bin/python")
-    });
+    let python = std::env::var_os("NOTARIUM_TEST_PYTHON")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-venv/bin/python"));
     assert!(python.exists(), "{} is missing: set NOTARIUM_TEST_PYTHON to a Python with ipykernel", python.display());
     python.parent().unwrap().parent().unwrap().to_owned()
 }

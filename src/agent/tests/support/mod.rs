@@ -94,7 +94,8 @@ impl FakeServer {
     pub fn as_system(&self, notebook: &NotebookId, command: Command) {
         let id: CommandId = ulid::Ulid::generate().into();
         let body = notarium_core::RawJson::of(&command).unwrap();
-        let message = CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body };
+        let message =
+            CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body };
         let answer = self.inner.lock().unwrap().command(&Actor::System, &message);
         assert!(matches!(answer, ServerMessage::Ack(_)), "{answer:?}");
     }
@@ -115,9 +116,8 @@ impl FakeServer {
         }
         let mut first = [0; 3];
         stream.peek(&mut first).await.unwrap_or_default();
-        let work = async {
-            if &first == b"PUT" { self.put(&mut stream).await } else { self.socket(&mut stream).await }
-        };
+        let work =
+            async { if &first == b"PUT" { self.put(&mut stream).await } else { self.socket(&mut stream).await } };
         tokio::select! {
             _ = work => {}
             _ = network.wait_for(|up| !up) => {}
@@ -187,7 +187,12 @@ impl Inner {
         match message {
             ClientMessage::Hello(hello) => {
                 let actor = actor_of(&hello.token.unwrap());
-                let client = Client { actor: actor.clone(), out: out.clone(), subscribed: BTreeSet::new(), offers: BTreeSet::new() };
+                let client = Client {
+                    actor: actor.clone(),
+                    out: out.clone(),
+                    subscribed: BTreeSet::new(),
+                    offers: BTreeSet::new(),
+                };
                 self.clients.insert(number, client);
                 let _ = out.send(ServerMessage::Welcome(WelcomeMessage {
                     protocol: PROTOCOL,
@@ -217,10 +222,12 @@ impl Inner {
                     peers: vec![],
                     kernels: vec![],
                 })));
-                let missed: Vec<EventMessage> = room.log[usize::try_from(version).unwrap()..].iter().map(EventMessage::from).collect();
+                let missed: Vec<EventMessage> =
+                    room.log[usize::try_from(version).unwrap()..].iter().map(EventMessage::from).collect();
                 if !missed.is_empty() {
                     let notebook = subscribe.notebook.clone();
-                    let _ = out.send(ServerMessage::Events(EventsMessage { notebook, from: version + 1, events: missed }));
+                    let _ =
+                        out.send(ServerMessage::Events(EventsMessage { notebook, from: version + 1, events: missed }));
                 }
                 self.clients.get_mut(&number).unwrap().subscribed.insert(subscribe.notebook);
             }
@@ -270,7 +277,10 @@ impl Inner {
         for query in needs(state, &context, &command) {
             let HistoryQuery::Execution { execution_id } = query else { continue };
             let about = room.log.iter().filter_map(|stored| stored.typed().ok());
-            context.history.events.extend(about.filter(|recorded| recorded.event.execution_id() == Some(&execution_id)));
+            context
+                .history
+                .events
+                .extend(about.filter(|recorded| recorded.event.execution_id() == Some(&execution_id)));
         }
         let decision = match decide(state, &mut context, command) {
             Ok(decision) => decision,
@@ -295,7 +305,12 @@ impl Inner {
         let version = state.version;
         self.broadcast(&message.notebook, &stored);
         self.tell_work();
-        ServerMessage::Ack(AckMessage { id: message.id.clone(), notebook: message.notebook.clone(), version, outcome: decision.outcome })
+        ServerMessage::Ack(AckMessage {
+            id: message.id.clone(),
+            notebook: message.notebook.clone(),
+            version,
+            outcome: decision.outcome,
+        })
     }
 
     fn broadcast(&self, notebook: &NotebookId, stored: &[Stored]) {
