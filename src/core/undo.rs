@@ -152,7 +152,13 @@ impl Inversion {
     }
 
     fn edits(&self, group: &Group, cell_id: &CellId) -> Edits<'_> {
-        Edits::of(&self.history.events, cell_id, group.first_version)
+        Edits::of(&self.history.events, cell_id, group.first_version, self.source(cell_id))
+    }
+
+    /// Of the live cell, else as it went into the trash.
+    fn source(&self, cell_id: &CellId) -> &str {
+        let live = self.scratch.cells.get(cell_id).map(|cell| &cell.content);
+        live.or_else(|| cells::find_deleted(&self.history, cell_id)).map_or("", |content| &content.source)
     }
 
     fn push(&mut self, context: &Context, step: &CorrelationId, group: &Group, decided: Decided) {
@@ -181,7 +187,7 @@ impl Inversion {
             }
             Event::CellSourceEdited(_) | Event::UndoSkipped(_) => Vec::new(),
             Event::CellInserted(event) if texts_done.insert(event.cell_id.clone()) => {
-                self.inverse_text(group, &event.cell_id)?
+                self.inverse_first_source(group, &event.cell_id)?
             }
             Event::CellInserted(event) => self.inverse_insertion(group, &event.cell_id),
             Event::CellRestored(event) => self.inverse_insertion(group, &event.cell_id),
@@ -192,12 +198,20 @@ impl Inversion {
         })
     }
 
+    /// Of a cell that the group made and that stays for what others have written in it.
+    fn inverse_first_source(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
+        if self.scratch.cells.contains_key(cell_id) {
+            self.notice(stays(cell_id));
+        }
+        self.inverse_text(group, cell_id)
+    }
+
     fn inverse_insertion(&mut self, group: &Group, cell_id: &CellId) -> Vec<Decided> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return self.notice(format!("cell {cell_id} was deleted already"));
         };
         if self.edits(group, cell_id).others_wrote(&group.actor) {
-            return self.notice(format!("others have written in cell {cell_id}: it stays"));
+            return self.notice(stays(cell_id));
         }
         cells::deletion(&self.scratch, cell_id, cell)
     }
@@ -242,13 +256,16 @@ impl Inversion {
         };
         let change = self.edits(group, cell_id).without(|recorded| group.contains(recorded))?;
         let Some(change) = change else { return Ok(Vec::new()) };
-        let change = change.tightened(&change.apply(&cell.content.source)?.removed)?;
         if change.is_identity() {
             return Ok(self.notice(format!("the text in cell {cell_id} was overwritten by others already")));
         }
         let removed = change.apply(&cell.content.source)?.removed;
         Ok(vec![CellSourceEdited { cell_id: cell_id.clone(), change, removed }.into()])
     }
+}
+
+fn stays(cell_id: &CellId) -> String {
+    format!("others have written in cell {cell_id}: it stays")
 }
 
 fn reversed_property(notebook: &Notebook, cell: &Cell, event: &Event) -> Option<Event> {

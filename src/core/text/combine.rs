@@ -55,19 +55,24 @@ impl ChangeSet {
         self.sections.iter().any(|section| section.insert_length > 0)
     }
 
-    /// The same change with each replacement cut down to what differs from the text that it removes.
+    /// The same change, cut down to what really differs: text that is deleted and written again is kept.
     ///
     /// # Errors
     /// As [`ChangeSet::invert_with`].
     pub fn tightened(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
         let inverse = self.invert_with(removed)?;
         let mut builder = Builder::default();
+        let (mut old, mut new) = (String::new(), String::new());
         for (section, inverse) in self.sections.iter().zip(&inverse.sections) {
-            match (&section.insert, &inverse.insert) {
-                (Some(new), Some(old)) => append(&mut builder, &super::diff(old, new)),
-                _ => builder.keep(section.length),
+            if let (Some(inserted), Some(deleted)) = (&section.insert, &inverse.insert) {
+                new.push_str(inserted);
+                old.push_str(deleted);
+            } else {
+                builder.append(&super::diff(&std::mem::take(&mut old), &std::mem::take(&mut new)));
+                builder.keep(section.length);
             }
         }
+        builder.append(&super::diff(&old, &new));
         builder.finish()
     }
 
@@ -77,15 +82,6 @@ impl ChangeSet {
     /// As [`ChangeSet::apply`].
     pub fn invert(&self, doc: &str) -> Result<ChangeSet, TextError> {
         self.invert_with(&self.removed_from(doc)?)
-    }
-}
-
-fn append(builder: &mut Builder, change: &ChangeSet) {
-    for section in &change.sections {
-        match &section.insert {
-            Some(insert) => builder.replace(section.length, insert, section.insert_length),
-            None => builder.keep(section.length),
-        }
     }
 }
 

@@ -1,0 +1,234 @@
+//! Roles and operations (R7), scopes, grants, and who is refused whatever its role.
+
+use std::fmt::Write as _;
+
+use crate::support::*;
+use notarium_core::{Operation, RejectionCode as Code, Role, Scope};
+
+/// R7, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
+const TABLE: [(Operation, &str, Scope); 15] = [
+    (Operation::Read, "yes yes yes yes yes yes yes", Scope::Read),
+    (Operation::ShowPresence, "yes yes yes yes yes yes yes", Scope::Read),
+    (Operation::Comment, "- yes yes yes yes yes -", Scope::Edit),
+    (Operation::Edit, "- - - yes yes yes -", Scope::Edit),
+    (Operation::Run, "- - yes - yes yes -", Scope::Run),
+    (Operation::ControlKernel, "- - yes - yes yes -", Scope::Run),
+    (Operation::AnswerInput, "- - yes - yes yes -", Scope::Run),
+    (Operation::ConfirmEdit, "- - - yes yes yes -", Scope::Confirm),
+    (Operation::Confirm, "- - - - yes yes -", Scope::Confirm),
+    (Operation::Organise, "- - - - yes yes -", Scope::Edit),
+    (Operation::Share, "- - - - - yes -", Scope::Manage),
+    (Operation::SetPolicy, "- - - - - yes -", Scope::Manage),
+    (Operation::Redact, "- - - - - yes -", Scope::Manage),
+    (Operation::Erase, "- - - - - yes -", Scope::Manage),
+    (Operation::ReportExecution, "- - - - - - yes", Scope::Agent),
+];
+
+const COLUMNS: [Role; 7] =
+    [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
+
+#[test]
+fn each_role_may_do_what_its_row_says() {
+    assert_eq!(TABLE.map(|row| row.0), Operation::ALL, "every operation has its row");
+    assert_eq!(COLUMNS, Role::ALL, "every role has its column");
+    for (operation, row, scope) in TABLE {
+        let expected: Vec<bool> = row.split(' ').map(|word| word == "yes").collect();
+        let actual = COLUMNS.map(|role| role.may(operation));
+        assert_eq!(actual, *expected, "{operation:?}");
+        assert_eq!(operation.scope(), scope, "{operation:?}");
+    }
+}
+
+/// One command for each operation that commands need.
+fn command_of(operation: Operation) -> Option<serde_json::Value> {
+    Some(match operation {
+        Operation::Edit => json!({"SetCellFlags": {"cell_id": "a", "flags": {"pinned": true}}}),
+        Operation::Run => request("a", "run"),
+        Operation::ControlKernel => json!({"StopAll": {}}),
+        Operation::AnswerInput => json!({"AnswerInput": {"execution_id": "run-a", "value": "x"}}),
+        Operation::Organise => json!({"ArchiveNotebook": {}}),
+        Operation::Share => grant("user", "new", "viewer"),
+        Operation::ReportExecution => json!({"ReconcileKernels": {"alive": []}}),
+        Operation::Read => json!({"Batch": {"commands": []}}),
+        _ => return None,
+    })
+}
+
+fn name_of(role: Role) -> String {
+    serde_json::to_value(role).unwrap().as_str().unwrap().to_owned()
+}
+
+/// Somebody of a role: by grant, but agents and owners by what comes from outside.
+fn somebody(role: Role) -> Who {
+    match role {
+        Role::Agent => agent("gpu"),
+        Role::Owner => user("ann"),
+        role => user(&name_of(role)),
+    }
+}
+
+#[test]
+fn decide_follows_the_table_for_every_role() {
+    for (operation, row, scope) in TABLE {
+        let Some(command) = command_of(operation) else { continue };
+        for (role, word) in COLUMNS.into_iter().zip(row.split(' ')) {
+            let mut world = asking();
+            let judged = world.try_do(&somebody(role), &command);
+            let is_forbidden = judged.as_ref().is_err_and(|rejection| rejection.code == Code::Forbidden);
+            assert_eq!(is_forbidden, word != "yes", "{role:?} {operation:?}: {judged:?}");
+            assert!(is_forbidden || judged.is_ok(), "{role:?} {operation:?}: {judged:?}");
+            // The role alone is not enough: the token must have the scope too.
+            let everything_else: Vec<Scope> =
+                somebody(role).authority.scopes.into_iter().filter(|other| *other != scope).collect();
+            let narrow = somebody(role).with_scopes(&everything_else);
+            assert_eq!(
+                asking().try_do(&narrow, &command).unwrap_err().code,
+                Code::Forbidden,
+                "{role:?} without {scope:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn somebody_without_a_role_does_not_learn_that_the_notebook_exists() {
+    for who in [user("stranger"), guest("other"), agent("gpu").with_scopes(&[Scope::Agent]), assistant_of("stranger")] {
+        let mut who = who;
+        who.authority.ambient_role = None;
+        for (operation, ..) in TABLE {
+            let Some(command) = command_of(operation) else { continue };
+            let code = asking().try_do(&who, &command).unwrap_err().code;
+            let expected = match (&who.actor, operation) {
+                (notarium_core::Actor::Assistant { .. }, Operation::Share) => Code::Forbidden,
+                _ => Code::UnknownNotebook,
+            };
+            assert_eq!(code, expected, "{who:?} {operation:?}");
+        }
+    }
+}
+
+#[test]
+fn an_expired_grant_gives_nothing() {
+    let mut world = created();
+    let until = world.now + 3;
+    world.step(
+        &user("ann"),
+        json!({"GrantAccess": {"subject": {"kind": "user", "id": "bo"}, "role": "editor", "expires_at": until}}),
+    );
+    let edit = insert("n", "code", "");
+    world.step(&user("bo"), edit);
+    assert_eq!(world.now, until - 1);
+    let late = world.try_do(&user("bo"), &insert("m", "code", ""));
+    assert_eq!(late.unwrap_err().code, Code::UnknownNotebook, "at the very millisecond");
+}
+
+#[test]
+fn a_revoked_grant_gives_nothing() {
+    let mut world = shared();
+    world.step(&user("ann"), json!({"RevokeAccess": {"subject": {"kind": "user", "id": "editor"}}}));
+    assert_eq!(world.try_do(&user("editor"), &insert("n", "code", "")).unwrap_err().code, Code::UnknownNotebook);
+}
+
+#[test]
+fn a_guest_has_what_the_share_link_gives() {
+    let mut world = with_cells();
+    world.step(&guest("link"), insert("n", "code", ""));
+    assert_eq!(world.try_do(&guest("other"), &insert("m", "code", "")).unwrap_err().code, Code::UnknownNotebook);
+    world.step(&guest("other").with_role(Role::Editor), insert("m", "code", ""));
+}
+
+#[test]
+fn roles_from_grant_and_workspace_add_up() {
+    let mut world = started();
+    let both = user("author").with_role(Role::Runner);
+    world.step(&both, insert("n", "code", "1"));
+    world.step(&both, request("n", "run-n"));
+    let more = user("viewer").with_role(Role::Editor);
+    world.step(&more, insert("m", "code", "1"));
+}
+
+#[test]
+fn an_assistant_has_its_persons_rights_but_shares_nothing() {
+    let mut world = started();
+    world.step(&assistant_of("editor"), insert("n", "code", "1"));
+    world.step(&assistant_of("editor"), request("n", "run-n"));
+    assert_eq!(world.try_do(&assistant_of("viewer"), &insert("m", "code", "")).unwrap_err().code, Code::Forbidden);
+    assert_eq!(world.try_do(&assistant_of("ann"), &grant("user", "new", "owner")).unwrap_err().code, Code::Forbidden);
+}
+
+#[test]
+fn the_server_itself_may_act_but_not_in_a_notebook_that_is_not_there() {
+    started().step(&system(), json!({"StopAll": {}}));
+    assert_eq!(World::new().try_do(&system(), &json!({"StopAll": {}})).unwrap_err().code, Code::UnknownNotebook);
+}
+
+pub fn cases() -> Vec<Case> {
+    let ann = || user("ann");
+    let revoke = |id: &str| json!({"RevokeAccess": {"subject": {"kind": "user", "id": id}}});
+    let two_owners = || created().with(&user("ann"), grant("user", "bo", "owner"));
+    vec![
+        case(created, ann(), grant("user", "bo", "editor"), events(["AccessGranted"])),
+        case(created, ann(), grant("workspace", "lab", "owner"), events(["AccessGranted"])),
+        case(created, ann(), grant("agent", "gpu", "agent"), events(["AccessGranted"])),
+        case(shared, ann(), grant("user", "editor", "editor"), nothing()),
+        case(shared, ann(), grant("user", "editor", "viewer"), events(["AccessGranted"])),
+        case(created, ann(), grant("agent", "gpu", "editor"), rejected(Code::InvalidValue)),
+        case(created, ann(), grant("user", "bo", "agent"), rejected(Code::InvalidValue)),
+        case(created, ann(), grant("share_link", "link", "owner"), rejected(Code::InvalidValue)),
+        case(created, ann(), grant("user", "ann", "editor"), rejected(Code::LastOwner)),
+        case(two_owners, ann(), grant("user", "ann", "editor"), events(["AccessGranted"])),
+        case(
+            created,
+            ann(),
+            json!({"GrantAccess": {"subject": {"kind": "user", "id": "ann"}, "role": "owner", "expires_at": 9_999_999}}),
+            rejected(Code::LastOwner),
+        ),
+        case(shared, user("editor"), grant("user", "bo", "viewer"), rejected(Code::Forbidden)),
+        case(shared, ann(), revoke("viewer"), events(["AccessRevoked"])),
+        case(shared, ann(), revoke("nobody"), nothing()),
+        case(shared, ann(), revoke("ann"), rejected(Code::LastOwner)),
+        case(two_owners, ann(), revoke("ann"), events(["AccessRevoked"])),
+        case(shared, user("editor"), revoke("viewer"), rejected(Code::Forbidden)),
+    ]
+}
+
+#[test]
+fn every_access_command_is_accepted_or_refused_as_written() {
+    cases().iter().for_each(check);
+}
+
+#[test]
+fn the_access_list_is_bounded() {
+    let mut world = created();
+    world.limits.max_access_entries = 2;
+    world.step(&user("ann"), grant("user", "bo", "viewer"));
+    assert_eq!(world.try_do(&user("ann"), &grant("user", "cy", "viewer")).unwrap_err().code, Code::LimitExceeded);
+    world.step(&user("ann"), grant("user", "bo", "editor"));
+}
+
+/// `protocol/roles.md`, as the code has it.
+fn document() -> String {
+    let mut text = String::from(
+        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse.\n\n| operation | scope |",
+    );
+    for role in Role::ALL {
+        write!(text, " {} |", name_of(role)).unwrap();
+    }
+    text.push_str("\n| --- | --- |");
+    text.push_str(&" --- |".repeat(Role::ALL.len()));
+    for operation in Operation::ALL {
+        let word = |value: serde_json::Value| value.as_str().unwrap().to_owned();
+        let scope = word(serde_json::to_value(operation.scope()).unwrap());
+        write!(text, "\n| {} | {scope} |", word(serde_json::to_value(operation).unwrap())).unwrap();
+        for role in Role::ALL {
+            text.push_str(if role.may(operation) { " yes |" } else { " – |" });
+        }
+    }
+    text.push('\n');
+    text
+}
+
+#[test]
+fn roles_md_is_current() {
+    crate::golden::check_file("roles.md", &document());
+}

@@ -1,0 +1,268 @@
+//! Golden files in `protocol/golden`: what is in a log stays readable, by us and by clients in other languages.
+//!
+//! `NOTARIUM_BLESS=1` rewrites them. An event file that exists must never change but by a new schema number.
+#![allow(clippy::disallowed_methods)]
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use crate::edits::edit;
+use crate::support::*;
+use notarium_core::*;
+
+fn protocol() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocol")
+}
+
+/// Compares a file under `protocol/` with what the code makes of it, or writes it when blessing.
+pub fn check_file(path: &str, text: &str) {
+    let full = protocol().join(path);
+    if std::env::var_os("NOTARIUM_BLESS").is_some() {
+        std::fs::create_dir_all(full.parent().unwrap()).unwrap();
+        std::fs::write(&full, text).unwrap();
+        return;
+    }
+    let found = std::fs::read_to_string(&full)
+        .unwrap_or_else(|error| panic!("protocol/{path}: {error}; NOTARIUM_BLESS=1 writes it"));
+    assert_eq!(found, text, "protocol/{path} is stale: is the change wanted? then NOTARIUM_BLESS=1");
+}
+
+fn names_in(folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(protocol().join(folder)).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// A notebook's life in which every type of event happens.
+fn life() -> World {
+    let (ann, gpu) = (user("ann"), agent("gpu"));
+    let mut world = World::new();
+    let metadata = json!({"kernelspec": {"name": "python3"}, "big": 12345678901234567890_u64});
+    world.step(&ann, json!({"Batch": {"commands": [
+        {"CreateNotebook": {"title": "Täglich 😀", "metadata": metadata}},
+        {"NoteFork": {"from_notebook": "old", "from_version": 12}},
+        insert("a", "code", "s = '😀'\nprint(s)"),
+        {"InsertCell": {"cell_id": "b", "cell_type": "markdown", "source": "# Title", "place": "start", "metadata": {"tags": ["x"]},
+            "attachments": {"f.png": {"image/png": "AA=="}}, "flags": {"pinned": true, "bookmark": 3}}},
+    ]}}));
+    world.step(&ann, json!({"RenameNotebook": {"title": "Daily"}}));
+    world.step(&ann, json!({"SetNotebookMetadata": {"metadata": {}}}));
+    world.step(
+        &ann,
+        json!({"GrantAccess": {"subject": {"kind": "user", "id": "bo"}, "role": "editor", "expires_at": 2_000_000}}),
+    );
+    world.step(&ann, json!({"GrantAccess": {"subject": {"kind": "share_link", "id": "link"}, "role": "viewer"}}));
+    world.step(&ann, json!({"RevokeAccess": {"subject": {"kind": "share_link", "id": "link"}}}));
+    let base = world.version();
+    world.step(&ann, edit("a", base, json!([5, [2, "🦀"], 10])));
+    world.step(&user("bo"), edit("a", base, json!([17, [0, "", "# late", ""]])));
+    world.step(&ann, json!({"MoveCell": {"cell_id": "b", "place": "end"}}));
+    world.step(&ann, json!({"ChangeCellType": {"cell_id": "b", "cell_type": "raw"}}));
+    world.step(&ann, json!({"SetCellMetadata": {"cell_id": "b", "metadata": {"k": 1.50}}}));
+    world.step(&ann, json!({"SetCellAttachments": {"cell_id": "b", "attachments": null}}));
+    world.step(&ann, json!({"SetCellFlags": {"cell_id": "b", "flags": {"pinned": false, "skipped": true}}}));
+    world.step(&user("bo"), json!({"SetCellFlags": {"cell_id": "b", "flags": {"exported": true}}}));
+    world.step(&ann, json!({"Undo": {}}));
+    world.step(&ann, json!({"Undo": {"steps": 2}}));
+    world.step(&ann, json!({"Redo": {}}));
+    world.step(&ann, json!({"NameVersion": {"version": 5, "name": "draft"}}));
+    runs(&mut world, &ann, &gpu);
+    world.step(&ann, json!({"ArchiveNotebook": {}}));
+    world.step(&ann, json!({"UnarchiveNotebook": {}}));
+    world
+}
+
+fn runs(world: &mut World, ann: &Who, gpu: &Who) {
+    let start = |world: &mut World| {
+        let session = world.step(ann, json!({"LaunchKernel": {}})).kernel_session.unwrap();
+        world.name("kernel", format!("\"{session}\""));
+        world.step(gpu, json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
+        let info = json!({"name": "python", "version": "3.11"});
+        world.step(gpu, json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": info}}));
+        let version = world.version();
+        world.name("fence", version);
+    };
+    start(world);
+    world.step(ann, json!({"RequestExecution": {"execution_id": "run-1", "target": {"cell": {"cell_id": "a"}}, "timeout_ms": 5000}}));
+    world.step(gpu, report("run-1", 1, json!({"started": {}})));
+    world.step(
+        gpu,
+        report(
+            "run-1",
+            2,
+            json!({"output": {"outputs": [
+                text_output("🦀\n"),
+                {"content": {"output_type": "display_data", "data": {}, "metadata": {}}, "display_id": "bar",
+                 "blobs": [{"pointer": "/data/image~1png", "sha256": "00", "size_bytes": 9000}]},
+            ]}}),
+        ),
+    );
+    let shown = json!({"content": {"output_type": "display_data", "data": {"text/plain": "50 %"}, "metadata": {}}, "display_id": "bar"});
+    world.step(gpu, report("run-1", 3, json!({"update_display": {"display_id": "bar", "output": shown}})));
+    world.step(gpu, report("run-1", 4, json!({"clear": {"wait": true}})));
+    world.step(gpu, report("run-1", 5, json!({"input_request": {"prompt": "name?", "password": false}})));
+    world.step(ann, json!({"AnswerInput": {"execution_id": "run-1", "value": "Ann"}}));
+    world.step(gpu, report("run-1", 6, output(&["Ann\n"])));
+    world.step(gpu, report("run-1", 7, completed(true)));
+    world.step(ann, json!({"DeleteCell": {"cell_id": "a"}}));
+    world.step(ann, json!({"RestoreCell": {"cell_id": "a"}}));
+    world.step(
+        ann,
+        json!({"RequestExecution": {"execution_id": "run-2", "stop_on_error": true,
+        "target": {"scratch": {"source": "dir()", "purpose": "variables"}}}}),
+    );
+    world.step(ann, request("a", "run-3"));
+    world.step(ann, json!({"CancelExecution": {"execution_id": "run-3"}}));
+    world.step(ann, json!({"CancelExecution": {"execution_id": "run-2"}}));
+    world.step(ann, json!({"GiveUpExecution": {"execution_id": "run-2"}}));
+    world.step(gpu, report("run-2", 1, output(&["late"])));
+    world.step(ann, json!({"ClearOutputs": {"cell_id": "a"}}));
+    let next = world.step(ann, json!({"RestartKernel": {"kernel_session": "$kernel"}})).kernel_session.unwrap();
+    world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "restarted"}}));
+    world.name("kernel", format!("\"{next}\""));
+    world.step(gpu, json!({"ReportKernelLaunchFailed": {"kernel_session": "$kernel", "cause": "no memory"}}));
+    start(world);
+    world.step(ann, json!({"InterruptKernel": {"kernel_session": "$kernel"}}));
+    world.step(ann, json!({"ShutDownKernel": {"kernel_session": "$kernel"}}));
+    world.step(
+        ann,
+        json!({"RecordExecution": {"cell_id": "a", "outputs": [text_output("from a file")], "execution_count": 3}}),
+    );
+    world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut down"}}));
+}
+
+/// On one line: a payload's text is what was hashed, so it may not be laid out anew.
+fn line(value: &impl serde::Serialize) -> String {
+    format!("{}\n", serde_json::to_string(value).unwrap())
+}
+
+/// Writes a file that is not there yet. One that is there stays as it is for ever.
+fn bless_missing(path: &str, text: &str) {
+    if !protocol().join(path).exists() {
+        check_file(path, text);
+    }
+}
+
+/// The event by itself: sealed as if the version before it had the hash 00…00.
+fn alone(recorded: &Recorded) -> Stored {
+    let mut world = World::new();
+    let mut context = world.context(&user("ann"), None);
+    context.actor = recorded.envelope.actor.clone();
+    let decided = Decided {
+        event: recorded.event.clone(),
+        undoes: recorded.envelope.undoes.clone(),
+        correlation_id: Some(recorded.envelope.correlation_id.clone()),
+    };
+    let sealed = seal(&mut before(recorded.envelope.version), &recorded.envelope.notebook_id, &mut context, &[decided]);
+    sealed.unwrap().remove(0)
+}
+
+fn before(version: Version) -> Head {
+    Head { version: version - 1, ..Head::START }
+}
+
+#[test]
+fn every_event_type_has_a_golden_file() {
+    let world = life();
+    let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
+    for recorded in &world.recorded {
+        by_type.entry(recorded.event.event_type()).or_insert(recorded);
+    }
+    for event_type in Event::TYPES {
+        let recorded =
+            by_type.get(event_type).unwrap_or_else(|| panic!("no {event_type} in the life of the golden notebook"));
+        bless_missing(&format!("golden/events/{event_type}.{}.json", recorded.event.schema()), &line(&alone(recorded)));
+    }
+}
+
+#[test]
+fn every_golden_event_decodes_re_encodes_to_its_bytes_and_has_its_hash() {
+    for name in names_in("golden/events") {
+        let text = std::fs::read_to_string(protocol().join("golden/events").join(&name)).unwrap();
+        let stored: Stored = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let recorded = stored.typed().unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(line(&stored), text, "{name}");
+        assert_eq!(recorded.event.payload().unwrap().get(), stored.payload.get(), "{name}: the payload's own bytes");
+        assert_eq!(format!("{}.{}.json", stored.envelope.event_type, stored.envelope.schema), name);
+        verify_chain(before(stored.envelope.version), [&stored]).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+}
+
+#[test]
+fn every_command_has_a_golden_file() {
+    for case in crate::batch::all_cases() {
+        if matches!(case.expect, Expect::Events(_)) {
+            let name = case.command.as_object().unwrap().keys().next().unwrap();
+            let command = (case.given)().command(&case.command);
+            bless_missing(&format!("golden/commands/{name}.json"), &line(&command));
+        }
+    }
+    let names: Vec<String> = crate::batch::command_names().into_iter().map(|name| format!("{name}.json")).collect();
+    assert_eq!(names_in("golden/commands"), names);
+}
+
+#[test]
+fn every_golden_command_decodes_and_re_encodes_to_its_bytes() {
+    for name in names_in("golden/commands") {
+        let text = std::fs::read_to_string(protocol().join("golden/commands").join(&name)).unwrap();
+        let command: Command = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(line(&command), text, "{name}");
+    }
+}
+
+/// A log and the state that it leads to, for clients in other languages to check their `apply` with.
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Scenario {
+    about: String,
+    events: Vec<Stored>,
+    state: Notebook,
+}
+
+fn typing() -> World {
+    let mut world = with_cells();
+    let (ann, bo) = (user("ann"), user("editor"));
+    let base = world.version();
+    world.step(&ann, edit("a", base, json!([5, [0, " + 😀"]])));
+    world.step(&bo, edit("a", base, json!([[1, "name"], 4])));
+    world.step(&ann, edit("a", world.version(), json!([9, [4]])));
+    world.step(&ann, json!({"ReplaceSource": {"cell_id": "b", "cell_version": world.cell("b").cell_version, "source": "other words\n"}}));
+    world.step(&ann, json!({"Undo": {"steps": 2}}));
+    world.step(&bo, json!({"Undo": {}}));
+    world.step(&ann, json!({"Redo": {}}));
+    world.step(&bo, json!({"MoveCell": {"cell_id": "c", "place": {"before": "b"}}}));
+    world.step(&ann, json!({"RestoreCell": {"cell_id": "gone"}}));
+    world
+}
+
+fn queue() -> World {
+    let mut world = queued();
+    let gpu = agent("gpu");
+    world.step(&gpu, report("run-a", 2, output(&["1\n", "2\n"])));
+    world.step(&user("ann"), request("a", "again"));
+    world.step(&gpu, report("run-a", 3, completed(true)));
+    world.step(&gpu, report("run-c", 1, json!({"started": {}})));
+    world.step(&gpu, report("run-c", 2, output(&["3\n"])));
+    world.step(&gpu, end_kernel());
+    world.step(&gpu, report("run-c", 3, output(&["late\n"])));
+    world
+}
+
+#[test]
+fn the_golden_scenarios_lead_to_their_states() {
+    let scenarios: [(&str, &str, World); 3] = [
+        ("life", "every type of event at least once", life()),
+        ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
+        ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
+    ];
+    for (name, about, world) in scenarios {
+        let scenario = Scenario { about: about.to_owned(), events: world.log, state: world.notebook };
+        let path = format!("golden/scenarios/{name}.json");
+        check_file(&path, &line(&scenario));
+        let text = std::fs::read_to_string(protocol().join(&path)).unwrap();
+        let read: Scenario = serde_json::from_str(&text).unwrap();
+        verify_chain(Head::START, &read.events).unwrap();
+        assert_eq!(line(&replay(&read.events)), line(&read.state), "{name}");
+        assert_eq!(line(&read), text, "{name}");
+    }
+}

@@ -1,0 +1,170 @@
+//! What agents report of executions: fences, numbers, outputs, and what comes late.
+
+use crate::support::*;
+use notarium_core::{ExecutionStatus as Status, RejectionCode as Code};
+
+fn update(display_id: &str, text: &str) -> serde_json::Value {
+    json!({"update_display": {"display_id": display_id, "output": display(display_id, text)}})
+}
+
+fn display(display_id: &str, text: &str) -> serde_json::Value {
+    json!({"content": {"output_type": "display_data", "text": text}, "display_id": display_id})
+}
+
+fn shows(display_id: &str, text: &str) -> serde_json::Value {
+    json!({"output": {"outputs": [display(display_id, text)]}})
+}
+
+pub fn cases() -> Vec<Case> {
+    let gpu = || agent("gpu");
+    let stale = |fence: u64| json!({"ReportExecution": {"execution_id": "run-a", "fence": fence, "seq": 9, "report": output(&["x"])}});
+    let dead = || running().with(&agent("gpu"), end_kernel());
+    let unassigned = || launched().with(&user("ann"), request("a", "run-a"));
+    let unassigned_report =
+        json!({"ReportExecution": {"execution_id": "run-a", "fence": 1, "seq": 1, "report": output(&["x"])}});
+    let forgotten = || finished().with(&user("ann"), json!({"ClearOutputs": {"cell_id": "a"}}));
+    let lost_report = json!({"lost": {"cause": "?"}});
+    vec![
+        case(started, gpu(), report("run-a", 1, json!({"started": {}})), rejected(Code::UnknownExecution)),
+        case(running, gpu(), report("run-a", 2, json!({"started": {}})), nothing()),
+        case(running, gpu(), report("run-a", 2, output(&["x"])), events(["OutputAppended"])),
+        case(running, gpu(), report("run-a", 2, output(&[])), nothing()),
+        case(running, gpu(), report("run-a", 1, output(&["x"])), nothing()),
+        case(running, gpu(), report("run-a", 2, update("d", "x")), events(["OutputUpdated"])),
+        case(running, gpu(), report("run-a", 2, json!({"clear": {"wait": true}})), events(["OutputsCleared"])),
+        case(
+            running,
+            gpu(),
+            report("run-a", 2, json!({"input_request": {"prompt": "?", "password": true}})),
+            events(["InputRequested"]),
+        ),
+        case(running, gpu(), report("run-a", 2, completed(true)), events(["ExecutionCompleted"])),
+        case(running, gpu(), report("run-a", 2, lost_report.clone()), events(["ExecutionLost"])),
+        case(queued, gpu(), report("run-a", 2, lost_report.clone()), events(["ExecutionLost", "ExecutionAssigned"])),
+        case(queued, gpu(), report("run-a", 2, completed(true)), events(["ExecutionCompleted", "ExecutionAssigned"])),
+        case(running, system(), report("run-a", 2, lost_report.clone()), events(["ExecutionLost"])),
+        case(running, gpu(), stale(3), rejected(Code::StaleFence)),
+        case(running, agent("tpu"), report("run-a", 2, output(&["x"])), rejected(Code::StaleFence)),
+        case(finished, agent("tpu"), report("run-a", 4, output(&["x"])), rejected(Code::StaleFence)),
+        case(dead, agent("tpu"), report("run-a", 4, output(&["x"])), rejected(Code::StaleFence)),
+        case(
+            running,
+            user("ann").with_role(notarium_core::Role::Agent),
+            report("run-a", 2, output(&["x"])),
+            rejected(Code::Forbidden),
+        ),
+        case(unassigned, gpu(), unassigned_report, rejected(Code::StaleFence)),
+        case(running, user("ann"), report("run-a", 2, output(&["x"])), rejected(Code::Forbidden)),
+        case(running, gpu(), report("run-a", 2, output(&[&"x".repeat(5 << 20)])), rejected(Code::LimitExceeded)),
+        case(finished, gpu(), report("run-a", 4, output(&["thread"])), events(["OutputAppended"])),
+        case(finished, gpu(), report("run-a", 4, update("d", "x")), events(["OutputUpdated"])),
+        case(finished, gpu(), report("run-a", 4, completed(false)), nothing()),
+        case(finished, gpu(), report("run-a", 4, lost_report), nothing()),
+        case(finished, gpu(), report("run-a", 4, json!({"clear": {"wait": false}})), nothing()),
+        case(
+            finished,
+            gpu(),
+            report("run-a", 4, json!({"input_request": {"prompt": "?", "password": false}})),
+            nothing(),
+        ),
+        case(forgotten, gpu(), report("run-a", 4, output(&["thread"])), events(["OutputAppended"])),
+        case(forgotten, gpu(), report("run-a", 2, output(&["again"])), nothing()),
+        case(lost, gpu(), report("run-a", 3, output(&["late"])), events(["OutputRecovered"])),
+        case(lost, gpu(), report("run-a", 2, output(&["seen"])), nothing()),
+        case(dead, gpu(), report("run-a", 2, output(&["late"])), events(["OutputRecovered"])),
+        case(dead, gpu(), report("run-a", 2, completed(true)), nothing()),
+    ]
+}
+
+#[test]
+fn every_report_is_accepted_or_refused_as_written() {
+    cases().iter().for_each(check);
+}
+
+#[test]
+fn each_write_counts_once_however_often_it_is_sent() {
+    let mut world = running();
+    for (seq, text) in [(2, "1"), (2, "1"), (3, "2"), (2, "1"), (3, "2")] {
+        world.step(&agent("gpu"), report("run-a", seq, output(&[text])));
+    }
+    assert_eq!(world.outputs("run-a"), ["1", "2"]);
+}
+
+#[test]
+fn a_lost_run_keeps_what_it_showed_and_what_comes_late_is_in_the_record() {
+    let mut world = lost();
+    world.step(&agent("gpu"), report("run-a", 3, output(&["late"])));
+    let again = world.try_do(&agent("gpu"), &report("run-a", 3, output(&["late"]))).unwrap();
+    assert_eq!(again.0, [], "recovered once");
+    assert_eq!((world.status("run-a"), world.outputs("run-a")), (Status::Lost, vec!["1".to_owned()]));
+}
+
+#[test]
+fn a_run_that_was_given_up_frees_the_queue_but_does_not_end_twice() {
+    let mut world = queued().with(&user("ann"), json!({"GiveUpExecution": {"execution_id": "run-a"}}));
+    assert_eq!(world.status("run-c"), Status::Assigned);
+    let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 2, completed(true))).unwrap();
+    assert_eq!(events, []);
+    assert_eq!((world.status("run-a"), world.status("run-c")), (Status::Lost, Status::Assigned));
+}
+
+#[test]
+fn clearing_at_once_and_clearing_with_the_next_output() {
+    let mut world = running().with(&agent("gpu"), report("run-a", 2, output(&["1"])));
+    world.step(&agent("gpu"), report("run-a", 3, json!({"clear": {"wait": true}})));
+    assert_eq!(world.outputs("run-a"), ["1"], "until the next output comes");
+    world.step(&agent("gpu"), report("run-a", 4, output(&["2"])));
+    world.step(&agent("gpu"), report("run-a", 5, output(&["3"])));
+    assert_eq!(world.outputs("run-a"), ["2", "3"]);
+    world.step(&agent("gpu"), report("run-a", 6, json!({"clear": {"wait": true}})));
+    world.step(&agent("gpu"), report("run-a", 7, json!({"clear": {"wait": false}})));
+    world.step(&agent("gpu"), report("run-a", 8, output(&["4"])));
+    world.step(&agent("gpu"), report("run-a", 9, output(&["5"])));
+    assert_eq!(world.outputs("run-a"), ["4", "5"]);
+    world.step(&agent("gpu"), report("run-a", 10, json!({"clear": {"wait": true}})));
+    world.step(&agent("gpu"), report("run-a", 11, completed(true)));
+    assert_eq!(world.outputs("run-a"), ["4", "5"], "no next output came");
+}
+
+#[test]
+fn an_updated_display_changes_wherever_it_is_shown() {
+    let mut world = queued();
+    world.step(&agent("gpu"), report("run-a", 2, shows("bar", "10 %")));
+    world.step(&agent("gpu"), report("run-a", 3, shows("other", "same")));
+    world.step(&agent("gpu"), report("run-a", 4, completed(true)));
+    world.step(&agent("gpu"), report("run-c", 1, shows("bar", "20 %")));
+    world.step(&agent("gpu"), report("run-c", 2, update("bar", "30 %")));
+    assert_eq!(world.outputs("run-a"), ["30 %", "same"]);
+    assert_eq!(world.outputs("run-c"), ["30 %"]);
+    world.step(&agent("gpu"), report("run-a", 5, update("bar", "done")));
+    assert_eq!(world.outputs("run-c"), ["done"], "also late, from a thread of an ended run");
+}
+
+#[test]
+fn a_restored_cell_shows_its_displays_as_they_were_updated() {
+    let mut world = running();
+    world.step(&agent("gpu"), report("run-a", 2, shows("bar", "10 %")));
+    world.step(&agent("gpu"), report("run-a", 3, update("bar", "99 %")));
+    world.step(&agent("gpu"), report("run-a", 4, completed(true)));
+    world.step(&user("ann"), json!({"DeleteCell": {"cell_id": "a"}}));
+    world.step(&user("ann"), json!({"RestoreCell": {"cell_id": "a"}}));
+    assert_eq!(world.outputs("run-a"), ["99 %"]);
+}
+
+#[test]
+fn an_old_run_leaves_the_state_when_the_cell_runs_again_and_stays_while_it_runs() {
+    let mut world = finished().with(&user("ann"), request("a", "second"));
+    assert!(world.execution("run-a").is_none());
+    world.step(&user("ann"), request("a", "third"));
+    assert_eq!((world.status("second"), world.status("third")), (Status::Assigned, Status::Queued));
+    world.step(&agent("gpu"), report("second", 1, output(&["2"])));
+    world.step(&agent("gpu"), report("second", 2, completed(true)));
+    assert!(world.execution("second").is_none(), "ended, and the cell shows the third");
+    assert_eq!(world.status("third"), Status::Assigned);
+}
+
+#[test]
+fn a_question_is_over_when_the_run_is() {
+    let world = asking().with(&agent("gpu"), report("run-a", 3, completed(false)));
+    assert_eq!(world.execution("run-a").unwrap().pending_input, None);
+}

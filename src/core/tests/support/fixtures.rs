@@ -1,0 +1,113 @@
+//! Worlds that tests begin with. Each builds on the one before, by commands alone.
+
+use super::*;
+
+/// Ann's empty notebook.
+pub fn created() -> World {
+    World::new().with(&user("ann"), json!({"CreateNotebook": {"title": "First"}}))
+}
+
+pub fn grant(kind: &str, id: &str, role: &str) -> Value {
+    json!({"GrantAccess": {"subject": {"kind": kind, "id": id}, "role": role}})
+}
+
+/// Shared with one person of each role, named after it, and with an editor by share link.
+pub fn shared() -> World {
+    let mut world = created();
+    for role in ["viewer", "commenter", "runner", "author", "editor"] {
+        world.step(&user("ann"), grant("user", role, role));
+    }
+    world.step(&user("ann"), grant("share_link", "link", "editor"));
+    world
+}
+
+pub fn insert(id: &str, cell_type: &str, source: &str) -> Value {
+    json!({"InsertCell": {"cell_id": id, "cell_type": cell_type, "source": source}})
+}
+
+/// Cells `a` (code), `b` (markdown), `c` (code), and `gone` (code), which is in the trash.
+pub fn with_cells() -> World {
+    let mut world = shared();
+    for (id, cell_type, source) in
+        [("a", "code", "x = 1"), ("b", "markdown", "words"), ("c", "code", "y = 2"), ("gone", "code", "z")]
+    {
+        world.step(&user("ann"), insert(id, cell_type, source));
+    }
+    world.step(&user("ann"), json!({"DeleteCell": {"cell_id": "gone"}}));
+    world.name("a", world.cell("a").cell_version);
+    world
+}
+
+pub fn archived() -> World {
+    with_cells().with(&user("ann"), json!({"ArchiveNotebook": {}}))
+}
+
+/// A kernel that nobody has claimed: `$kernel`.
+pub fn launched() -> World {
+    let mut world = with_cells();
+    let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
+    world.name("kernel", format!("\"{session}\""));
+    world
+}
+
+/// The agent `gpu` starts it.
+pub fn claimed() -> World {
+    launched().with(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}))
+}
+
+/// It answers: `$fence`.
+pub fn started() -> World {
+    let mut world = claimed();
+    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
+    world.name("fence", world.version());
+    world
+}
+
+pub fn request(cell_id: &str, execution_id: &str) -> Value {
+    json!({"RequestExecution": {"execution_id": execution_id, "target": {"cell": {"cell_id": cell_id}}}})
+}
+
+pub fn report(execution_id: &str, seq: u64, report: Value) -> Value {
+    json!({"ReportExecution": {"execution_id": execution_id, "fence": "$fence", "seq": seq, "report": report}})
+}
+
+pub fn output(texts: &[&str]) -> Value {
+    json!({"output": {"outputs": texts.iter().map(|text| text_output(text)).collect::<Vec<_>>()}})
+}
+
+pub fn completed(ok: bool) -> Value {
+    json!({"completed": {"ok": ok, "execution_count": 1}})
+}
+
+/// Cell `a` runs as `run-a`; its last report is number 1.
+pub fn running() -> World {
+    started().with(&user("ann"), request("a", "run-a")).with(&agent("gpu"), report("run-a", 1, json!({"started": {}})))
+}
+
+/// … and cell `c` waits behind it as `run-c`.
+pub fn queued() -> World {
+    running().with(&user("ann"), request("c", "run-c"))
+}
+
+/// `run-a` asks a question.
+pub fn asking() -> World {
+    running().with(&agent("gpu"), report("run-a", 2, json!({"input_request": {"prompt": "name?", "password": false}})))
+}
+
+/// `run-a` has ended with one output; its last report is number 3.
+pub fn finished() -> World {
+    running()
+        .with(&agent("gpu"), report("run-a", 2, output(&["1"])))
+        .with(&agent("gpu"), report("run-a", 3, completed(true)))
+}
+
+/// `run-a` was given up after one output, number 2.
+pub fn lost() -> World {
+    running()
+        .with(&agent("gpu"), report("run-a", 2, output(&["1"])))
+        .with(&user("ann"), json!({"GiveUpExecution": {"execution_id": "run-a"}}))
+}
+
+pub fn end_kernel() -> Value {
+    json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "killed"}})
+}

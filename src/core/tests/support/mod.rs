@@ -1,0 +1,304 @@
+//! Given, when, then. [`World`] is a little driver: decide → seal → typed → apply, with a counted clock and ids.
+
+mod fixtures;
+
+use std::collections::BTreeMap;
+
+use notarium_core::*;
+use serde_json::Value;
+
+pub use fixtures::*;
+pub use serde_json::json;
+
+/// A connection: who, with which rights.
+#[derive(Debug, Clone)]
+pub struct Who {
+    pub actor: Actor,
+    pub authority: Authority,
+}
+
+impl Who {
+    pub fn with_role(mut self, role: Role) -> Who {
+        self.authority.ambient_role = Some(role);
+        self
+    }
+
+    pub fn with_scopes(mut self, scopes: &[Scope]) -> Who {
+        self.authority.scopes = scopes.iter().copied().collect();
+        self
+    }
+}
+
+pub fn user(name: &str) -> Who {
+    Who { actor: Actor::User { id: UserId::new(name).unwrap() }, authority: Authority::session() }
+}
+
+pub fn assistant_of(name: &str) -> Who {
+    let (for_user, conversation) = (UserId::new(name).unwrap(), ConversationId::new("talk").unwrap());
+    Who { actor: Actor::Assistant { for_user, conversation }, authority: Authority::session() }
+}
+
+pub fn guest(link: &str) -> Who {
+    Who { actor: Actor::Guest { share_link: ShareLinkId::new(link).unwrap() }, authority: Authority::session() }
+}
+
+pub fn agent(name: &str) -> Who {
+    Who { actor: Actor::Agent { id: AgentId::new(name).unwrap() }, authority: Authority::agent() }
+}
+
+pub fn system() -> Who {
+    Who { actor: Actor::System, authority: Authority::default() }
+}
+
+/// A notebook with its whole log, and a clock that goes on by one millisecond a command.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub notebook: Notebook,
+    pub log: Vec<Stored>,
+    pub recorded: Vec<Recorded>,
+    pub head: Head,
+    pub now: Millis,
+    pub limits: Limits,
+    /// Values that commands name as `$name`.
+    pub names: BTreeMap<String, String>,
+    /// The undo group of the next commands; each its own when absent.
+    pub correlation: Option<&'static str>,
+    count: u64,
+}
+
+/// What a command came to.
+pub type Judged = Result<(Vec<Event>, Outcome), Rejection>;
+
+impl World {
+    pub fn new() -> World {
+        World {
+            notebook: Notebook::new(NotebookId::new("nb").unwrap()),
+            log: Vec::new(),
+            recorded: Vec::new(),
+            head: Head::START,
+            now: 1_000_000,
+            limits: Limits::default(),
+            names: BTreeMap::new(),
+            correlation: None,
+            count: 0,
+        }
+    }
+
+    pub fn version(&self) -> Version {
+        self.notebook.version
+    }
+
+    /// A command from JSON; `"$name"` stands for a named value.
+    pub fn command(&self, command: &Value) -> Command {
+        let text = self
+            .names
+            .iter()
+            .fold(command.to_string(), |text, (name, value)| text.replace(&format!("\"${name}\""), value));
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error} in {text}"))
+    }
+
+    pub fn context(&mut self, who: &Who, expected_version: Option<Version>) -> Context {
+        self.count += 1;
+        self.now += 1;
+        let mut seed = [7; 32];
+        seed[..8].copy_from_slice(&self.count.to_be_bytes());
+        let command_id = format!("command-{}", self.count);
+        let correlation = self.correlation.unwrap_or(&command_id);
+        Context {
+            now: self.now,
+            actor: who.actor.clone(),
+            authority: who.authority.clone(),
+            correlation_id: CorrelationId::new(correlation).unwrap(),
+            command_id: CommandId::new(&command_id).unwrap(),
+            causation_id: None,
+            expected_version,
+            ids: IdSource::new(self.now, seed),
+            history: History::default(),
+            limits: self.limits.clone(),
+        }
+    }
+
+    /// Decides and, if accepted, records and applies. A refusal must leave nothing behind.
+    pub fn submit(&mut self, who: &Who, expected: Option<Version>, command: Command) -> Judged {
+        let mut context = self.context(who, expected);
+        let queries = needs(&self.notebook, &context, &command);
+        context.history = self.answer(&queries);
+        let decision = decide(&self.notebook, &mut context, command)?;
+        let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
+        for stored in sealed {
+            let recorded = stored.typed().unwrap();
+            apply(&mut self.notebook, &recorded);
+            self.log.push(stored);
+            self.recorded.push(recorded);
+        }
+        assert_eq!(self.notebook.version, self.head.version);
+        Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
+    }
+
+    pub fn try_do(&mut self, who: &Who, command: &Value) -> Judged {
+        let command = self.command(command);
+        self.submit(who, None, command)
+    }
+
+    /// A step of a test's beginning: it must be accepted.
+    pub fn step(&mut self, who: &Who, command: Value) -> Outcome {
+        self.try_do(who, &command).unwrap_or_else(|rejection| panic!("{command}: {rejection:?}")).1
+    }
+
+    pub fn with(mut self, who: &Who, command: Value) -> World {
+        self.step(who, command);
+        self
+    }
+
+    pub fn name(&mut self, name: &str, value: impl std::fmt::Display) {
+        self.names.insert(name.to_owned(), value.to_string());
+    }
+
+    /// What the server reads from its store for `needs`.
+    pub fn answer(&self, queries: &[HistoryQuery]) -> History {
+        let mut found: BTreeMap<Version, &Recorded> = BTreeMap::new();
+        for query in queries {
+            match query {
+                HistoryQuery::Cells { cells, since, with_notebook } => {
+                    let is_asked = |event: &Event| {
+                        event.cell_id().is_some_and(|id| cells.contains(id))
+                            || *with_notebook && event.subject().is_none()
+                    };
+                    for recorded in
+                        self.recorded.iter().filter(|one| one.envelope.version > *since && is_asked(&one.event))
+                    {
+                        self.find(&mut found, recorded);
+                    }
+                }
+                HistoryQuery::DeletedCell { cell_id } => {
+                    let is_deletion =
+                        |one: &&Recorded| matches!(&one.event, Event::CellDeleted(event) if event.cell_id == *cell_id);
+                    if let Some(recorded) = self.recorded.iter().rev().find(is_deletion) {
+                        self.find(&mut found, recorded);
+                    }
+                }
+                HistoryQuery::Execution { execution_id } => self.find_execution(&mut found, execution_id),
+            }
+        }
+        History { events: found.into_values().cloned().collect() }
+    }
+
+    fn find<'a>(&'a self, found: &mut BTreeMap<Version, &'a Recorded>, recorded: &'a Recorded) {
+        found.insert(recorded.envelope.version, recorded);
+        if let Event::CellDeleted(event) = &recorded.event
+            && let Some(id) = &event.cell.latest_execution
+        {
+            self.find_execution(found, id);
+        }
+    }
+
+    fn find_execution<'a>(&'a self, found: &mut BTreeMap<Version, &'a Recorded>, id: &ExecutionId) {
+        let of_it = self.recorded.iter().filter(|one| one.event.execution_id() == Some(id));
+        found.extend(of_it.map(|one| (one.envelope.version, one)));
+    }
+
+    // --- looking ---
+
+    pub fn cell(&self, id: &str) -> &Cell {
+        self.notebook.cells.get(&cell_id(id)).unwrap_or_else(|| panic!("no cell {id}"))
+    }
+
+    pub fn source(&self, id: &str) -> &str {
+        &self.cell(id).content.source
+    }
+
+    pub fn order(&self) -> Vec<&str> {
+        self.notebook.order.iter().map(CellId::as_str).collect()
+    }
+
+    pub fn execution(&self, id: &str) -> Option<&Execution> {
+        self.notebook.executions.get(&ExecutionId::new(id).unwrap()).map(|execution| &**execution)
+    }
+
+    pub fn status(&self, id: &str) -> ExecutionStatus {
+        self.execution(id).unwrap_or_else(|| panic!("no execution {id}")).status
+    }
+
+    /// The outputs' texts, for outputs made by [`text_output`].
+    pub fn outputs(&self, id: &str) -> Vec<String> {
+        let outputs = &self.execution(id).unwrap_or_else(|| panic!("no execution {id}")).outputs;
+        let text = |output: &Output| serde_json::from_str::<Value>(output.content.get()).unwrap()["text"].clone();
+        outputs.iter().map(|output| text(output).as_str().unwrap_or("?").to_owned()).collect()
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string(&self.notebook).unwrap()
+    }
+}
+
+/// Folds a log from nothing.
+pub fn replay(log: &[Stored]) -> Notebook {
+    let mut notebook = Notebook::new(NotebookId::new("nb").unwrap());
+    log.iter().for_each(|stored| apply(&mut notebook, &stored.typed().unwrap()));
+    notebook
+}
+
+pub fn types(events: &[Event]) -> Vec<&'static str> {
+    events.iter().map(Event::event_type).collect()
+}
+
+pub fn cell_id(id: &str) -> CellId {
+    CellId::new(id).unwrap()
+}
+
+pub fn text_output(text: &str) -> Value {
+    json!({"content": {"output_type": "stream", "name": "stdout", "text": text}})
+}
+
+/// What a case expects.
+#[derive(Debug, Clone)]
+pub enum Expect {
+    /// Accepted with events of these types, in this order.
+    Events(Vec<&'static str>),
+    Rejected(RejectionCode),
+}
+
+pub fn events<const N: usize>(types: [&'static str; N]) -> Expect {
+    Expect::Events(types.into())
+}
+
+/// Accepted, because it is so already.
+pub fn nothing() -> Expect {
+    Expect::Events(Vec::new())
+}
+
+pub fn rejected(code: RejectionCode) -> Expect {
+    Expect::Rejected(code)
+}
+
+/// Given a world, when somebody sends a command, then …
+pub struct Case {
+    pub given: fn() -> World,
+    pub who: Who,
+    pub command: Value,
+    pub expect: Expect,
+}
+
+pub fn case(given: fn() -> World, who: Who, command: Value, expect: Expect) -> Case {
+    Case { given, who, command, expect }
+}
+
+pub fn check(case: &Case) {
+    let mut world = (case.given)();
+    let before = world.clone();
+    let judged = world.try_do(&case.who, &case.command);
+    let what = format!("{} by {:?}", case.command, case.who.actor);
+    match (&case.expect, judged) {
+        (Expect::Events(expected), Ok((events, _))) => {
+            assert_eq!(types(&events), *expected, "{what}");
+            assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json(), "replay after {what}");
+        }
+        (Expect::Rejected(code), Err(rejection)) => {
+            assert_eq!(rejection.code, *code, "{what}: {rejection}");
+            assert_eq!(world.json(), before.json(), "{what} left a trace");
+            assert_eq!(world.log, before.log);
+            assert!(rejection.message.len() > 10, "says what to do: {rejection}");
+        }
+        (expected, judged) => panic!("{what}: expected {expected:?}, got {judged:?}"),
+    }
+}
