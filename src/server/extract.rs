@@ -93,10 +93,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Conditions {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self {
-            command_id: idempotency_key(&parts.headers)?,
-            expected_version: expected_version(&parts.headers)?,
-        })
+        Ok(Self { command_id: idempotency_key(&parts.headers)?, expected_version: expected_version(&parts.headers)? })
     }
 }
 
@@ -131,7 +128,9 @@ pub async fn method_not_allowed() -> Response {
 /// Whether the client asks for this media type by name.
 pub fn accepts(headers: &HeaderMap, media_type: &str) -> bool {
     let accepted = headers.get_all(header::ACCEPT).into_iter().filter_map(|value| value.to_str().ok());
-    accepted.flat_map(|list| list.split(',')).any(|item| item.split(';').next().is_some_and(|it| it.trim() == media_type))
+    accepted
+        .flat_map(|list| list.split(','))
+        .any(|item| item.split(';').next().is_some_and(|it| it.trim() == media_type))
 }
 
 /// A JSON body that may be left out.

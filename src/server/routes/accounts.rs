@@ -7,6 +7,9 @@ mod share_links;
 mod tokens;
 mod workspaces;
 
+#[cfg(test)]
+mod tests;
+
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
