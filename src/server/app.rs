@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use notarium_core::{Actor, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Version};
-use notarium_store::EventStore;
-use notarium_store::blobs::Blobs;
+use notarium_store::{Blobs, EventStore};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;

@@ -9,8 +9,8 @@ use crate::app::App;
 /// Refuses a command that names a blob which its notebook does not have.
 pub async fn check(app: &App, notebook: &NotebookId, body: &RawJson) -> Result<(), Rejection> {
     for hash in named_by(body)? {
-        let known = app.store.blob_record(notebook, &hash).await.map_err(|error| {
-            tracing::error!(%error, %notebook, "blob record not read");
+        let known = app.blobs.size(notebook, &hash).await.map_err(|error| {
+            tracing::error!(%error, %notebook, "blob not looked up");
             Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
         })?;
         if known.is_none() {

@@ -10,6 +10,8 @@ mod parse;
 mod reader;
 mod writer;
 
+pub use follow::Follow;
+
 use std::time::Duration;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};

@@ -19,6 +19,7 @@ use super::answers::{Answer, AtVersion, created, etag, execute};
 use crate::app::{App, CommandRequest, identity};
 use crate::auth::Authenticated;
 use crate::blob_check;
+use crate::blobs;
 use crate::extract::{Conditions, JsonBody, OptionalJson, Params, QueryOf};
 use crate::fork;
 use crate::guard::{Guard, GuardedRouter};
@@ -217,8 +218,10 @@ async fn fork_notebook(
     let title = fork.title.unwrap_or_else(|| format!("{} (fork)", source.title));
     let command = fork::command(&source, title, !fork.without_outputs);
     let copied = fork::copied_blobs(&source, !fork.without_outputs);
-    super::blobs::copy(&app, &authenticated, &from, &notebook, &copied).await?;
-    execute(&app, &authenticated, &notebook, conditions, &command).await.map(created)
+    let kept = super::blobs::copy(&app, &from, &notebook, &copied).await?;
+    let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
+    blobs::record(&app, &authenticated, &notebook, kept).await?;
+    Ok(created(answer))
 }
 
 // --- read ---

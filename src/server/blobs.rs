@@ -1,0 +1,60 @@
+//! Blobs of notebooks: the bytes in the blob store, records of who brought them beside the log.
+//!
+//! That the bytes are there is what counts; the records are for quotas and for sweeping, and may be missing after a crash.
+
+use bytes::Bytes;
+use notarium_core::{Hash, NotebookId};
+use notarium_store::{BlobRecord, StoreError};
+
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::blob_check::parse_hash;
+use crate::files::parts::Part;
+use crate::problem::Problem;
+
+/// A blob that was put, for its record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kept {
+    pub sha256: Hash,
+    pub size_bytes: u64,
+    pub media_type: Option<String>,
+}
+
+/// Keeps bytes for a notebook that may not exist yet; [`record`] follows when it does.
+pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<Kept>, Problem> {
+    let mut kept = Vec::with_capacity(parts.len());
+    for Part { sha256, bytes } in parts {
+        kept.push(Kept { sha256, size_bytes: bytes.len() as u64, media_type: None });
+        app.blobs.put(notebook, &sha256, bytes).await?;
+    }
+    Ok(kept)
+}
+
+/// Notes who brought the blobs. The first record of each stays.
+pub async fn record(
+    app: &App,
+    authenticated: &Authenticated,
+    notebook: &NotebookId,
+    kept: Vec<Kept>,
+) -> Result<(), StoreError> {
+    for Kept { sha256, size_bytes, media_type } in kept {
+        let record = BlobRecord {
+            notebook_id: notebook.clone(),
+            sha256,
+            size_bytes,
+            media_type,
+            uploaded_by: authenticated.actor.key(),
+            created_at: app.clock.now(),
+        };
+        app.store.put_blob_record(record).await?;
+    }
+    Ok(())
+}
+
+/// The bytes, if the notebook has them.
+pub async fn load(app: &App, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
+    match parse_hash(sha256) {
+        Ok(hash) => Ok(app.blobs.get(notebook, &hash).await?),
+        Err(_) => Ok(None),
+    }
+}

@@ -1,0 +1,142 @@
+//! Large parts of outputs: up by agents and imports, down by whoever may read the notebook.
+
+use std::pin::pin;
+
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::response::{IntoResponse, Response};
+use futures_util::StreamExt;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use notarium_core::{BlobPart, Hash, NotebookId, Operation, Scope};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use crate::app::{App, is_agent};
+use crate::auth::Authenticated;
+use crate::blob_check::parse_hash;
+use crate::extract::{Params, too_large};
+use crate::files::parts::Part;
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+use crate::blobs::{self, Kept};
+
+/// Nothing that a browser would run in the name of this server.
+const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
+
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let (schemas, paths, methods) = routes!(upload_blob);
+    // The route counts for itself while it streams.
+    let methods = methods.layer(DefaultBodyLimit::disable());
+    router
+        .routes(Guard::Notebook(Operation::Read), (schemas, paths, methods))
+        .routes(Guard::Notebook(Operation::Read), routes!(download_blob))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Uploaded {
+    #[schema(value_type = String)]
+    sha256: Hash,
+    size_bytes: u64,
+}
+
+/// Uploads a blob; the body is the bytes. Outputs of this notebook may name it from now on.
+#[utoipa::path(put, path = "/api/notebooks/{notebook}/blobs/{sha256}", tag = "blobs",
+    params(("notebook" = String, Path), ("sha256" = String, Path, description = "lower-case hex")),
+    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
+    responses((status = 201, body = Uploaded), (status = 200, body = Uploaded), (status = "default", body = Problem)))]
+async fn upload_blob(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, sha256)): Params<(NotebookId, String)>,
+    request: Request,
+) -> Result<Response, Problem> {
+    require_uploader(&app, &authenticated, &notebook).await?;
+    let sha256 = parse_hash(&sha256)?;
+    if let Some(size_bytes) = app.blobs.size(&notebook, &sha256).await? {
+        return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
+    }
+    let media_type = media_type(request.headers());
+    let size_bytes = receive(&app, &notebook, &sha256, request.into_body()).await?;
+    blobs::record(&app, &authenticated, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
+    Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
+}
+
+/// Runtime agents, and people who may edit.
+async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &NotebookId) -> Result<(), Problem> {
+    if is_agent(&authenticated.actor) && authenticated.has(Scope::Agent) {
+        return Ok(());
+    }
+    let role = app.read(authenticated, notebook).await?.role;
+    if role.may(Operation::Edit) && authenticated.has(Scope::Edit) {
+        return Ok(());
+    }
+    Err(Problem::forbidden("blobs are uploaded by runtime agents and by those who may edit: ask an owner"))
+}
+
+/// Streams the body into the blob store, counted and hashed; nothing is kept that is too large or another's.
+async fn receive(app: &App, notebook: &NotebookId, sha256: &Hash, body: Body) -> Result<u64, Problem> {
+    let limit = app.limits.max_blob_bytes as u64;
+    let mut upload = app.blobs.begin(notebook, sha256).await?;
+    let mut chunks = pin!(body.into_data_stream());
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| Problem::invalid(format!("the upload broke off: {error}")))?;
+        if upload.size_bytes() + chunk.len() as u64 > limit {
+            upload.abort().await;
+            return Err(too_large(format!("a blob has at most {limit} bytes")));
+        }
+        upload.write(chunk).await?;
+    }
+    match upload.finish().await? {
+        Some(size_bytes) => Ok(size_bytes),
+        None => Err(Problem::invalid("the bytes do not have that SHA-256: hash them again, and send them whole")),
+    }
+}
+
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    (value.len() <= 200).then(|| value.to_owned())
+}
+
+/// Downloads a blob, as bytes and never as a page.
+#[utoipa::path(get, path = "/api/notebooks/{notebook}/blobs/{sha256}", tag = "blobs",
+    params(("notebook" = String, Path), ("sha256" = String, Path, description = "lower-case hex")),
+    responses((status = 200, content_type = "application/octet-stream"), (status = "default", body = Problem)))]
+async fn download_blob(
+    State(app): State<App>,
+    Params((notebook, sha256)): Params<(NotebookId, String)>,
+) -> Result<Response, Problem> {
+    let hash = parse_hash(&sha256)?;
+    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "this notebook has no such blob");
+    let (size_bytes, pieces) = app.blobs.stream(&notebook, &hash).await?.ok_or_else(missing)?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        (header::CONTENT_LENGTH, HeaderValue::from(size_bytes)),
+        (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(SANDBOX)),
+        // The bytes of a hash never change; who may see them can.
+        (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
+    ];
+    Ok((headers, Body::from_stream(pieces)).into_response())
+}
+
+/// Keeps blobs of one notebook for another one as well.
+pub async fn copy(
+    app: &App,
+    from: &NotebookId,
+    to: &NotebookId,
+    named: &[BlobPart],
+) -> Result<Vec<blobs::Kept>, Problem> {
+    let mut kept = Vec::new();
+    if app.store.head(to).await?.is_some() {
+        return Ok(kept);
+    }
+    for part in named {
+        if let Some(bytes) = blobs::load(app, from, &part.sha256).await? {
+            let part = Part { sha256: parse_hash(&part.sha256)?, bytes };
+            kept.extend(blobs::put_all(app, to, vec![part]).await?);
+        }
+    }
+    Ok(kept)
+}

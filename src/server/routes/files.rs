@@ -1,0 +1,198 @@
+//! `.ipynb` files in and out.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use notarium_core::{BlobPart, CommandId, Notebook, NotebookId, Operation, Outcome, Scope, Version};
+use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::routes;
+
+use super::answers::{AtVersion, created, etag, execute};
+use super::notebooks::{new_notebook_id, read_at};
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::blobs;
+use crate::extract::{BytesBody, Conditions, Params, QueryOf, too_large};
+use crate::files::{export, import};
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+
+/// What a notebook is called that came without a name.
+const UNTITLED: &str = "Untitled";
+const MAX_TITLE_CHARACTERS: usize = 255;
+
+pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRouter<App> {
+    let (schemas, paths, methods) = routes!(import_notebook);
+    let methods = methods.layer(DefaultBodyLimit::max(max_import_bytes));
+    router
+        .routes(Guard::User(Scope::Edit), (schemas, paths, methods))
+        .routes(Guard::Notebook(Operation::Read), routes!(export_notebook))
+}
+
+// --- in ---
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct ImportQuery {
+    /// Absent: what the file says, else the name of the file.
+    title: Option<String>,
+    /// The name of the file.
+    filename: Option<String>,
+    /// Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new.
+    id: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ImportAnswer {
+    #[schema(value_type = String)]
+    notebook: NotebookId,
+    title: String,
+    version: Version,
+    #[schema(value_type = Object)]
+    outcome: Outcome,
+    /// What was repaired, converted or put aside, each with a code and a sentence.
+    #[schema(value_type = Vec<Object>)]
+    notices: Vec<Notice>,
+}
+
+/// Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named.
+#[utoipa::path(post, path = "/api/import", tag = "files", params(ImportQuery),
+    request_body(content = Vec<u8>, content_type = "application/x-ipynb+json"),
+    responses((status = 201, body = ImportAnswer), (status = "default", body = Problem)))]
+async fn import_notebook(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    QueryOf(query): QueryOf<ImportQuery>,
+    conditions: Conditions,
+    BytesBody(file): BytesBody,
+) -> Result<Response, Problem> {
+    let chosen = query.id.as_ref().map(NotebookId::new).transpose();
+    let chosen = chosen.map_err(|error| Problem::invalid(error.to_string()))?;
+    let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
+    let conditions = Conditions { command_id: Some(command_id.clone()), ..conditions };
+    let notebook = chosen.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    let (imported, notices) = read_file(file, app.limits.max_import_bytes, command_id).await?;
+    let title = title_of(&query, imported.title.as_deref());
+    let plan = import::plan(imported, title.clone());
+    // A notebook that exists has its blobs, or the command is refused.
+    let parts = if app.store.head(&notebook).await?.is_none() { plan.parts } else { Vec::new() };
+    let kept = blobs::put_all(&app, &notebook, parts).await?;
+    let answer = execute(&app, &authenticated, &notebook, conditions, &plan.command).await?;
+    blobs::record(&app, &authenticated, &notebook, kept).await?;
+    let (version, outcome) = (answer.version, answer.outcome);
+    Ok(created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
+}
+
+/// Parses beside the tasks that serve others: a large file takes a while.
+async fn read_file(
+    file: Bytes,
+    max_bytes: usize,
+    command_id: CommandId,
+) -> Result<(ipynb::Imported, Vec<Notice>), Problem> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut count = 0_u64;
+        // From the command's id, so that a repeat is the same command.
+        let mut new_id = move || {
+            count += 1;
+            let digest = Sha256::new().chain_update(command_id.as_str()).chain_update(count.to_be_bytes());
+            hex::encode(&digest.finalize()[..8])
+        };
+        ipynb::read(&file, &Limits { max_bytes, ..Limits::default() }, &mut new_id)
+    });
+    match reading.await {
+        Ok(Ok(imported)) => {
+            let notices = imported.notices.clone();
+            Ok((imported, notices))
+        }
+        Ok(Err(error)) => Err(file_problem(&error)),
+        Err(error) => {
+            tracing::error!(%error, "reading a file failed");
+            Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be read: report it"))
+        }
+    }
+}
+
+fn file_problem(error: &IpynbError) -> Problem {
+    match error {
+        IpynbError::TooLarge { .. } | IpynbError::TooManyCells { .. } => too_large(error.to_string()),
+        _ => Problem::new(StatusCode::BAD_REQUEST, "not_a_notebook", error.to_string()),
+    }
+}
+
+/// What was asked for is judged like a typed title; what only suggests itself must be fit to be shown.
+fn title_of(query: &ImportQuery, suggested: Option<&str>) -> String {
+    if let Some(title) = &query.title {
+        return title.clone();
+    }
+    let stem = query.filename.as_deref().map(|name| name.strip_suffix(".ipynb").unwrap_or(name));
+    let fits = |title: &&str| {
+        !title.trim().is_empty()
+            && title.chars().count() <= MAX_TITLE_CHARACTERS
+            && !title.chars().any(char::is_control)
+    };
+    suggested.into_iter().chain(stem).find(fits).unwrap_or(UNTITLED).trim().to_owned()
+}
+
+// --- out ---
+
+/// The notebook as `.ipynb` (nbformat 4.5), now or at a version of the past.
+#[utoipa::path(get, path = "/api/notebooks/{notebook}/export", tag = "files",
+    params(("notebook" = String, Path), AtVersion),
+    responses((status = 200, content_type = "application/x-ipynb+json"), (status = "default", body = Problem)))]
+async fn export_notebook(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(query): QueryOf<AtVersion>,
+) -> Result<Response, Problem> {
+    let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
+    let blobs = load(&app, &state).await?;
+    let (version, title) = (state.version, state.title.clone());
+    let writing = tokio::task::spawn_blocking(move || ipynb::write(&export::document(&state, &blobs)));
+    let file = writing.await.map_err(|error| {
+        tracing::error!(%error, "writing a file failed");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
+    })?;
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ipynb+json")),
+        (header::CONTENT_DISPOSITION, disposition(&title)),
+        (header::ETAG, etag(version)),
+    ];
+    Ok((headers, file).into_response())
+}
+
+async fn load(app: &App, state: &Notebook) -> Result<BTreeMap<String, Bytes>, Problem> {
+    let named: Vec<BlobPart> = export::named_blobs(state).into_iter().cloned().collect();
+    let total: u64 = named.iter().map(|part| part.size_bytes).sum();
+    if total > app.limits.max_export_blob_bytes {
+        let limit = app.limits.max_export_blob_bytes;
+        return Err(too_large(format!("the outputs have {total} bytes, more than {limit}: clear large ones")));
+    }
+    let mut blobs = BTreeMap::new();
+    for part in named {
+        if let Some(bytes) = blobs::load(app, &state.notebook_id, &part.sha256).await? {
+            blobs.insert(part.sha256, bytes);
+        }
+    }
+    Ok(blobs)
+}
+
+/// An attachment named after the title (RFC 6266), whatever is in it.
+fn disposition(title: &str) -> HeaderValue {
+    let plain: String = title.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
+    let encoded: String = title.bytes().map(percent).collect();
+    let text = format!("attachment; filename=\"{plain}.ipynb\"; filename*=UTF-8''{encoded}.ipynb");
+    HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("attachment"))
+}
+
+fn percent(byte: u8) -> String {
+    if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+}
