@@ -3,12 +3,15 @@
 //! That the bytes are there is what counts; the records are for quotas and for sweeping, and may be missing after a crash.
 
 use bytes::Bytes;
+use futures_util::TryStreamExt;
+use http::StatusCode;
 use notarium_core::{Hash, NotebookId};
-use notarium_store::{BlobRecord, StoreError};
+use notarium_store::{BlobError, BlobRecord, StoreError};
 
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
+use crate::extract::too_large;
 use crate::files::parts::Part;
 use crate::problem::Problem;
 
@@ -25,7 +28,7 @@ pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Resu
     let mut kept = Vec::with_capacity(parts.len());
     for Part { sha256, bytes } in parts {
         kept.push(Kept { sha256, size_bytes: bytes.len() as u64, media_type: None });
-        app.blobs.put(notebook, &sha256, bytes).await?;
+        app.blobs.put_bytes(notebook, bytes).await?;
     }
     Ok(kept)
 }
@@ -53,8 +56,29 @@ pub async fn record(
 
 /// The bytes, if the notebook has them.
 pub async fn load(app: &App, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
-    match parse_hash(sha256) {
-        Ok(hash) => Ok(app.blobs.get(notebook, &hash).await?),
-        Err(_) => Ok(None),
+    let Ok(hash) = parse_hash(sha256) else { return Ok(None) };
+    let content = match app.blobs.get(notebook, &hash).await {
+        Ok(content) => content,
+        Err(BlobError::NotFound) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let pieces: Vec<Bytes> = content.bytes.try_collect().await?;
+    Ok(Some(pieces.concat().into()))
+}
+
+impl From<BlobError> for Problem {
+    fn from(error: BlobError) -> Self {
+        let detail = error.to_string();
+        match error {
+            BlobError::TooLarge { .. } => too_large(detail),
+            BlobError::WrongHash { .. } | BlobError::Upload { .. } => Problem::invalid(detail),
+            BlobError::NotFound => Problem::new(StatusCode::NOT_FOUND, "not_found", detail),
+            // The reason may name files of the server: it is logged, not told.
+            BlobError::Unavailable { reason } => {
+                tracing::error!(reason, "the blob store failed");
+                let detail = "the server could not read or write its blobs: try again later";
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
+            }
+        }
     }
 }

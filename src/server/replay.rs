@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::rooms::SNAPSHOT_FORMAT;
 
+/// As the rooms write it.
+const SNAPSHOT_FORMAT: u32 = 1;
 /// Events of one reading.
 const PAGE: usize = 2_000;
 /// A state unpacked.

@@ -1,3 +1,88 @@
-//! The REST routes: one file per subject.
+//! Every route of the server, each with its guard.
 
+pub mod access;
 pub mod accounts;
+pub mod answers;
+pub mod blobs;
+pub mod cells;
+pub mod files;
+pub mod history;
+pub mod kernels;
+pub mod live;
+pub mod notebooks;
+pub mod runs;
+pub mod status;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::routing::get;
+use http::{HeaderName, HeaderValue, Method, header};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::trace::TraceLayer;
+use utoipa::openapi::OpenApi;
+
+use crate::app::App;
+use crate::extract::{method_not_allowed, not_found};
+use crate::guard::{Gate, Guard, GuardedRouter, RouteGuard};
+use crate::origin::{AllowedOrigins, check_origin};
+use crate::rights::RoomRights;
+use crate::socket;
+
+/// Answers of the interface run nothing, wherever they are shown.
+const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
+
+/// The routes, and what they say of themselves.
+pub struct Routes {
+    pub router: Router,
+    pub openapi: OpenApi,
+    pub guards: Vec<RouteGuard>,
+}
+
+/// All routes of a server; `public_url` is what links begin with.
+pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
+    let rights = Arc::new(RoomRights(app.clone()));
+    let gate = Gate { accounts: app.accounts.clone(), rights };
+    let routes = GuardedRouter::<App>::new(gate.clone()).merge(accounts::routes(&gate, public_url));
+    let routes = notebooks::routes(routes);
+    let routes = cells::routes(routes);
+    let routes = runs::routes(routes);
+    let routes = kernels::routes(routes);
+    let routes = history::routes(routes);
+    let routes = access::routes(routes);
+    let routes = files::routes(routes, app.limits.max_import_bytes);
+    let routes = blobs::routes(routes);
+    let routes = status::routes(routes);
+    let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
+    let parts = routes.into_parts();
+    let openapi = status::described(parts.openapi);
+    let text = status::document(&openapi);
+    let router = parts.router.route("/api/openapi.json", get(move || status::serve_document(text)));
+    let open_document =
+        RouteGuard { method: Method::GET, path: "/api/openapi.json".to_owned(), guard: Guard::Public };
+    let guards = parts.guards.into_iter().chain([open_document]).collect();
+    let router = layered(router.with_state(app.clone()), app, allowed);
+    Routes { router, openapi, guards }
+}
+
+fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
+    let header = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+    };
+    // Blobs are compressed by nature; events are to arrive one by one.
+    let compressed = DefaultPredicate::new().and(NotForContentType::const_new("application/octet-stream"));
+    router
+        .fallback(not_found)
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(DefaultBodyLimit::max(app.limits.max_request_bytes))
+        .layer(CompressionLayer::new().compress_when(compressed))
+        .layer(axum::middleware::from_fn_with_state(allowed, check_origin))
+        .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header(header::REFERRER_POLICY, "no-referrer"))
+        .layer(header(header::CONTENT_SECURITY_POLICY, API_POLICY))
+        .layer(header(header::CACHE_CONTROL, "no-store"))
+        .layer(TraceLayer::new_for_http())
+}

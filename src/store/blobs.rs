@@ -15,6 +15,7 @@ use futures_util::stream::BoxStream;
 use futures_util::{Stream, StreamExt, TryStreamExt};
 use notarium_core::{Hash, Millis, NotebookId};
 use object_store::local::LocalFileSystem;
+use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
 use sha2::{Digest, Sha256};
@@ -79,6 +80,11 @@ impl Blobs {
             .map_err(|error| BlobError::Unavailable { reason: format!("{}: {error}", folder.display()) })?;
         let store = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true);
         Ok(Self::new(Arc::new(store), max_blob_bytes))
+    }
+
+    /// For tests: forgotten with the process.
+    pub fn memory(max_blob_bytes: u64) -> Self {
+        Self::new(Arc::new(InMemory::new()), max_blob_bytes)
     }
 
     /// Keeps blobs in any object store whose puts are durable.

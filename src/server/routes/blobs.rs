@@ -1,13 +1,11 @@
 //! Large parts of outputs: up by agents and imports, down by whoever may read the notebook.
 
-use std::pin::pin;
-
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
-use futures_util::StreamExt;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{BlobPart, Hash, NotebookId, Operation, Scope};
+use notarium_store::blobs::BlobContent;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -15,7 +13,7 @@ use utoipa_axum::routes;
 use crate::app::{App, is_agent};
 use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
-use crate::extract::{Params, too_large};
+use crate::extract::Params;
 use crate::files::parts::Part;
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -57,7 +55,7 @@ async fn upload_blob(
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }
     let media_type = media_type(request.headers());
-    let size_bytes = receive(&app, &notebook, &sha256, request.into_body()).await?;
+    let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
     blobs::record(&app, &authenticated, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
@@ -74,25 +72,6 @@ async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &N
     Err(Problem::forbidden("blobs are uploaded by runtime agents and by those who may edit: ask an owner"))
 }
 
-/// Streams the body into the blob store, counted and hashed; nothing is kept that is too large or another's.
-async fn receive(app: &App, notebook: &NotebookId, sha256: &Hash, body: Body) -> Result<u64, Problem> {
-    let limit = app.limits.max_blob_bytes as u64;
-    let mut upload = app.blobs.begin(notebook, sha256).await?;
-    let mut chunks = pin!(body.into_data_stream());
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk.map_err(|error| Problem::invalid(format!("the upload broke off: {error}")))?;
-        if upload.size_bytes() + chunk.len() as u64 > limit {
-            upload.abort().await;
-            return Err(too_large(format!("a blob has at most {limit} bytes")));
-        }
-        upload.write(chunk).await?;
-    }
-    match upload.finish().await? {
-        Some(size_bytes) => Ok(size_bytes),
-        None => Err(Problem::invalid("the bytes do not have that SHA-256: hash them again, and send them whole")),
-    }
-}
-
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     (value.len() <= 200).then(|| value.to_owned())
@@ -107,8 +86,7 @@ async fn download_blob(
     Params((notebook, sha256)): Params<(NotebookId, String)>,
 ) -> Result<Response, Problem> {
     let hash = parse_hash(&sha256)?;
-    let missing = || Problem::new(StatusCode::NOT_FOUND, "not_found", "this notebook has no such blob");
-    let (size_bytes, pieces) = app.blobs.stream(&notebook, &hash).await?.ok_or_else(missing)?;
+    let BlobContent { size_bytes, bytes } = app.blobs.get(&notebook, &hash).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
         (header::CONTENT_LENGTH, HeaderValue::from(size_bytes)),
@@ -118,7 +96,7 @@ async fn download_blob(
         // The bytes of a hash never change; who may see them can.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok((headers, Body::from_stream(pieces)).into_response())
+    Ok((headers, Body::from_stream(bytes)).into_response())
 }
 
 /// Keeps blobs of one notebook for another one as well.

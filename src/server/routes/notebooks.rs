@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
-use super::answers::{Answer, AtVersion, created, etag, execute};
-use crate::app::{App, CommandRequest, identity};
+use super::answers::{Answer, created, etag, execute};
+use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::blob_check;
 use crate::blobs;

@@ -1,0 +1,68 @@
+//! What guards ask about a notebook, answered by its room.
+
+use async_trait::async_trait;
+use notarium_core::{Command, Millis, NotebookId, Operation, RawJson, Rejection, RejectionCode, Role, Subject};
+
+use crate::app::{App, CommandRequest};
+use crate::auth::Authenticated;
+use crate::guard::NotebookRights;
+
+/// The rooms as [`NotebookRights`].
+pub struct RoomRights(pub App);
+
+impl RoomRights {
+    async fn execute(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<(), Rejection> {
+        let body = RawJson::of(command)
+            .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
+        let request = CommandRequest { id: None, expected_version: None, body };
+        self.0.execute(authenticated, notebook, request).await.map(|_| ())
+    }
+}
+
+#[async_trait]
+impl NotebookRights for RoomRights {
+    async fn require(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        operation: Operation,
+    ) -> Result<(), Rejection> {
+        let state = self.0.read(authenticated, notebook).await?;
+        if !state.role.may(operation) {
+            let role = state.role;
+            let message = format!("your role here is {role:?}, which does not allow {operation:?}: ask an owner");
+            return Err(Rejection::new(RejectionCode::Forbidden, message));
+        }
+        let scope = operation.scope();
+        if !authenticated.has(scope) {
+            let message = format!("this token lacks the scope {scope:?}: use one that has it");
+            return Err(Rejection::new(RejectionCode::Forbidden, message));
+        }
+        Ok(())
+    }
+
+    async fn grant(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+        role: Role,
+        expires_at: Option<Millis>,
+    ) -> Result<(), Rejection> {
+        self.execute(authenticated, notebook, &Command::GrantAccess { subject, role, expires_at }).await
+    }
+
+    async fn revoke(
+        &self,
+        authenticated: &Authenticated,
+        notebook: &NotebookId,
+        subject: Subject,
+    ) -> Result<(), Rejection> {
+        self.execute(authenticated, notebook, &Command::RevokeAccess { subject }).await
+    }
+}

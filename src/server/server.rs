@@ -1,0 +1,234 @@
+//! A server: started, running, stopped. The binary and the tests start it the same way.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use notarium_store::accounts::{AccountError, AccountStore};
+use notarium_store::{BlobError, Blobs, CatalogQuery, EventStore, StoreError};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::agents::Agents;
+use crate::app::{App, Parts};
+use crate::auth::Accounts;
+use crate::clock::Clock;
+use crate::limits::ServerLimits;
+use crate::origin::{AllowedOrigins, InvalidOrigin};
+use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
+use crate::routes;
+use crate::storage::{OpenStorage, Storage};
+
+/// Notebooks with work that are opened at a start in one round.
+const RESUME_PAGE: usize = 500;
+
+/// What a server is started with.
+#[derive(Clone)]
+pub struct ServerConfig {
+    pub storage: Storage,
+    /// Port 0: any free one.
+    pub listen: SocketAddr,
+    /// Addresses beside this machine's own under which pages and programs may reach the server, for instance
+    /// `https://notes.example.org`.
+    pub allowed_origins: Vec<String>,
+    /// What share links begin with, and an allowed origin; absent: the address that the server listens on.
+    pub public_url: Option<String>,
+    pub limits: ServerLimits,
+    pub rooms: RoomsConfig,
+    pub clock: Clock,
+}
+
+impl ServerConfig {
+    /// With defaults, on this machine alone.
+    pub fn new(storage: Storage) -> Self {
+        Self {
+            storage,
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            allowed_origins: Vec::new(),
+            public_url: None,
+            limits: ServerLimits::default(),
+            rooms: RoomsConfig::default(),
+            clock: Clock::system(),
+        }
+    }
+
+    /// With its data in a folder.
+    pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
+        Self::new(Storage::Folder(folder.into()))
+    }
+}
+
+/// Why a server did not start. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Accounts(#[from] AccountError),
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    #[error(transparent)]
+    Origin(#[from] InvalidOrigin),
+    #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
+    Listen { address: SocketAddr, reason: std::io::Error },
+}
+
+/// Starts servers.
+pub struct Server;
+
+/// A server that runs until it is shut down or the process ends.
+pub struct RunningServer {
+    pub local_addr: SocketAddr,
+    /// On the first start, and until somebody has used one: what the owner exchanges for a session.
+    pub owner_token: Option<String>,
+    app: App,
+    storage: OpenStorage,
+    serving: JoinHandle<()>,
+    work: JoinHandle<()>,
+}
+
+impl Server {
+    /// Opens the data, listens, and resumes what was under way.
+    pub async fn start(config: ServerConfig) -> Result<RunningServer, StartError> {
+        // A second call finds the first one's provider: that is the same one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let storage = config.storage.open(config.limits.max_blob_bytes as u64).await?;
+        let listen = config.listen;
+        let refused = |reason| StartError::Listen { address: listen, reason };
+        let listener = TcpListener::bind(listen).await.map_err(refused)?;
+        let local_addr = listener.local_addr().map_err(refused)?;
+        let allowed = allowed_origins(&config, local_addr)?;
+        let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone()).await?;
+        let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
+        let (notices, work) = mpsc::unbounded_channel();
+        let app = app(&config, &storage, accounts, notices);
+        let work = tokio::spawn(route_work(app.agents.clone(), work));
+        let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
+        let router = routes::all(&app, allowed, &public_url).router;
+        let serving = tokio::spawn(serve(listener, router, app.stopping.clone()));
+        resume(&app).await?;
+        tracing::info!(address = %local_addr, "the server is ready");
+        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work })
+    }
+}
+
+fn allowed_origins(config: &ServerConfig, local: SocketAddr) -> Result<AllowedOrigins, InvalidOrigin> {
+    let own = AllowedOrigins::loopback(local.port());
+    config.allowed_origins.iter().chain(&config.public_url).try_fold(own, |allowed, origin| allowed.and(origin))
+}
+
+fn app(
+    config: &ServerConfig,
+    storage: &OpenStorage,
+    accounts: Accounts,
+    notices: mpsc::UnboundedSender<WorkNotice>,
+) -> App {
+    App::new(Parts {
+        store: storage.events.clone(),
+        blobs: storage.blobs.clone(),
+        rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
+        accounts,
+        agents: Agents::default(),
+        clock: config.clock.clone(),
+        limits: config.limits.clone(),
+        stopping: CancellationToken::new(),
+        is_ready: AtomicBool::new(false),
+        sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
+        last_client: AtomicU64::new(0),
+    })
+}
+
+async fn serve(listener: TcpListener, router: axum::Router, stopping: CancellationToken) {
+    let listener = listener.tap_io(|stream| {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection keeps its delay");
+        }
+    });
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let stopped = async move { stopping.cancelled().await };
+    if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).await {
+        tracing::error!(%error, "the server stopped serving");
+    }
+}
+
+/// Brings news about wanted kernels to the agents.
+async fn route_work(agents: Agents, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
+    while let Some(notice) = notices.recv().await {
+        agents.note(notice);
+    }
+}
+
+/// Catches the list of notebooks up with the log, then opens those with work: their launches are offered again, and the
+/// leases of what ran begin anew.
+async fn resume(app: &App) -> Result<(), StoreError> {
+    let caught_up = app.rooms.catch_up_catalog().await?;
+    let mut query = CatalogQuery { has_work: Some(true), limit: RESUME_PAGE, ..CatalogQuery::default() };
+    let mut resumed = 0;
+    loop {
+        let page = app.store.catalog(query.clone()).await?;
+        resumed += page.entries.len();
+        for entry in page.entries {
+            app.rooms.open(&entry.notebook_id);
+        }
+        if page.next.is_none() {
+            break;
+        }
+        query.after = page.next;
+    }
+    app.is_ready.store(true, Ordering::SeqCst);
+    tracing::info!(caught_up, resumed, "what was under way is watched again");
+    Ok(())
+}
+
+impl RunningServer {
+    /// `http://127.0.0.1:PORT`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.local_addr)
+    }
+
+    /// The server's parts, for tests and for what runs in the same process.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Tells every connection, lets what is under way end, writes what is left, and releases the data.
+    pub async fn shut_down(self) {
+        let patience = self.app.limits.drain_timeout;
+        self.app.stopping.cancel();
+        if !self.drained(patience).await {
+            tracing::warn!(?patience, "connections did not end in time: they are cut");
+        }
+        let Self { app, storage, serving, work, .. } = self;
+        serving.abort();
+        app.rooms.shut_down().await;
+        work.abort();
+        drop(app);
+        storage.close().await;
+    }
+
+    /// Whether every socket and request ended in time.
+    async fn drained(&self, patience: Duration) -> bool {
+        let all = u32::try_from(self.app.limits.max_sockets).unwrap_or(u32::MAX);
+        let sockets = self.app.sockets.acquire_many(all);
+        let requests = async {
+            while !self.serving.is_finished() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let both = async { tokio::join!(sockets, requests).0.is_ok() };
+        tokio::time::timeout(patience, both).await.unwrap_or(false)
+    }
+}
+
+/// The stores behind a server, for those who bring their own.
+#[derive(Clone)]
+pub struct Stores {
+    pub events: Arc<dyn EventStore>,
+    pub accounts: Arc<dyn AccountStore>,
+    pub blobs: Blobs,
+}
