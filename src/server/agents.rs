@@ -32,7 +32,13 @@ struct Agent {
 
 impl Agents {
     /// An agent says what it can launch; it hears at once of everything that waits for that.
-    pub fn offer(&self, client: ClientId, authenticated: Authenticated, outbox: Outbox, offers: Vec<OfferedKernelspec>) {
+    pub fn offer(
+        &self,
+        client: ClientId,
+        authenticated: Authenticated,
+        outbox: Outbox,
+        offers: Vec<OfferedKernelspec>,
+    ) {
         let mut state = self.state();
         let agent = Agent { authenticated, outbox, offers };
         for ((notebook, session), kernelspec) in &state.wanted {

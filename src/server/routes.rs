@@ -61,8 +61,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let openapi = status::described(parts.openapi);
     let text = status::document(&openapi);
     let router = parts.router.route("/api/openapi.json", get(move || status::serve_document(text)));
-    let open_document =
-        RouteGuard { method: Method::GET, path: "/api/openapi.json".to_owned(), guard: Guard::Public };
+    let open_document = RouteGuard { method: Method::GET, path: "/api/openapi.json".to_owned(), guard: Guard::Public };
     let guards = parts.guards.into_iter().chain([open_document]).collect();
     let router = layered(router.with_state(app.clone()), app, allowed);
     Routes { router, openapi, guards }

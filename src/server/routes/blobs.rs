@@ -13,11 +13,11 @@ use utoipa_axum::routes;
 use crate::app::{App, is_agent};
 use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
+use crate::blobs::{self, Kept};
 use crate::extract::Params;
 use crate::files::parts::Part;
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
-use crate::blobs::{self, Kept};
 
 /// Nothing that a browser would run in the name of this server.
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";

@@ -187,12 +187,17 @@ async fn load(app: &App, state: &Notebook) -> Result<BTreeMap<String, Bytes>, Pr
 
 /// An attachment named after the title (RFC 6266), whatever is in it.
 fn disposition(title: &str) -> HeaderValue {
-    let plain: String = title.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
+    let plain: String =
+        title.chars().map(|c| if c.is_ascii_alphanumeric() || "-_. ".contains(c) { c } else { '_' }).collect();
     let encoded: String = title.bytes().map(percent).collect();
     let text = format!("attachment; filename=\"{plain}.ipynb\"; filename*=UTF-8''{encoded}.ipynb");
     HeaderValue::from_str(&text).unwrap_or_else(|_| HeaderValue::from_static("attachment"))
 }
 
 fn percent(byte: u8) -> String {
-    if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+    if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) {
+        char::from(byte).to_string()
+    } else {
+        format!("%{byte:02X}")
+    }
 }

@@ -192,7 +192,10 @@ async fn requested(
             before = Some(stored.envelope.version);
             if stored.envelope.event_type == "ExecutionRequested"
                 && let Ok(Recorded { event: Event::ExecutionRequested(event), .. }) = stored.typed()
-                && query.cell.as_deref().is_none_or(|cell| event.subject.cell_id().is_some_and(|id| id.as_str() == cell))
+                && query
+                    .cell
+                    .as_deref()
+                    .is_none_or(|cell| event.subject.cell_id().is_some_and(|id| id.as_str() == cell))
             {
                 ids.push(event.execution_id);
             }

@@ -23,10 +23,12 @@ const STYLE: &str = include_str!("../page/style.css");
 const PAGE: &str = include_str!("../page/index.html");
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .routes(Guard::Public, routes!(alive))
-        .routes(Guard::Public, routes!(ready))
-        .route(Guard::Public, Method::GET, "/", axum::routing::get(page))
+    router.routes(Guard::Public, routes!(alive)).routes(Guard::Public, routes!(ready)).route(
+        Guard::Public,
+        Method::GET,
+        "/",
+        axum::routing::get(page),
+    )
 }
 
 #[derive(Debug, Serialize, ToSchema)]

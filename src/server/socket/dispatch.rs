@@ -62,7 +62,9 @@ impl Session {
     /// Does what a frame asks for.
     pub async fn handle(&mut self, text: &Utf8Bytes, follow: &mut Follow) -> Done {
         match parse(text)? {
-            ClientMessage::Hello(_) => Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token")),
+            ClientMessage::Hello(_) => {
+                Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"))
+            }
             ClientMessage::Refresh { token } => self.refresh(token, follow).await,
             ClientMessage::Subscribe(message) => self.subscribe(message),
             ClientMessage::Unsubscribe { notebook } => {
@@ -84,10 +86,8 @@ impl Session {
     // --- who it is ---
 
     async fn refresh(&mut self, token: String, follow: &mut Follow) -> Done {
-        let (authenticated, followed) = let_in(&self.app, Some(token)).await.map_err(|error| ErrorMessage {
-            fatal: false,
-            ..refusal(&error)
-        })?;
+        let (authenticated, followed) =
+            let_in(&self.app, Some(token)).await.map_err(|error| ErrorMessage { fatal: false, ..refusal(&error) })?;
         if authenticated.actor != self.authenticated.actor {
             return Err(problem(ErrorCode::Forbidden, "that token is another account's: open a connection for it"));
         }
@@ -189,7 +189,10 @@ impl Session {
         if is_agent(&self.authenticated.actor) && self.authenticated.has(Scope::Agent) {
             return Ok(());
         }
-        Err(problem(ErrorCode::Forbidden, "only runtime agents offer and report kernels: connect with an agent's token"))
+        Err(problem(
+            ErrorCode::Forbidden,
+            "only runtime agents offer and report kernels: connect with an agent's token",
+        ))
     }
 
     fn offer(&mut self, mut kernelspecs: Vec<OfferedKernelspec>) -> Done {

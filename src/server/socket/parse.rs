@@ -25,7 +25,9 @@ fn explain(text: &str, error: &serde_json::Error) -> ErrorMessage {
             let names = NAMES.join(", ");
             problem(ErrorCode::UnknownMessage, format!("there is no message '{name}': use one of {names}"))
         }
-        _ => problem(ErrorCode::Malformed, format!("a frame is a JSON object with one key, its message's name: {error}")),
+        _ => {
+            problem(ErrorCode::Malformed, format!("a frame is a JSON object with one key, its message's name: {error}"))
+        }
     }
 }
 
@@ -57,7 +59,11 @@ mod tests {
             assert!(!error.contains("unknown variant"), "{name}: {error}");
         }
         let all = serde_json::from_str::<ClientMessage>("{\"x\":7}").unwrap_err().to_string();
-        assert_eq!(all.matches('`').count(), 2 * (NAMES.len() + 1), "the wire has a message that is missing here: {all}");
+        assert_eq!(
+            all.matches('`').count(),
+            2 * (NAMES.len() + 1),
+            "the wire has a message that is missing here: {all}"
+        );
     }
 
     #[test]
