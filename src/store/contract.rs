@@ -76,6 +76,12 @@ impl Author {
         Self { notebook_id: notebook(name), head: Head::START, context, commands: 0 }
     }
 
+    /// Goes on where an earlier process ended.
+    pub(crate) fn resume(&mut self, head: Head) {
+        self.head = head;
+        self.commands = head.version;
+    }
+
     fn command(&mut self) -> CommandRecord {
         CommandRecord {
             actor: self.context.actor.key(),
@@ -117,9 +123,9 @@ impl Author {
     }
 
     fn execute(&mut self, execution: &str) -> Append {
-        let assigned = format!(r#"{{"execution_id":"{execution}","kernel_session":"k","fence":1}}"#);
-        let ended = format!(r#"{{"execution_id":"{execution}","output_seq":1,"ok":true}}"#);
-        self.append(&[("ExecutionAssigned", &assigned), ("ExecutionCompleted", &ended)])
+        let started = format!(r#"{{"execution_id":"{execution}","output_seq":1}}"#);
+        let ended = format!(r#"{{"execution_id":"{execution}","output_seq":2,"ok":true}}"#);
+        self.append(&[("ExecutionStarted", &started), ("ExecutionCompleted", &ended)])
     }
 }
 
