@@ -1,1 +1,25 @@
-fn main() {}
+//! The `notarium` program: wiring only. The commands are in `cli/`.
+
+mod cli;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    // First of all: mixed TLS features would make `wss://` panic otherwise.
+    notarium_agent::connection::install_tls_provider();
+    let arguments = cli::Arguments::parse();
+    cli::logs::install(&arguments);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return cli::Failure::failed(format!("the runtime cannot start: {error}")).report(),
+    };
+    let ended = runtime.block_on(cli::run(arguments));
+    // A thread that still reads the terminal must not hold the program back.
+    runtime.shutdown_background();
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

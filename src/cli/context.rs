@@ -1,0 +1,79 @@
+//! Which server a command talks to, and as whom.
+
+use notarium_agent::connection::ConnectOptions;
+
+use super::client::Client;
+use super::config::Config;
+use super::{Failure, Global};
+
+/// What every command is given.
+#[derive(Debug, Clone)]
+pub struct Context {
+    pub global: Global,
+}
+
+/// A server and the token for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Access {
+    /// `http://…` or `https://…`, without a slash at its end.
+    pub server: String,
+    pub token: String,
+}
+
+impl Context {
+    pub fn new(global: Global) -> Self {
+        Self { global }
+    }
+
+    /// The server: flag or variable, else the stored one.
+    pub fn server(&self) -> Result<String, Failure> {
+        let server = match self.global.server.clone() {
+            Some(server) => Some(server),
+            None => Config::load()?.server,
+        };
+        let unknown = "no server is known: pass --server URL, set NOTARIUM_SERVER, or use `notarium login`";
+        http_address(&server.ok_or_else(|| Failure::usage(unknown))?)
+    }
+
+    /// The server and a token. A stored token goes to the server that it was stored for, and to no other.
+    pub fn access(&self) -> Result<Access, Failure> {
+        let server = self.server()?;
+        if let Some(token) = self.global.token.clone() {
+            return Ok(Access { server, token });
+        }
+        let config = Config::load()?;
+        let stored_for = config.server.as_deref().map(http_address).transpose()?;
+        match config.token.filter(|_| stored_for.as_ref() == Some(&server)) {
+            Some(token) => Ok(Access { server, token }),
+            None => Err(Failure::connection(format!(
+                "no token for {server}: pass --token, set NOTARIUM_TOKEN, or use `notarium login --server {server}`"
+            ))),
+        }
+    }
+
+    /// A client for REST.
+    pub fn client(&self) -> Result<Client, Failure> {
+        Client::new(self.access()?)
+    }
+
+    /// For the socket.
+    pub fn connect_options(&self) -> Result<ConnectOptions, Failure> {
+        let Access { server, token } = self.access()?;
+        Ok(ConnectOptions::new(server, token, concat!("notarium ", env!("CARGO_PKG_VERSION"))))
+    }
+}
+
+/// The address as HTTP: `ws` and `wss` are the same server.
+fn http_address(server: &str) -> Result<String, Failure> {
+    let address = server.trim().trim_end_matches('/');
+    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
+    let scheme = match scheme {
+        "http" | "ws" => "http",
+        "https" | "wss" => "https",
+        _ => "",
+    };
+    match scheme.is_empty() || rest.is_empty() {
+        true => Err(Failure::usage(format!("'{server}' is no server address: use http://host:port or https://host"))),
+        false => Ok(format!("{scheme}://{rest}")),
+    }
+}

@@ -1,0 +1,71 @@
+//! How a command fails: one sentence that says what to do, and an exit code.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use notarium_agent::connection::{CommandError, ConnectError};
+
+/// Why a command did not do what was asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub message: String,
+}
+
+/// The exit code of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// 1: a run, a check or a request failed.
+    Failed = 1,
+    /// 2: the command line is wrong.
+    Usage = 2,
+    /// 3: no connection, or the server does not accept the token.
+    Connection = 3,
+}
+
+impl Failure {
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Failed, message: message.into() }
+    }
+
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Usage, message: message.into() }
+    }
+
+    pub fn connection(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Connection, message: message.into() }
+    }
+
+    /// Says it on standard error.
+    pub fn report(&self) -> ExitCode {
+        eprintln!("notarium: {}", self.message);
+        ExitCode::from(self.kind as u8)
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Self {
+        Self::connection(error.to_string())
+    }
+}
+
+impl From<CommandError> for Failure {
+    fn from(error: CommandError) -> Self {
+        match error {
+            CommandError::Rejected(reject) => Self::failed(reject.message),
+            CommandError::Connection(error) => error.into(),
+        }
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::failed(format!("{error:#}"))
+    }
+}

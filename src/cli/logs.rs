@@ -1,0 +1,16 @@
+//! Logs on standard error; standard output belongs to the commands.
+
+use tracing_subscriber::EnvFilter;
+
+use super::Arguments;
+
+/// Starts to log. A filter that cannot be read is said, and the default taken.
+pub fn install(arguments: &Arguments) {
+    let default = arguments.command.default_log();
+    let wanted = arguments.global.log.as_deref().unwrap_or(default);
+    let filter = EnvFilter::try_new(wanted).unwrap_or_else(|error| {
+        eprintln!("notarium: --log '{wanted}' is no filter ({error}); logging '{default}'");
+        EnvFilter::new(default)
+    });
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
