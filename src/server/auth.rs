@@ -15,6 +15,8 @@ mod follow;
 mod grants;
 mod passwords;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod throttle;
 mod token_text;
 mod values;
@@ -24,7 +26,7 @@ pub use authenticated::{Authenticated, Placements};
 pub use follow::{FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use passwords::PasswordCost;
-pub use sessions::{NewProfile, SignedIn, issue_owner_token};
+pub use sessions::{NewProfile, SignedIn, issue_owner_token, issue_owner_token_in};
 pub use token_text::{TokenText, bearer};
 
 use notarium_core::Millis;

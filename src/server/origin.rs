@@ -134,7 +134,7 @@ mod tests {
         for (name, value) in headers {
             map.append(name, HeaderValue::from_str(value).unwrap());
         }
-        allowed.check(&map, &Uri::from_static("/api/me")).err().map(|problem| problem.code)
+        allowed.check(&map, &Uri::from_static("/api/me")).err().map(|problem| problem.code.clone())
     }
 
     fn host(value: &str) -> (HeaderName, &str) {
@@ -191,5 +191,25 @@ mod tests {
         {
             assert!(AllowedOrigins::default().and(bad).is_err(), "{bad}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_layer_stands_before_every_route() {
+        use axum::body::Body;
+        use tower::ServiceExt;
+
+        let allowed = AllowedOrigins::loopback(8000);
+        let app = axum::Router::new()
+            .route("/", axum::routing::get(|| async { "here" }))
+            .layer(axum::middleware::from_fn_with_state(allowed, check_origin));
+        let status = async |host: &str, origin: Option<&str>| {
+            let request = Request::get("/").header(header::HOST, host);
+            let request = origin.into_iter().fold(request, |request, origin| request.header(header::ORIGIN, origin));
+            app.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap().status().as_u16()
+        };
+        assert_eq!(status("localhost:8000", None).await, 200);
+        assert_eq!(status("localhost:8000", Some("http://localhost:8000")).await, 200);
+        assert_eq!(status("evil.example:8000", None).await, 403);
+        assert_eq!(status("localhost:8000", Some("https://evil.example")).await, 403);
     }
 }

@@ -1,5 +1,7 @@
 //! Every error over HTTP: `application/problem+json` (RFC 9457).
 
+use std::ops::Deref;
+
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use notarium_core::{Rejection, RejectionCode, Version};
@@ -9,9 +11,9 @@ use serde::Serialize;
 
 use crate::auth::AuthError;
 
-/// A refusal or a fault, as a client sees it.
+/// What a [`Problem`] says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct Problem {
+pub struct ProblemDetails {
     /// Names the kind: `about:blank` where `code` says it all.
     #[serde(rename = "type")]
     #[schema(rename = "type")]
@@ -33,9 +35,21 @@ pub struct Problem {
     pub retry_after: Option<u64>,
 }
 
+/// A refusal or a fault, as a client sees it. Boxed: it travels in every `Result`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+#[serde(transparent)]
+pub struct Problem(Box<ProblemDetails>);
+
+impl Deref for Problem {
+    type Target = ProblemDetails;
+    fn deref(&self) -> &ProblemDetails {
+        &self.0
+    }
+}
+
 impl Problem {
     pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(ProblemDetails {
             problem_type: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or("Error").to_owned(),
             status: status.as_u16(),
@@ -44,7 +58,7 @@ impl Problem {
             expected_version: None,
             actual_version: None,
             retry_after: None,
-        }
+        }))
     }
 
     pub fn forbidden(detail: impl Into<String>) -> Self {
@@ -113,11 +127,10 @@ fn wire_name(code: RejectionCode) -> String {
 
 impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Self {
-        Self {
-            expected_version: rejection.expected_version,
-            actual_version: rejection.actual_version,
-            ..Self::new(status_of(rejection.code), &wire_name(rejection.code), rejection.message)
-        }
+        let mut problem = Self::new(status_of(rejection.code), &wire_name(rejection.code), rejection.message);
+        problem.0.expected_version = rejection.expected_version;
+        problem.0.actual_version = rejection.actual_version;
+        problem
     }
 }
 
@@ -132,8 +145,9 @@ impl From<AuthError> for Problem {
             AuthError::OneTime => (StatusCode::UNAUTHORIZED, "one_time_token"),
             AuthError::WrongPassword => (StatusCode::UNAUTHORIZED, "wrong_password"),
             AuthError::TooManyAttempts { retry_after_ms } => {
-                let problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
-                return Self { retry_after: Some(retry_after_ms.div_ceil(1000)), ..problem };
+                let mut problem = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_attempts", detail);
+                problem.0.retry_after = Some(retry_after_ms.div_ceil(1000));
+                return problem;
             }
             AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
             AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
@@ -170,5 +184,49 @@ impl From<StoreError> for Problem {
 impl From<ForbiddenScope> for Problem {
     fn from(error: ForbiddenScope) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "forbidden_scope", error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conflict_names_both_versions() {
+        let problem = Problem::from(Rejection::conflict("the cell", 3, 5));
+        let expected = serde_json::json!({
+            "type": "about:blank",
+            "title": "Conflict",
+            "status": 409,
+            "code": "conflict",
+            "detail": "the cell is at version 5, not 3: read it again and decide on what it is now",
+            "expected_version": 3,
+            "actual_version": 5,
+        });
+        assert_eq!(serde_json::to_value(&problem).unwrap(), expected);
+    }
+
+    #[test]
+    fn the_store_s_reasons_are_not_told() {
+        let problem = Problem::from(StoreError::ReadOnly { path: "/secret/place".to_owned() });
+        assert_eq!((problem.status, problem.code.as_str()), (503, "unavailable"));
+        assert!(!problem.detail.contains("secret"));
+    }
+
+    #[test]
+    fn every_code_has_its_status_and_its_wire_name() {
+        let cases = [
+            (RejectionCode::Forbidden, 403, "forbidden"),
+            (RejectionCode::UnknownNotebook, 404, "unknown_notebook"),
+            (RejectionCode::CellDeleted, 410, "cell_deleted"),
+            (RejectionCode::InvalidChange, 400, "invalid_change"),
+            (RejectionCode::LimitExceeded, 413, "limit_exceeded"),
+            (RejectionCode::Unavailable, 503, "unavailable"),
+            (RejectionCode::CommandIdReused, 409, "command_id_reused"),
+        ];
+        for (code, status, name) in cases {
+            let problem = Problem::from(Rejection::new(code, "why"));
+            assert_eq!((problem.status, problem.code.as_str()), (status, name));
+        }
     }
 }

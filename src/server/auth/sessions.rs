@@ -1,11 +1,14 @@
 //! Signing in and out: passwords, one-time tokens, sessions.
 
 use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
 
 use notarium_core::{Actor, Millis};
+use notarium_store::Sqlite;
 use notarium_store::accounts::{
-    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, Token, TokenFilter, TokenHolder, TokenKind,
-    TokenScopes, User,
+    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, SqliteAccountStore, Token, TokenFilter,
+    TokenHolder, TokenKind, TokenScopes, User,
 };
 use ulid::Ulid;
 
@@ -268,6 +271,16 @@ pub async fn issue_owner_token(store: &dyn AccountStore, now: Millis) -> Result<
     ];
     store.apply(&changes, &system_audit("user.owner_token", &owner, now)).await?;
     Ok(one_time)
+}
+
+/// [`issue_owner_token`] in a data folder. Refused while a server uses it: administrators reset passwords over HTTP.
+pub async fn issue_owner_token_in(data: &Path, now: Millis) -> Result<OneTimeToken, AccountError> {
+    let database = Arc::new(Sqlite::open(data).await?);
+    let issued = issue_owner_token(&SqliteAccountStore::new(database.clone()), now).await;
+    if let Some(database) = Arc::into_inner(database) {
+        database.close().await;
+    }
+    issued
 }
 
 async fn first_admin(store: &dyn AccountStore) -> Result<User, AccountError> {

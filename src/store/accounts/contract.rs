@@ -10,15 +10,27 @@ type Store = Arc<dyn AccountStore>;
 
 /// Runs every case, each on a store of its own.
 pub(super) async fn run(fresh: impl AsyncFn() -> Store) {
+    run_people(&fresh).await;
+    run_tokens(&fresh).await;
+    run_the_rest(&fresh).await;
+}
+
+async fn run_people(fresh: &impl AsyncFn() -> Store) {
     users_are_found_by_id_and_login(fresh().await).await;
     a_login_is_taken_once(fresh().await).await;
     changes_are_made_together_or_not_at_all(fresh().await).await;
     the_last_admin_stays(fresh().await).await;
     deactivating_revokes_what_the_person_holds_or_made(fresh().await).await;
+}
+
+async fn run_tokens(fresh: &impl AsyncFn() -> Store) {
     a_one_time_token_is_spent_once(fresh().await).await;
     tokens_come_back_as_they_were_written(fresh().await).await;
     tokens_of_a_person_are_revoked_by_kind(fresh().await).await;
     ended_tokens_are_forgotten(fresh().await).await;
+}
+
+async fn run_the_rest(fresh: &impl AsyncFn() -> Store) {
     a_workspace_keeps_an_owner(fresh().await).await;
     notebooks_are_placed_in_one_workspace(fresh().await).await;
     share_links_live_until_revoked(fresh().await).await;
@@ -195,8 +207,9 @@ async fn tokens_come_back_as_they_were_written(store: Store) {
     assert_eq!(store.token(&agent.id).await.unwrap(), Some(agent.clone()));
     let of_user = store.tokens(&TokenFilter::OfUser(ann.clone()), 10).await.unwrap();
     assert_eq!(of_user, [session, api], "newest first");
-    assert_eq!(store.tokens(&TokenFilter::AgentsBy(ann), 10).await.unwrap(), [agent.clone()]);
-    assert_eq!(store.tokens(&TokenFilter::AllAgents, 10).await.unwrap(), [agent.clone()]);
+    let agents = vec![agent.clone()];
+    assert_eq!(store.tokens(&TokenFilter::AgentsBy(ann), 10).await.unwrap(), agents);
+    assert_eq!(store.tokens(&TokenFilter::AllAgents, 10).await.unwrap(), agents);
     store.touch_token(&agent.id, 77).await.unwrap();
     store.touch_token(&agent.id, 70).await.unwrap();
     assert_eq!(store.token(&agent.id).await.unwrap().unwrap().last_used_at, Some(77));
@@ -252,8 +265,9 @@ async fn a_workspace_keeps_an_owner(store: Store) {
     let rename = AccountChange::RenameWorkspace { workspace: lab.clone(), name: "Laboratory".to_owned() };
     apply(&store, &[member(&bob, Some(Role::Owner)), member(&ann, None), rename]).await.unwrap();
     let left = Membership { workspace_id: lab.clone(), user_id: bob.clone(), role: Role::Owner };
-    assert_eq!(store.members(&lab).await.unwrap(), [left.clone()]);
-    assert_eq!(store.memberships(&bob).await.unwrap(), [left]);
+    let left = vec![left];
+    assert_eq!(store.members(&lab).await.unwrap(), left);
+    assert_eq!(store.memberships(&bob).await.unwrap(), left);
     assert_eq!(store.memberships(&ann).await.unwrap(), []);
     assert_eq!(store.workspaces(None, 5).await.unwrap()[0].name, "Laboratory");
     assert_eq!(store.workspaces(Some(&lab), 5).await.unwrap(), []);
@@ -355,6 +369,21 @@ mod backends {
         })
         .await;
     }
+}
+
+#[tokio::test]
+async fn a_tampered_row_makes_no_agent_a_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Arc::new(crate::Sqlite::open(folder.path()).await.unwrap());
+    let store: Store = Arc::new(SqliteAccountStore::new(database.clone()));
+    with_ann(&store).await;
+    let agent = token("gpu", TokenKind::Agent, "ann", 1);
+    apply(&store, &[AccountChange::CreateToken(agent.clone())]).await.unwrap();
+    let mut transaction = database.begin().await.unwrap();
+    let sql = r#"UPDATE tokens SET scopes = '["read","agent","confirm","admin"]'"#;
+    sqlx::query(sql).execute(&mut *transaction).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(store.token(&agent.id).await.unwrap().unwrap().scopes.scopes(), &[Scope::Read, Scope::Agent].into());
 }
 
 #[test]

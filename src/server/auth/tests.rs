@@ -1,0 +1,225 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use notarium_core::{Actor, Millis, Scope, TokenId, UserId};
+use notarium_store::Sqlite;
+use notarium_store::accounts::{
+    AccountChange, AccountStore, Coverage, MemoryAccountStore, SqliteAccountStore, TokenFilter, TokenKind,
+};
+
+use super::cache::{Cached, TokenCache};
+use super::*;
+use crate::clock::Clock;
+
+const START: Millis = 1_700_000_000_000;
+const MINUTE: Millis = 60_000;
+
+async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
+    let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 } };
+    let store = Arc::new(MemoryAccountStore::new());
+    Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap()
+}
+
+async fn owner(accounts: &Accounts) -> SignedIn {
+    let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
+    accounts.exchange(&printed, None, None, None, "").await.unwrap()
+}
+
+// --- the text of a token ---
+
+#[test]
+fn a_token_says_what_it_is_and_debug_hides_the_secret() {
+    let text = TokenText::generate(TokenKind::Agent, TokenId::new("01ABC").unwrap()).unwrap();
+    let revealed = text.reveal();
+    let secret = revealed.strip_prefix("nt_agent_01ABC_").unwrap();
+    assert_eq!(secret.len(), 64);
+    assert_eq!(TokenText::parse(&revealed), Some(text.clone()));
+    assert_eq!(format!("{text:?}"), "nt_agent_01ABC_…");
+    let other = TokenText::generate(TokenKind::Agent, TokenId::new("01ABC").unwrap()).unwrap();
+    assert_ne!(other.reveal(), revealed);
+}
+
+#[test]
+fn what_is_no_token_is_not_read() {
+    let secret = "a".repeat(64);
+    assert!(TokenText::parse(&format!("nt_api_id_{secret}")).is_some());
+    let bad = [
+        String::new(),
+        "nt_".to_owned(),
+        format!("xx_api_id_{secret}"),
+        format!("nt_root_id_{secret}"),
+        format!("nt_api_{secret}"),
+        format!("nt_api__{secret}"),
+        format!("nt_api_id_{secret}a"),
+        format!("nt_api_id_{}", &secret[1..]),
+        format!("nt_api_id_{}g", &secret[1..]),
+        format!("nt_api_i d_{secret}"),
+        format!("nt_api_{}_{secret}", "i".repeat(200)),
+        format!(" nt_api_id_{secret}"),
+    ];
+    for text in bad {
+        assert_eq!(TokenText::parse(&text), None, "{text}");
+    }
+}
+
+#[test]
+fn the_bearer_header_is_read_and_no_other() {
+    let read = |value: &str| {
+        let mut headers = http::HeaderMap::new();
+        headers.insert(http::header::AUTHORIZATION, value.parse().unwrap());
+        bearer(&headers).map(str::to_owned)
+    };
+    assert_eq!(read("Bearer abc").as_deref(), Some("abc"));
+    assert_eq!(read("bearer  abc").as_deref(), Some("abc"));
+    assert_eq!(read("Basic abc"), None);
+    assert_eq!(read("Bearerabc"), None);
+    assert_eq!(bearer(&http::HeaderMap::new()), None);
+}
+
+// --- authentication ---
+
+#[tokio::test]
+async fn the_secret_counts_even_when_the_token_is_cached() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let good = session.text.reveal();
+    let forged = format!("nt_session_{}_{}", session.text.id, "0".repeat(64));
+    assert_eq!(accounts.authenticate(&forged).await.unwrap_err(), AuthError::Invalid, "not cached");
+    accounts.authenticate(&good).await.unwrap();
+    assert_eq!(accounts.authenticate(&forged).await.unwrap_err(), AuthError::Invalid, "cached");
+    let other_kind = good.replace("nt_session_", "nt_api_");
+    assert_eq!(accounts.authenticate(&other_kind).await.unwrap_err(), AuthError::Invalid);
+    let as_link = good.replace("nt_session_", "nt_share_");
+    assert_eq!(accounts.authenticate(&as_link).await.unwrap_err(), AuthError::Invalid);
+}
+
+#[tokio::test]
+async fn a_stranger_does_not_learn_that_a_token_was_revoked() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let who = accounts.authenticate(&session.text.reveal()).await.unwrap();
+    accounts.sign_out(&who).await.unwrap();
+    let forged = format!("nt_session_{}_{}", session.text.id, "0".repeat(64));
+    assert_eq!(accounts.authenticate(&forged).await.unwrap_err(), AuthError::Invalid);
+    assert_eq!(accounts.authenticate(&session.text.reveal()).await.unwrap_err(), AuthError::Revoked);
+}
+
+#[tokio::test]
+async fn what_was_read_before_a_revocation_is_not_cached_after_it() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let authenticated = accounts.authenticate(&session.text.reveal()).await.unwrap();
+    let (cache, id) = (TokenCache::default(), session.text.id.clone());
+    let cached = Cached { secret_hash: session.text.secret_hash(), authenticated, touched_at: 0 };
+    let generation = cache.generation();
+    cache.forget(&Revocation::Token(id.clone()));
+    cache.put(id.clone(), cached.clone(), generation);
+    assert!(cache.get(&id).is_none());
+    cache.put(id.clone(), cached, cache.generation());
+    cache.forget(&Revocation::User(UserId::new("somebody-else").unwrap()));
+    assert!(cache.get(&id).is_some());
+    cache.forget(&Revocation::Token(id.clone()));
+    assert!(cache.get(&id).is_none());
+}
+
+#[tokio::test]
+async fn following_begins_with_what_is_true_now() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let who = accounts.authenticate(&session.text.reveal()).await.unwrap();
+    accounts.sign_out(&who).await.unwrap();
+    assert_eq!(accounts.follow(&who).await.err(), Some(AuthError::Revoked));
+}
+
+#[tokio::test]
+async fn a_connection_that_missed_revocations_asks_again() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let who = accounts.authenticate(&session.text.reveal()).await.unwrap();
+    let mut followed = accounts.follow(&who).await.unwrap();
+    accounts.sign_out(&who).await.unwrap();
+    for number in 0..1_000 {
+        let token = TokenId::new(format!("t{number}")).unwrap();
+        // Unknown tokens are refused; what matters is that the queue of others' revocations ran over.
+        let place = AccountChange::PlaceNotebook {
+            notebook: notarium_core::NotebookId::new(token.as_str()).unwrap(),
+            workspace: None,
+        };
+        accounts.change(&[place], accounts.audit(&Actor::System, "test", token)).await.unwrap();
+    }
+    assert_eq!(followed.changed().await.unwrap_err(), AuthError::Revoked);
+}
+
+#[tokio::test]
+async fn use_is_noted_coarsely() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let text = session.text.reveal();
+    let last_used = async || {
+        // The note is written beside the request: it lands within a few turns of the runtime.
+        let mut last = None;
+        for _ in 0..1_000 {
+            tokio::task::yield_now().await;
+            last = accounts.store().token(&session.text.id).await.unwrap().unwrap().last_used_at;
+        }
+        last
+    };
+    accounts.authenticate(&text).await.unwrap();
+    assert_eq!(last_used().await, Some(START));
+    clock.store(START + 9 * MINUTE, Ordering::SeqCst);
+    accounts.authenticate(&text).await.unwrap();
+    assert_eq!(last_used().await, Some(START));
+    clock.store(START + 10 * MINUTE, Ordering::SeqCst);
+    accounts.authenticate(&text).await.unwrap();
+    assert_eq!(last_used().await, Some(START + 10 * MINUTE));
+}
+
+#[tokio::test]
+async fn an_agent_is_no_person() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let session = owner(&accounts).await;
+    let who = accounts.authenticate(&session.text.reveal()).await.unwrap();
+    let new = NewAgent { name: "GPU".to_owned(), coverage: Coverage::All, expires_at: None };
+    let agent = accounts.create_agent(&who, new).await.unwrap();
+    let agent = accounts.authenticate(&agent.text.reveal()).await.unwrap();
+    assert_eq!(agent.scopes, [Scope::Read, Scope::Agent].into());
+    assert!(agent.user_id().is_none());
+    let new = NewAgent { name: "\n".to_owned(), coverage: Coverage::All, expires_at: None };
+    assert!(matches!(accounts.create_agent(&who, new).await, Err(AuthError::InvalidValue { .. })));
+    let new = NewAgent { name: "GPU".to_owned(), coverage: Coverage::All, expires_at: None };
+    assert!(matches!(accounts.create_agent(&agent, new).await, Err(AuthError::Forbidden { .. })));
+}
+
+// --- a data folder ---
+
+#[tokio::test]
+async fn a_lost_owner_token_is_issued_again_on_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let unknown = issue_owner_token_in(folder.path(), START).await.unwrap_err();
+    assert!(unknown.to_string().contains("administrator"), "{unknown}");
+    let clock = Clock::manual(Arc::new(AtomicU64::new(START)));
+    {
+        let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+        let store = Arc::new(SqliteAccountStore::new(database.clone()));
+        let accounts = Accounts::open(store, clock.clone()).await.unwrap();
+        owner(&accounts).await;
+        let in_use = issue_owner_token_in(folder.path(), START).await.unwrap_err();
+        assert!(in_use.to_string().contains("another server uses"), "{in_use}");
+        drop(accounts);
+        Arc::into_inner(database).unwrap().close().await;
+    }
+    let issued = issue_owner_token_in(folder.path(), START).await.unwrap();
+    let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let store = Arc::new(SqliteAccountStore::new(database));
+    let accounts = Accounts::open(store.clone(), clock).await.unwrap();
+    let session = accounts.exchange(&issued.text.reveal(), None, None, None, "laptop").await.unwrap();
+    let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
+    assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
+}
