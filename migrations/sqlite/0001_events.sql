@@ -1,12 +1,9 @@
 -- The log and what follows from it. Text ids that repeat in every row are replaced by small keys.
 
+-- A notebook's head is its last event: kept nowhere else, so that the two cannot differ.
 CREATE TABLE notebooks (
     key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    -- The head: version 0 where only commands without events were recorded.
-    version INTEGER NOT NULL,
-    hash BLOB NOT NULL,
-    recorded_at INTEGER NOT NULL
+    id TEXT NOT NULL UNIQUE
 ) STRICT;
 
 -- Actor::key(), for instance 'user:01J…'.

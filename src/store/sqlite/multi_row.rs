@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use sqlx::sqlite::SqliteArguments;
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use sqlx::{Arguments as _, AssertSqlSafe, SqliteConnection};
 
 /// 1, 2, 4 … rows: few enough statements to keep all of them prepared.
 const SIZES: usize = 10;
@@ -19,13 +19,12 @@ pub(super) trait Row {
 pub(super) struct MultiRow {
     insert: &'static str,
     columns: usize,
-    suffix: &'static str,
     sizes: [OnceLock<Arc<str>>; SIZES],
 }
 
 impl MultiRow {
-    pub(super) const fn new(insert: &'static str, columns: usize, suffix: &'static str) -> Self {
-        Self { insert, columns, suffix, sizes: [const { OnceLock::new() }; SIZES] }
+    pub(super) const fn new(insert: &'static str, columns: usize) -> Self {
+        Self { insert, columns, sizes: [const { OnceLock::new() }; SIZES] }
     }
 
     fn sql(&self, rows: usize) -> Arc<str> {
@@ -36,7 +35,7 @@ impl MultiRow {
     fn build(&self, rows: usize) -> Arc<str> {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let values = vec![row; rows].join(",");
-        format!("{} SELECT * FROM (VALUES {values}) WHERE column1 IS NOT NULL {}", self.insert, self.suffix).into()
+        format!("{} SELECT * FROM (VALUES {values}) WHERE column1 IS NOT NULL", self.insert).into()
     }
 
     /// Writes all rows, [`MAX_ROWS`] at a time.
@@ -47,6 +46,7 @@ impl MultiRow {
     ) -> Result<(), sqlx::Error> {
         for chunk in rows.chunks(MAX_ROWS) {
             let mut arguments = SqliteArguments::default();
+            arguments.reserve(chunk.len() * self.columns, 0);
             for row in chunk {
                 row.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
             }
@@ -62,8 +62,8 @@ mod tests {
 
     #[test]
     fn a_size_is_rounded_up_to_the_next_power_of_two() {
-        let statement = MultiRow::new("INSERT INTO t", 2, "");
-        assert_eq!(&*statement.sql(1), "INSERT INTO t SELECT * FROM (VALUES (?,?)) WHERE column1 IS NOT NULL ");
+        let statement = MultiRow::new("INSERT INTO t", 2);
+        assert_eq!(&*statement.sql(1), "INSERT INTO t SELECT * FROM (VALUES (?,?)) WHERE column1 IS NOT NULL");
         assert_eq!(statement.sql(3).matches("(?,?)").count(), 4);
         assert_eq!(statement.sql(MAX_ROWS).matches("(?,?)").count(), MAX_ROWS);
     }

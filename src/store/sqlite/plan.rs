@@ -35,20 +35,20 @@ impl Known {
 }
 
 /// A command's place among all: unique in the store.
-pub(super) type CommandKey = (NotebookId, String, CommandId);
+pub(super) type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
 
 /// The appends that go in, by index, and why the others do not.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) accepted: Vec<usize>,
     pub(super) refused: Vec<(usize, AppendError)>,
-    /// Where each notebook of the accepted appends ends.
+    /// Where each notebook of the accepted appends ends. Key 0: a new notebook.
     pub(super) heads: HashMap<NotebookId, (NotebookKey, Head)>,
 }
 
 impl Plan {
     /// Every notebook of `appends` must be known. `recorded`: commands of these appends that are in the store already.
-    pub(super) fn of(appends: &[&Append], known: &Known, recorded: &HashSet<CommandKey>) -> Self {
+    pub(super) fn of<'a>(appends: &'a [Append], known: &Known, recorded: &HashSet<CommandPlace<'a>>) -> Self {
         let mut plan = Self::default();
         let mut seen = recorded.clone();
         for (index, append) in appends.iter().enumerate() {
@@ -60,25 +60,33 @@ impl Plan {
         plan
     }
 
-    fn admit(&mut self, append: &Append, known: &Known, seen: &mut HashSet<CommandKey>) -> Result<(), AppendError> {
+    fn admit<'a>(
+        &mut self,
+        append: &'a Append,
+        known: &Known,
+        seen: &mut HashSet<CommandPlace<'a>>,
+    ) -> Result<(), AppendError> {
         append.check()?;
         let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
         let (key, head) = place.copied().unwrap_or((0, Head::START));
         if head != append.expected {
             return Err(AppendError::VersionConflict { actual: (head.version > 0).then_some(head) });
         }
-        let keys: Vec<CommandKey> = command_keys(append).collect();
-        let mut own = HashSet::new();
-        if let Some((_, actor, command_id)) = keys.iter().find(|key| seen.contains(key) || !own.insert(*key)) {
-            return Err(AppendError::DuplicateCommand { actor: actor.clone(), command_id: command_id.clone() });
+        for (count, command) in command_places(append).enumerate() {
+            if !seen.insert(command) {
+                // The refused append leaves nothing behind.
+                for before in command_places(append).take(count) {
+                    seen.remove(&before);
+                }
+                let (_, actor, command_id) = command;
+                return Err(AppendError::DuplicateCommand { actor: actor.to_owned(), command_id: command_id.clone() });
+            }
         }
-        seen.extend(keys);
         self.heads.insert(append.notebook_id.clone(), (key, append.head()));
         Ok(())
     }
 }
 
-pub(super) fn command_keys(append: &Append) -> impl Iterator<Item = CommandKey> {
-    let commands = append.commands.iter();
-    commands.map(|command| (append.notebook_id.clone(), command.actor.clone(), command.command_id.clone()))
+pub(super) fn command_places(append: &Append) -> impl Iterator<Item = CommandPlace<'_>> {
+    append.commands.iter().map(|command| (&append.notebook_id, command.actor.as_str(), &command.command_id))
 }

@@ -76,7 +76,8 @@ fn all(notebook: &NotebookId, rows: &[SqliteRow]) -> Result<Vec<Stored>, sqlx::E
 }
 
 pub(super) async fn head(pool: &SqlitePool, notebook: &NotebookId) -> Result<Option<Head>, sqlx::Error> {
-    let sql = "SELECT version, hash, recorded_at FROM notebooks WHERE id = ? AND version > 0";
+    let sql = "SELECT version, hash, recorded_at FROM events \
+               WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version DESC LIMIT 1";
     let row = sqlx::query(sql).bind(notebook.as_str()).fetch_optional(pool).await?;
     row.map(|row| head_of(&row, 0)).transpose()
 }
@@ -196,7 +197,9 @@ pub(super) async fn notebooks(
     after: Option<&NotebookId>,
     count: usize,
 ) -> Result<Vec<(NotebookId, Head)>, sqlx::Error> {
-    let sql = "SELECT id, version, hash, recorded_at FROM notebooks WHERE id > ? AND version > 0 ORDER BY id LIMIT ?";
+    let sql = "SELECT n.id, e.version, e.hash, e.recorded_at FROM notebooks n CROSS JOIN events e \
+               ON e.notebook = n.key AND e.version = (SELECT max(version) FROM events WHERE notebook = n.key) \
+               WHERE n.id > ? ORDER BY n.id LIMIT ?";
     let after = after.map_or("", NotebookId::as_str);
     let rows = sqlx::query(sql).bind(after).bind(limit(page(count), usize::MAX)).fetch_all(pool).await?;
     rows.iter().map(|row| Ok((required(row, 0, |id| id.parse())?, head_of(row, 1)?))).collect()

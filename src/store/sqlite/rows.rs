@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Hash, Head, NotebookId};
+use notarium_core::Hash;
+use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
 
 use super::multi_row::{MultiRow, Row};
@@ -13,17 +14,11 @@ pub(super) static INSERT_EVENTS: MultiRow = MultiRow::new(
     "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
-    "",
 );
 pub(super) static INSERT_COMMANDS: MultiRow =
-    MultiRow::new("INSERT INTO commands (notebook, actor, command_id, digest, version, outcome)", 6, "");
-pub(super) static UPSERT_HEADS: MultiRow = MultiRow::new(
-    "INSERT INTO notebooks (key, id, version, hash, recorded_at)",
-    5,
-    "ON CONFLICT (key) DO UPDATE SET version = excluded.version, hash = excluded.hash, \
-     recorded_at = excluded.recorded_at",
-);
-pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT INTO actors (key, id)", 2, "");
+    MultiRow::new("INSERT INTO commands (notebook, actor, command_id, digest, version, outcome)", 6);
+pub(super) static INSERT_NOTEBOOKS: MultiRow = MultiRow::new("INSERT INTO notebooks (key, id)", 2);
+pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT INTO actors (key, id)", 2);
 
 pub(super) fn hash(bytes: &[u8]) -> Result<Hash, sqlx::Error> {
     bytes.try_into().map(Hash).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
@@ -41,32 +36,16 @@ fn text(text: &str) -> Arc<str> {
 
 type Bound = Result<(), sqlx::error::BoxDynError>;
 
-pub(super) struct ActorRow {
-    pub(super) key: ActorKey,
-    pub(super) id: String,
+/// A text and the small key that stands for it.
+pub(super) struct KeyRow<'a> {
+    pub(super) key: i64,
+    pub(super) id: &'a str,
 }
 
-impl Row for ActorRow {
+impl Row for KeyRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
-        sqlx::Arguments::add(arguments, self.key)?;
-        sqlx::Arguments::add(arguments, &self.id)
-    }
-}
-
-pub(super) struct HeadRow<'a> {
-    pub(super) key: NotebookKey,
-    pub(super) id: &'a NotebookId,
-    pub(super) head: &'a Head,
-}
-
-impl Row for HeadRow<'_> {
-    fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
-        use sqlx::Arguments as _;
         arguments.add(self.key)?;
-        arguments.add(text(self.id.as_str()))?;
-        arguments.add(integer(self.head.version))?;
-        arguments.add(self.head.hash.0.as_slice())?;
-        arguments.add(integer(self.head.recorded_at))
+        arguments.add(text(self.id))
     }
 }
 
@@ -78,7 +57,6 @@ pub(super) struct CommandRow<'a> {
 
 impl Row for CommandRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
-        use sqlx::Arguments as _;
         arguments.add(self.notebook)?;
         arguments.add(self.actor)?;
         arguments.add(text(self.command.command_id.as_str()))?;
@@ -96,7 +74,6 @@ pub(super) struct EventRow<'a> {
 
 impl Row for EventRow<'_> {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
-        use sqlx::Arguments as _;
         let stored = &self.event.stored;
         let envelope = &stored.envelope;
         let correlation_id = envelope.correlation_id.as_str();

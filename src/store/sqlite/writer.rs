@@ -11,10 +11,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::{is_unique_violation, store_error};
 use super::multi_row::MAX_ROWS;
-use super::plan::{ActorKey, CommandKey, Known, NotebookKey, Plan, command_keys};
-use super::rows::{
-    ActorRow, CommandRow, EventRow, HeadRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, UPSERT_HEADS, hash,
-};
+use super::plan::{ActorKey, CommandPlace, Known, Plan, command_places};
+use super::reader::head_of;
+use super::rows::{CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_NOTEBOOKS, KeyRow};
 use super::transaction::{WriteTransaction, Writer};
 use crate::event_store::{Append, AppendError, StoreError};
 
@@ -103,45 +102,48 @@ impl GroupCommit {
 
     /// Writes what can be written and returns what was refused.
     async fn write(&mut self, appends: &[Append]) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
-        let writer = self.writer.clone();
-        let appends: Vec<&Append> = appends.iter().collect();
-        let mut transaction = WriteTransaction::begin(&writer).await?;
-        learn_notebooks(&mut transaction, &mut self.known, &appends).await?;
-        let mut plan = Plan::of(&appends, &self.known, &HashSet::new());
-        let mut keys = NewKeys::default();
-        if let Err(error) = self.write_plan(&mut transaction, &appends, &mut plan, &mut keys).await {
-            transaction.roll_back().await;
-            if !is_unique_violation(&error) {
-                return Err(error);
-            }
-            // A command that is in the store already: only the appends that repeat it are refused.
-            transaction = WriteTransaction::begin(&writer).await?;
-            let recorded = recorded_commands(&mut transaction, &appends).await?;
-            plan = Plan::of(&appends, &self.known, &recorded);
-            keys = NewKeys::default();
-            self.write_plan(&mut transaction, &appends, &mut plan, &mut keys).await?;
+        match self.try_write(appends, false).await {
+            // A command is in the store already: only the appends that repeat one are refused.
+            Err(error) if is_unique_violation(&error) => self.try_write(appends, true).await,
+            result => result,
         }
-        transaction.commit().await?;
-        self.known.notebooks.extend(plan.heads);
-        self.known.actors.extend(keys.actors);
-        self.known.forget_when_large();
-        Ok(plan.refused)
     }
 
-    async fn write_plan(
-        &self,
-        connection: &mut SqliteConnection,
-        appends: &[&Append],
-        plan: &mut Plan,
-        keys: &mut NewKeys,
-    ) -> Result<(), sqlx::Error> {
-        if plan.accepted.is_empty() {
-            return Ok(());
+    async fn try_write(
+        &mut self,
+        appends: &[Append],
+        look_for_recorded: bool,
+    ) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
+        let writer = self.writer.clone();
+        let mut transaction = WriteTransaction::begin(&writer).await?;
+        match self.write_in(&mut transaction, appends, look_for_recorded).await {
+            Ok((plan, actors)) => {
+                transaction.commit().await?;
+                self.known.notebooks.extend(plan.heads);
+                self.known.actors.extend(actors);
+                self.known.forget_when_large();
+                Ok(plan.refused)
+            }
+            Err(error) => {
+                transaction.roll_back().await;
+                Err(error)
+            }
         }
-        number_notebooks(connection, plan).await?;
-        let accepted: Vec<&Append> = plan.accepted.iter().map(|index| appends[*index]).collect();
-        keys.actors = learn_actors(connection, &self.known, &accepted).await?;
-        let actor = |id: &str| self.known.actors.get(id).or_else(|| keys.actors.get(id)).copied().unwrap_or(0);
+    }
+
+    async fn write_in(
+        &mut self,
+        connection: &mut SqliteConnection,
+        appends: &[Append],
+        look_for_recorded: bool,
+    ) -> Result<(Plan, HashMap<String, ActorKey>), sqlx::Error> {
+        learn_notebooks(connection, &mut self.known, appends).await?;
+        let recorded = if look_for_recorded { recorded_commands(connection, appends).await? } else { HashSet::new() };
+        let mut plan = Plan::of(appends, &self.known, &recorded);
+        number_notebooks(connection, &mut plan).await?;
+        let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
+        let actors = learn_actors(connection, &self.known, &accepted).await?;
+        let actor = |id: &str| self.known.actors.get(id).or_else(|| actors.get(id)).copied().unwrap_or(0);
         let mut commands = Vec::new();
         let mut events = Vec::new();
         for append in accepted {
@@ -153,10 +155,9 @@ impl GroupCommit {
                 events.push(EventRow { notebook, actor: actor(&event.stored.envelope.actor.key()), event });
             }
         }
-        let heads: Vec<HeadRow> = plan.heads.iter().map(|(id, (key, head))| HeadRow { key: *key, id, head }).collect();
         INSERT_COMMANDS.execute(connection, &commands).await?;
         INSERT_EVENTS.execute(connection, &events).await?;
-        UPSERT_HEADS.execute(connection, &heads).await
+        Ok((plan, actors))
     }
 
     /// Copies the write-ahead log into the database, as far as readers let it.
@@ -168,43 +169,41 @@ impl GroupCommit {
     }
 }
 
-/// Keys that this batch hands out: remembered when it is committed.
-#[derive(Default)]
-struct NewKeys {
-    actors: HashMap<String, ActorKey>,
-}
-
 /// Reads the heads of notebooks that are not known yet.
 async fn learn_notebooks(
     connection: &mut SqliteConnection,
     known: &mut Known,
-    appends: &[&Append],
+    appends: &[Append],
 ) -> Result<(), sqlx::Error> {
     let ids = appends.iter().map(|append| &append.notebook_id);
     let unknown: Vec<&str> = ids.filter(|id| !known.notebooks.contains_key(*id)).map(NotebookId::as_str).collect();
     if unknown.is_empty() {
         return Ok(());
     }
-    let sql = "SELECT id, key, version, hash, recorded_at FROM notebooks WHERE id IN (SELECT value FROM json_each(?))";
+    let sql = "SELECT n.id, n.key, e.version, e.hash, e.recorded_at FROM notebooks n LEFT JOIN events e \
+               ON e.notebook = n.key AND e.version = (SELECT max(version) FROM events WHERE notebook = n.key) \
+               WHERE n.id IN (SELECT value FROM json_each(?))";
     for row in sqlx::query(sql).bind(json(&unknown)).fetch_all(connection).await? {
         let id = NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| sqlx::Error::Decode(error.into()))?;
-        let head = Head { version: row.try_get(2)?, hash: hash(row.try_get(3)?)?, recorded_at: row.try_get(4)? };
+        let has_events = row.try_get::<Option<i64>, _>(2)?.is_some();
+        let head = if has_events { head_of(&row, 2)? } else { Head::START };
         known.notebooks.insert(id, (row.try_get(1)?, head));
     }
     Ok(())
 }
 
-/// Gives keys to the notebooks that begin with this batch.
+/// Writes the notebooks that begin with this batch, under new keys.
 async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<(), sqlx::Error> {
     if plan.heads.values().all(|(key, _)| *key != 0) {
         return Ok(());
     }
-    let mut next: NotebookKey = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM notebooks").await?;
-    for (key, _) in plan.heads.values_mut().filter(|(key, _)| *key == 0) {
+    let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM notebooks").await?;
+    let new = plan.heads.iter_mut().filter(|(_, (key, _))| *key == 0);
+    let rows = (first..).zip(new).map(|(next, (id, (key, _)))| {
         *key = next;
-        next += 1;
-    }
-    Ok(())
+        KeyRow { key: next, id: id.as_str() }
+    });
+    INSERT_NOTEBOOKS.execute(connection, &rows.collect::<Vec<KeyRow>>()).await
 }
 
 async fn next_key(connection: &mut SqliteConnection, sql: &'static str) -> Result<i64, sqlx::Error> {
@@ -232,27 +231,25 @@ async fn learn_actors(
     let new: Vec<String> = unknown.into_iter().filter(|id| !keys.contains_key(id)).collect();
     if !new.is_empty() {
         let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM actors").await?;
-        let rows: Vec<ActorRow> = (first..).zip(new).map(|(key, id)| ActorRow { key, id }).collect();
+        let rows: Vec<KeyRow> = (first..).zip(&new).map(|(key, id)| KeyRow { key, id }).collect();
         INSERT_ACTORS.execute(connection, &rows).await?;
-        keys.extend(rows.into_iter().map(|row| (row.id, row.key)));
+        keys.extend(new.into_iter().zip(first..));
     }
     Ok(keys)
 }
 
 /// The commands of these appends that are in the store already.
-async fn recorded_commands(
+async fn recorded_commands<'a>(
     connection: &mut SqliteConnection,
-    appends: &[&Append],
-) -> Result<HashSet<CommandKey>, sqlx::Error> {
-    let keys: Vec<CommandKey> = appends.iter().flat_map(|append| command_keys(append)).collect();
-    let triples: Vec<[&str; 3]> =
-        keys.iter().map(|(notebook, actor, command)| [notebook.as_str(), actor.as_str(), command.as_str()]).collect();
+    appends: &'a [Append],
+) -> Result<HashSet<CommandPlace<'a>>, sqlx::Error> {
+    let places: Vec<CommandPlace> = appends.iter().flat_map(command_places).collect();
     let sql = "SELECT wanted.key FROM json_each(?) wanted \
                JOIN notebooks n ON n.id = wanted.value ->> 0 JOIN actors a ON a.id = wanted.value ->> 1 \
                JOIN commands c ON c.notebook = n.key AND c.actor = a.key AND c.command_id = wanted.value ->> 2";
-    let found: Vec<i64> = sqlx::query_scalar(sql).bind(json(&triples)).fetch_all(connection).await?;
+    let found: Vec<i64> = sqlx::query_scalar(sql).bind(json(&places)).fetch_all(connection).await?;
     let found = found.into_iter().filter_map(|index| usize::try_from(index).ok());
-    Ok(found.filter_map(|index| keys.get(index).cloned()).collect())
+    Ok(found.filter_map(|index| places.get(index).copied()).collect())
 }
 
 fn json<T: serde::Serialize>(value: &T) -> String {
