@@ -452,7 +452,7 @@ pub(crate) fn restoration(notebook: &Notebook, history: &History, cell_id: &Cell
     Some(CellRestored { cell_id: cell_id.clone(), cell, execution })
 }
 
-pub(crate) fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellContent> {
+fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellContent> {
     history.events.iter().rev().find_map(|recorded| match &recorded.event {
         Event::CellDeleted(event) if event.cell_id == *cell_id => Some(&event.cell),
         _ => None,

@@ -162,6 +162,25 @@ impl ChangeSet {
         builder.finish()
     }
 
+    /// From lengths of the old text and what becomes of them: `None` keeps, `Some` replaces.
+    pub(crate) fn from_sections(
+        sections: impl IntoIterator<Item = (usize, Option<String>)>,
+    ) -> Result<Self, TextError> {
+        let mut builder = Builder::default();
+        for (length, insert) in sections {
+            match insert {
+                None => builder.keep(length),
+                Some(text) => builder.replace(length, &text, utf16_len(&text)),
+            }
+        }
+        builder.finish()
+    }
+
+    /// The sections, as [`ChangeSet::from_sections`] takes them.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
+        self.sections.iter().map(|section| (section.length, section.insert.as_deref()))
+    }
+
     /// Length in UTF-16 units of the text that this change starts from.
     pub fn length_before(&self) -> usize {
         self.sections.iter().map(|section| section.length).sum()
@@ -218,6 +237,15 @@ pub fn check_source(text: &str) -> Result<(), TextError> {
 /// Turns CRLF and lone CR into `\n`; borrows when there is nothing to turn.
 pub fn normalise_line_breaks(text: &str) -> Cow<'_, str> {
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
+}
+
+/// Cuts `text` after `units` and returns the rest, which is empty when the text is no longer than that.
+pub(crate) fn split_at_unit(text: &mut String, units: usize) -> Result<String, TextError> {
+    if units >= utf16_len(text) {
+        return Ok(String::new());
+    }
+    let byte = byte_offset(text, units).ok_or(TextError::InsideSurrogatePair { offset: units })?;
+    Ok(text.split_off(byte))
 }
 
 /// Byte offset of the UTF-16 offset `units` in `text`; `None` when it is inside a surrogate pair. Needs

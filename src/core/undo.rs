@@ -22,7 +22,7 @@ use crate::lifecycle::check_not_archived;
 use crate::notebook::{Cell, Notebook, UndoGroup, UndoStacks};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::text::TextError;
-use crate::undo_text::Edits;
+use crate::undo_text::Played;
 
 /// Groups that an actor can go back. A constant, because replicas must agree on it.
 const DEPTH: usize = 100;
@@ -84,7 +84,8 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     let history = std::mem::take(&mut context.history);
     let mut inversion = Inversion { scratch: notebook.clone(), history, decision: Decision::nothing() };
     for group in groups {
-        inversion.invert(context, &Group::new(group))?;
+        let step = context.ids.ulid().into();
+        inversion.invert(context, &Group::new(group, step))?;
     }
     Ok(inversion.decision)
 }
@@ -117,26 +118,25 @@ struct Inversion {
 }
 
 impl Inversion {
-    fn invert(&mut self, context: &mut Context, group: &Group) -> Result<(), Rejection> {
-        let step: CorrelationId = context.ids.ulid().into();
+    fn invert(&mut self, context: &Context, group: &Group) -> Result<(), Rejection> {
         let events_before = self.decision.events.len();
-        self.invert_events(context, &step, group).map_err(|error| {
+        self.invert_events(context, group).map_err(|error| {
             let message = format!("this cannot be undone: {error}; nothing was changed");
             Rejection::new(RejectionCode::InvalidChange, message)
         })?;
         if self.decision.events.len() == events_before {
-            self.push(context, &step, group, UndoSkipped {}.into());
+            self.push(context, group, UndoSkipped {}.into());
         }
         Ok(())
     }
 
-    fn invert_events(&mut self, context: &Context, step: &CorrelationId, group: &Group) -> Result<(), TextError> {
+    fn invert_events(&mut self, context: &Context, group: &Group) -> Result<(), TextError> {
         let events: Vec<Recorded> =
             self.history.events.iter().filter(|recorded| group.contains(recorded)).cloned().collect();
         let mut texts_done = self.cells_that_go(group, &events);
         for recorded in events.iter().rev() {
             for event in self.inverse(group, &recorded.event, &mut texts_done)? {
-                self.push(context, step, group, event);
+                self.push(context, group, event);
             }
         }
         Ok(())
@@ -148,22 +148,20 @@ impl Inversion {
             Event::CellInserted(event) => Some(&event.cell_id),
             _ => None,
         });
-        made.filter(|cell_id| !self.edits(group, cell_id).others_wrote(&group.actor)).cloned().collect()
+        made.filter(|cell_id| !self.others_wrote(group, cell_id)).cloned().collect()
     }
 
-    fn edits(&self, group: &Group, cell_id: &CellId) -> Edits<'_> {
-        Edits::of(&self.history.events, cell_id, group.first_version, self.source(cell_id))
+    fn played(&self, group: &Group, cell_id: &CellId) -> Result<Played<'_>, TextError> {
+        Played::of(&self.history.events, cell_id, group.first_version, &group.step)
     }
 
-    /// Of the live cell, else as it went into the trash.
-    fn source(&self, cell_id: &CellId) -> &str {
-        let live = self.scratch.cells.get(cell_id).map(|cell| &cell.content);
-        live.or_else(|| cells::find_deleted(&self.history, cell_id)).map_or("", |content| &content.source)
+    fn others_wrote(&self, group: &Group, cell_id: &CellId) -> bool {
+        self.played(group, cell_id).is_ok_and(|played| played.others_wrote(&group.actor))
     }
 
-    fn push(&mut self, context: &Context, step: &CorrelationId, group: &Group, decided: Decided) {
+    fn push(&mut self, context: &Context, group: &Group, decided: Decided) {
         let undoes = Some(group.correlation_id.clone());
-        let decided = Decided { event: decided.event, undoes, correlation_id: Some(step.clone()) };
+        let decided = Decided { event: decided.event, undoes, correlation_id: Some(group.step.clone()) };
         let recorded = provisional(&self.scratch, context, &decided);
         crate::apply(&mut self.scratch, &recorded);
         self.history.events.push(recorded);
@@ -210,7 +208,7 @@ impl Inversion {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return self.notice(format!("cell {cell_id} was deleted already"));
         };
-        if self.edits(group, cell_id).others_wrote(&group.actor) {
+        if self.others_wrote(group, cell_id) {
             return self.notice(stays(cell_id));
         }
         cells::deletion(&self.scratch, cell_id, cell)
@@ -254,7 +252,7 @@ impl Inversion {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
             return Ok(self.notice(format!("cell {cell_id} was deleted since: its text was not undone")));
         };
-        let change = self.edits(group, cell_id).without(|recorded| group.contains(recorded))?;
+        let change = self.played(group, cell_id)?.without(|recorded| group.contains(recorded))?;
         let Some(change) = change else { return Ok(Vec::new()) };
         if change.is_identity() {
             return Ok(self.notice(format!("the text in cell {cell_id} was overwritten by others already")));
@@ -300,12 +298,14 @@ struct Group {
     correlation_id: CorrelationId,
     first_version: Version,
     last_version: Version,
+    /// The group that its inversion becomes.
+    step: CorrelationId,
 }
 
 impl Group {
-    fn new((actor, group): (&str, &UndoGroup)) -> Self {
+    fn new((actor, group): (&str, &UndoGroup), step: CorrelationId) -> Self {
         let UndoGroup { correlation_id, first_version, last_version, .. } = group.clone();
-        Self { actor: actor.to_owned(), correlation_id, first_version, last_version }
+        Self { actor: actor.to_owned(), correlation_id, first_version, last_version, step }
     }
 
     /// By version too: a correlation that was undone may be used again.

@@ -1,173 +1,252 @@
 //! Taking somebody's edits out of a text and leaving everybody else's in.
 //!
-//! The edits of one cell are walked from last to first; each that goes is inverted, and the inverse is carried over the
-//! later ones that stay. An edit and the undo of it, both in the past, cancel each other and go together: or text that
-//! an undo brought back would count as new text of nobody's.
+//! The edits of one cell are played once more on a text in which nothing is ever thrown away: what was deleted stays as
+//! a hidden span that knows by which edits. Text that an undo brings back is the hidden span shown again, not new text
+//! of whoever undid it. To take edits out is then to hide what they inserted and to show what only they have hidden.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::envelope::Recorded;
+use crate::envelope::{Envelope, Recorded};
 use crate::event::Event;
 use crate::ids::{CellId, CorrelationId, Version};
-use crate::text::{ChangeSet, TextError};
+use crate::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 
-/// One edit of a cell's text. An insertion of the cell is the edit that writes its first source.
-pub(crate) struct Edit<'a> {
-    recorded: &'a Recorded,
-    change: Cow<'a, ChangeSet>,
-    removed: &'a [String],
+/// Number of an edit among those played.
+type Index = usize;
+
+/// A stretch of the text, as far as all of it has the same fate.
+#[derive(Debug, Clone)]
+struct Span {
+    /// UTF-16 units.
+    length: usize,
+    /// Known when it was inserted or deleted by one of the edits.
+    text: Option<String>,
+    /// `None`: it was there before the first edit.
+    inserted_by: Option<Index>,
+    /// Empty: it is shown.
+    deleted_by: BTreeSet<Index>,
 }
 
-/// A group's edits and the edit that undid them.
-#[derive(Clone)]
-struct Pair {
-    undoer: usize,
-    members: Vec<usize>,
+impl Span {
+    fn is_shown(&self) -> bool {
+        self.deleted_by.is_empty()
+    }
+
+    fn is_hidden_only_by(&self, members: &BTreeSet<Index>) -> bool {
+        !self.is_shown() && self.deleted_by.is_subset(members)
+    }
+
+    /// Cuts the span after `length` units and returns the rest.
+    fn split_off(&mut self, length: usize) -> Result<Span, TextError> {
+        let mut rest = Span { length: self.length - length, ..self.clone() };
+        self.length = length;
+        if let Some(text) = &mut self.text {
+            rest.text = Some(split_at_unit(text, length)?);
+        }
+        Ok(rest)
+    }
 }
 
-/// The edits of one cell from some version on, in order, and which of them cancel each other.
-pub(crate) struct Edits<'a> {
-    edits: Vec<Edit<'a>>,
-    pairs: Vec<Pair>,
-    /// The text that all edits lead to.
-    text: &'a str,
+/// The edits of one cell from some version on, played from first to last.
+pub(crate) struct Played<'a> {
+    edits: Vec<&'a Recorded>,
+    spans: Vec<Span>,
 }
 
-impl<'a> Edit<'a> {
-    fn of(recorded: &'a Recorded, cell_id: &CellId) -> Option<Self> {
-        let (change, removed) = match &recorded.event {
-            Event::CellSourceEdited(event) if event.cell_id == *cell_id => {
-                (Cow::Borrowed(&event.change), event.removed.as_slice())
+/// What an edit did, and the texts that it removed.
+type Change<'a> = (Cow<'a, ChangeSet>, &'a [String]);
+
+/// An edit, or the insertion of the cell as the edit that writes its first source; else `None`.
+fn change_of<'a>(event: &'a Event, cell_id: &CellId) -> Option<Change<'a>> {
+    match event {
+        Event::CellSourceEdited(event) if event.cell_id == *cell_id => {
+            Some((Cow::Borrowed(&event.change), &event.removed))
+        }
+        Event::CellInserted(event) if event.cell_id == *cell_id => {
+            Some((Cow::Owned(ChangeSet::replace_all(0, &event.cell.source).ok()?), &[]))
+        }
+        _ => None,
+    }
+}
+
+impl<'a> Played<'a> {
+    /// `step` is the undo that is being decided: what it has done already counts, but it is not over.
+    ///
+    /// # Errors
+    /// When the edits do not follow one another, which `decide` never records.
+    pub(crate) fn of(
+        events: &'a [Recorded],
+        cell_id: &CellId,
+        from: Version,
+        step: &CorrelationId,
+    ) -> Result<Self, TextError> {
+        let mut played = Self { edits: Vec::new(), spans: Vec::new() };
+        let recent = || events.iter().filter(|recorded| recorded.envelope.version >= from);
+        let undoing = recent().filter(|recorded| recorded.envelope.undoes.is_some());
+        let last: BTreeMap<_, _> =
+            undoing.map(|recorded| (&recorded.envelope.correlation_id, recorded.envelope.version)).collect();
+        for recorded in recent() {
+            let Envelope { version, correlation_id, .. } = &recorded.envelope;
+            let change = change_of(&recorded.event, cell_id);
+            let ends_undo = correlation_id != step && last.get(correlation_id) == Some(version);
+            if change.is_some() || ends_undo {
+                played.play(recorded, change, ends_undo)?;
             }
-            Event::CellInserted(event) if event.cell_id == *cell_id => {
-                (Cow::Owned(ChangeSet::replace_all(0, &event.cell.source).ok()?), [].as_slice())
+        }
+        Ok(played)
+    }
+
+    fn play(&mut self, recorded: &'a Recorded, change: Option<Change>, ends_undo: bool) -> Result<(), TextError> {
+        let index = self.edits.len();
+        let members = self.members(recorded);
+        self.edits.push(recorded);
+        if let Some((change, removed)) = change {
+            Playing::new(&mut self.spans, index, &members).play(&change, removed)?;
+        }
+        if ends_undo {
+            self.settle(index, &members);
+        }
+        Ok(())
+    }
+
+    /// The earlier edits of the group that this one undoes.
+    fn members(&self, recorded: &Recorded) -> BTreeSet<Index> {
+        let Some(target) = &recorded.envelope.undoes else { return BTreeSet::new() };
+        let is_member = |edit: &&Recorded| edit.envelope.correlation_id == *target;
+        self.edits.iter().enumerate().filter(|(_, edit)| is_member(edit)).map(|(index, _)| index).collect()
+    }
+
+    /// An undo also takes back what nobody sees: hidden text that the group inserted, its part in hiding others' text.
+    fn settle(&mut self, undoer: Index, members: &BTreeSet<Index>) {
+        for span in self.spans.iter_mut().filter(|span| !span.is_shown()) {
+            let is_theirs = span.inserted_by.is_some_and(|index| members.contains(&index));
+            if is_theirs || span.is_hidden_only_by(members) {
+                span.deleted_by.insert(undoer);
             }
-            _ => return None,
-        };
-        Some(Edit { recorded, change, removed })
+            span.deleted_by.retain(|index| !members.contains(index));
+        }
     }
 
-    fn correlation_id(&self) -> &CorrelationId {
-        &self.recorded.envelope.correlation_id
-    }
-}
-
-impl<'a> Edits<'a> {
-    /// `text` is the cell's text after all `events`.
-    pub(crate) fn of(events: &'a [Recorded], cell_id: &CellId, from: Version, text: &'a str) -> Self {
-        let recent = events.iter().filter(|recorded| recorded.envelope.version >= from);
-        let mut edits = Self {
-            edits: recent.filter_map(|recorded| Edit::of(recorded, cell_id)).collect(),
-            pairs: Vec::new(),
-            text,
-        };
-        edits.pairs = edits.cancelling_pairs();
-        edits
-    }
-
-    /// Whether somebody but this actor wrote text that was not undone.
+    /// Whether text that somebody but this actor wrote is shown.
     pub(crate) fn others_wrote(&self, actor: &str) -> bool {
-        let cancelled = self.marked(&self.pairs);
-        let is_others = |edit: &Edit| edit.recorded.envelope.actor.key() != actor && edit.change.inserts_text();
-        self.edits.iter().zip(cancelled).any(|(edit, cancelled)| !cancelled && is_others(edit))
+        let is_others = |index: Index| self.edits[index].envelope.actor.key() != actor;
+        self.spans.iter().any(|span| span.is_shown() && span.inserted_by.is_some_and(is_others))
     }
 
     /// The change that takes the edits that are `mine` out of the text that all edits lead to. `None`: there are none.
     pub(crate) fn without(&self, mine: impl Fn(&Recorded) -> bool) -> Result<Option<ChangeSet>, TextError> {
-        let mine: Vec<bool> = self.edits.iter().map(|edit| mine(edit.recorded)).collect();
-        self.taken_out(&mine, &self.pairs, self.text)
-    }
-
-    /// Takes the marked edits, which end where `text` is, out of it. The pairs go along where that makes a difference.
-    fn taken_out(&self, mine: &[bool], pairs: &[Pair], text: &str) -> Result<Option<ChangeSet>, TextError> {
-        let Some(first) = mine.iter().position(|mine| *mine) else { return Ok(None) };
-        let edits = &self.edits[first..mine.len()];
-        let alone = taken_out(edits, &mine[first..])?;
-        let inside: Vec<Pair> =
-            pairs.iter().filter(|pair| pair.members.iter().all(|index| *index >= first)).cloned().collect();
-        if inside.is_empty() {
-            return Ok(alone);
+        let mine: BTreeSet<Index> = (0..self.edits.len()).filter(|index| mine(self.edits[*index])).collect();
+        if mine.is_empty() {
+            return Ok(None);
         }
-        let goes: Vec<bool> = self.marked(&inside).iter().zip(mine).map(|(marked, mine)| *marked || *mine).collect();
-        let (Some(alone), Some(together)) = (alone, taken_out(edits, &goes[first..])?) else { return Ok(None) };
-        let applied = together.apply(text)?;
-        if alone.apply(text)?.text == applied.text {
-            return Ok(Some(alone));
-        }
-        together.tightened(&applied.removed).map(Some)
-    }
-
-    fn marked(&self, pairs: &[Pair]) -> Vec<bool> {
-        let mut marked = vec![false; self.edits.len()];
-        for pair in pairs {
-            marked[pair.undoer] = true;
-            pair.members.iter().for_each(|index| marked[*index] = true);
-        }
-        marked
-    }
-
-    /// Finds the groups that were undone and not redone. A group whose beginning is not among the edits leads to another
-    /// change than the recorded one: it and its undo then count as ordinary edits.
-    fn cancelling_pairs(&self) -> Vec<Pair> {
-        let mut pairs: Vec<Pair> = Vec::new();
-        for (undoer, text) in self.texts_before_undoing() {
-            let edit = &self.edits[undoer];
-            let Some(target) = &edit.recorded.envelope.undoes else { continue };
-            // To undo an undo is to redo: its pair comes apart again.
-            let is_kept = |pair: &&Pair| self.edits[pair.undoer].correlation_id() != target;
-            let kept: Vec<Pair> = pairs.iter().filter(is_kept).cloned().collect();
-            let cancelled = self.marked(&kept);
-            let is_member = |index: usize| !cancelled[index] && self.edits[index].correlation_id() == target;
-            let mine: Vec<bool> = (0..undoer).map(is_member).collect();
-            let expected = self.taken_out(&mine, &kept, &text);
-            if expected.is_ok_and(|change| change.as_ref() == Some(&*edit.change)) {
-                pairs = kept;
-                pairs.push(Pair { undoer, members: (0..undoer).filter(|index| mine[*index]).collect() });
+        let sections = self.spans.iter().filter_map(|span| {
+            let stays = span.inserted_by.is_none_or(|index| !mine.contains(&index));
+            match (span.is_shown(), stays && span.deleted_by.is_subset(&mine)) {
+                (true, true) => Some((span.length, None)),
+                (true, false) => Some((span.length, Some(String::new()))),
+                (false, true) => Some((0, Some(span.text.clone()?))),
+                (false, false) => None,
             }
-        }
-        pairs
-    }
-
-    /// The edits that undo something, and the texts that they met, from first to last.
-    fn texts_before_undoing(&self) -> Vec<(usize, String)> {
-        let undoes = |edit: &Edit| edit.recorded.envelope.undoes.is_some();
-        let Some(first) = self.edits.iter().position(undoes) else { return Vec::new() };
-        let mut texts = Vec::new();
-        let mut text = self.text.to_owned();
-        for (index, edit) in self.edits.iter().enumerate().skip(first).rev() {
-            let inverted = edit.change.invert_with(edit.removed).and_then(|inverse| inverse.apply_to(&mut text));
-            if inverted.is_err() {
-                break;
-            }
-            if undoes(edit) {
-                texts.push((index, text.clone()));
-            }
-        }
-        texts.reverse();
-        texts
+        });
+        ChangeSet::from_sections(sections).map(Some)
     }
 }
 
-/// The change that takes the marked edits out of the text that `edits` lead to, and leaves the others in.
-fn taken_out(edits: &[Edit], goes: &[bool]) -> Result<Option<ChangeSet>, TextError> {
-    // Everybody else's edits after the point that we are at (newest first), as they would be without those taken out.
-    let mut later: Vec<Cow<ChangeSet>> = Vec::new();
-    let mut whole: Option<ChangeSet> = None;
-    for (edit, goes) in edits.iter().zip(goes).rev() {
-        if !goes {
-            later.push(Cow::Borrowed(&*edit.change));
-            continue;
-        }
-        let mut inverse = edit.change.invert_with(edit.removed)?;
-        for other in later.iter_mut().rev() {
-            let rebased = other.map(&inverse, true)?;
-            inverse = inverse.map(other, false)?;
-            *other = Cow::Owned(rebased);
-        }
-        whole = Some(match whole {
-            Some(before) => before.compose(&inverse)?,
-            None => inverse,
-        });
+/// One edit on its way along the spans.
+struct Playing<'p> {
+    spans: &'p mut Vec<Span>,
+    /// The edit, and the edits that it undoes.
+    index: Index,
+    members: &'p BTreeSet<Index>,
+    /// The span that comes next.
+    at: usize,
+}
+
+impl<'p> Playing<'p> {
+    fn new(spans: &'p mut Vec<Span>, index: Index, members: &'p BTreeSet<Index>) -> Self {
+        Self { spans, index, members, at: 0 }
     }
-    Ok(whole)
+
+    fn play(mut self, change: &ChangeSet, removed: &[String]) -> Result<(), TextError> {
+        if self.spans.is_empty() && change.length_before() > 0 {
+            let (length, deleted_by) = (change.length_before(), BTreeSet::new());
+            self.spans.push(Span { length, text: None, inserted_by: None, deleted_by });
+        }
+        let mut removed = removed.iter();
+        for (length, insert) in change.sections() {
+            match insert {
+                None => self.keep(length)?,
+                Some(insert) => {
+                    if length > 0 {
+                        self.delete(length, removed.next().map_or("", |text| text))?;
+                    }
+                    self.insert(insert);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves on to the next shown span and makes it at most `length` long.
+    fn next_shown(&mut self, length: usize) -> Result<usize, TextError> {
+        while self.spans.get(self.at).is_some_and(|span| !span.is_shown()) {
+            self.at += 1;
+        }
+        let mismatch = TextError::LengthMismatch { expected: length, actual: 0 };
+        let span = self.spans.get_mut(self.at).ok_or(mismatch)?;
+        if span.length > length {
+            let rest = span.split_off(length)?;
+            self.spans.insert(self.at + 1, rest);
+        }
+        Ok(self.spans[self.at].length)
+    }
+
+    fn keep(&mut self, mut length: usize) -> Result<(), TextError> {
+        while length > 0 {
+            length -= self.next_shown(length)?;
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, mut length: usize, removed: &str) -> Result<(), TextError> {
+        let mut removed = removed.to_owned();
+        while length > 0 {
+            let taken = self.next_shown(length)?;
+            let rest = split_at_unit(&mut removed, taken)?;
+            let span = &mut self.spans[self.at];
+            span.text = Some(std::mem::replace(&mut removed, rest));
+            span.deleted_by.insert(self.index);
+            self.at += 1;
+            length -= taken;
+        }
+        Ok(())
+    }
+
+    fn insert(&mut self, text: &str) {
+        if text.is_empty() || self.show_again(text) {
+            return;
+        }
+        let (text, length) = (Some(text.to_owned()), utf16_len(text));
+        let span = Span { length, text, inserted_by: Some(self.index), deleted_by: BTreeSet::new() };
+        self.spans.insert(self.at, span);
+        self.at += 1;
+    }
+
+    /// Where the text is what the undone edits have hidden at this place, it is shown again.
+    fn show_again(&mut self, text: &str) -> bool {
+        let is_shown = |span: &Span| span.is_shown();
+        let start = self.spans[..self.at].iter().rposition(is_shown).map_or(0, |index| index + 1);
+        let end = self.spans[self.at..].iter().position(is_shown).map_or(self.spans.len(), |index| self.at + index);
+        let gap = &mut self.spans[start..end];
+        let hidden = || gap.iter().filter(|span| span.is_hidden_only_by(self.members));
+        let is_it = hidden().map(|span| span.text.as_deref().unwrap_or("")).collect::<String>() == text;
+        if is_it {
+            let members = self.members;
+            gap.iter_mut().filter(|span| span.is_hidden_only_by(members)).for_each(|span| span.deleted_by.clear());
+            self.at = end;
+        }
+        is_it
+    }
 }

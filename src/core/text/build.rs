@@ -51,15 +51,6 @@ impl Builder {
         }
     }
 
-    pub(super) fn append(&mut self, change: &ChangeSet) {
-        for section in &change.sections {
-            match &section.insert {
-                Some(insert) => self.replace(section.length, insert, section.insert_length),
-                None => self.keep(section.length),
-            }
-        }
-    }
-
     pub(super) fn section_count(&self) -> usize {
         self.sections.len()
     }

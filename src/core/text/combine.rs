@@ -50,32 +50,6 @@ impl ChangeSet {
         Ok(ChangeSet { sections: sections.collect::<Result<_, _>>()? })
     }
 
-    /// Whether any text is inserted.
-    pub fn inserts_text(&self) -> bool {
-        self.sections.iter().any(|section| section.insert_length > 0)
-    }
-
-    /// The same change, cut down to what really differs: text that is deleted and written again is kept.
-    ///
-    /// # Errors
-    /// As [`ChangeSet::invert_with`].
-    pub fn tightened(&self, removed: &[String]) -> Result<ChangeSet, TextError> {
-        let inverse = self.invert_with(removed)?;
-        let mut builder = Builder::default();
-        let (mut old, mut new) = (String::new(), String::new());
-        for (section, inverse) in self.sections.iter().zip(&inverse.sections) {
-            if let (Some(inserted), Some(deleted)) = (&section.insert, &inverse.insert) {
-                new.push_str(inserted);
-                old.push_str(deleted);
-            } else {
-                builder.append(&super::diff(&std::mem::take(&mut old), &std::mem::take(&mut new)));
-                builder.keep(section.length);
-            }
-        }
-        builder.append(&super::diff(&old, &new));
-        builder.finish()
-    }
-
     /// The change that undoes `self`, which is a change of `doc`.
     ///
     /// # Errors
