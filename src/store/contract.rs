@@ -36,6 +36,7 @@ macro_rules! contract_suite {
             a_redacted_event_comes_back, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
             history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
+            snapshots_are_thinned_out,
             notebooks_are_listed_in_order, of_concurrent_appenders_one_wins, many_notebooks_at_once,
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
@@ -511,6 +512,20 @@ pub(crate) async fn snapshots_are_disposable(store: Store) {
     store.delete_snapshots(&author.notebook_id).await.unwrap();
     assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), None);
     assert_eq!(versions(&all(&store, &author.notebook_id).await), [1, 2, 3, 4, 5]);
+}
+
+pub(crate) async fn snapshots_are_thinned_out(store: Store) {
+    let author = five(&store).await;
+    for version in 1..=40 {
+        store.put_snapshot(&author.notebook_id, snapshot(version)).await.unwrap();
+    }
+    let (mut kept, mut at_most) = (Vec::new(), None);
+    while let Some(found) = store.snapshot(&author.notebook_id, at_most).await.unwrap() {
+        kept.push(found.version);
+        at_most = Some(found.version - 1);
+    }
+    assert_eq!(kept[0], 40);
+    assert!((4..=10).contains(&kept.len()), "{kept:?}");
 }
 
 // --- many ---

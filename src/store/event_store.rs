@@ -299,7 +299,7 @@ pub trait EventStore: Send + Sync + 'static {
         command_id: &CommandId,
     ) -> Result<Option<CommandRecord>, StoreError>;
 
-    /// Keeps a snapshot; one of the same version is replaced.
+    /// Keeps a snapshot; one of the same version is replaced. Older ones are thinned out: about log2 of the versions stay.
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError>;
 
     /// The latest snapshot whose version is at most `at_most` (`None`: the latest).

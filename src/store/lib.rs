@@ -21,6 +21,7 @@ mod catalog;
 mod contract;
 mod event_store;
 mod memory;
+mod snapshots;
 pub mod sqlite;
 
 pub use blobs::{BlobError, Blobs};

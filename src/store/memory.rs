@@ -11,6 +11,7 @@ use crate::event_store::{
     Append, AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
     MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NewEvent, Snapshot, StoreError, page,
 };
+use crate::snapshots::superfluous;
 
 /// Keeps everything in one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
@@ -165,6 +166,10 @@ impl EventStore for Memory {
         let mut notebooks = self.lock();
         let log = notebooks.get_mut(notebook).ok_or_else(|| StoreError::unknown(notebook))?;
         log.snapshots.insert(snapshot.head.version, snapshot);
+        let versions: Vec<Version> = log.snapshots.keys().copied().collect();
+        for version in superfluous(&versions) {
+            log.snapshots.remove(&version);
+        }
         Ok(())
     }
 

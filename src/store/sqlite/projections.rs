@@ -8,6 +8,7 @@ use sqlx::{Row, SqliteConnection, SqlitePool};
 use super::reader::head_of;
 use super::rows::{hash, integer};
 use crate::event_store::{BlobRecord, Snapshot, page};
+use crate::snapshots::superfluous;
 
 /// False where there is no such notebook.
 pub(super) async fn put_snapshot(
@@ -20,7 +21,20 @@ pub(super) async fn put_snapshot(
     let head = &snapshot.head;
     let query = sqlx::query(sql).bind(integer(head.version)).bind(snapshot.format).bind(head.hash.0.to_vec());
     let query = query.bind(integer(head.recorded_at)).bind(snapshot.state.to_vec()).bind(notebook.as_str());
-    Ok(query.execute(connection).await?.rows_affected() > 0)
+    let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
+    thin_out(connection, notebook).await?;
+    Ok(is_known)
+}
+
+async fn thin_out(connection: &mut SqliteConnection, notebook: &NotebookId) -> Result<(), sqlx::Error> {
+    let sql =
+        "SELECT version FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
+    let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
+    for version in superfluous(&versions) {
+        let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
+        sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).execute(&mut *connection).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn snapshot(

@@ -10,15 +10,17 @@ use super::multi_row::{MultiRow, Row};
 use super::plan::{ActorKey, NotebookKey};
 use crate::event_store::{CommandRecord, NewEvent};
 
+// `OR FAIL`: a failed batch is rolled back as a whole, so that SQLite need not keep a journal (a temporary file) by which it
+// could take back the one statement.
 pub(super) static INSERT_EVENTS: MultiRow = MultiRow::new(
-    "INSERT INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
+    "INSERT OR FAIL INTO events (notebook, version, id, type, schema, actor, command_id, correlation_id, causation_id, undoes, \
      recorded_at, subject, salt, payload_digest, hash, payload)",
     16,
 );
 pub(super) static INSERT_COMMANDS: MultiRow =
-    MultiRow::new("INSERT INTO commands (notebook, actor, command_id, digest, version, outcome)", 6);
-pub(super) static INSERT_NOTEBOOKS: MultiRow = MultiRow::new("INSERT INTO notebooks (key, id)", 2);
-pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT INTO actors (key, id)", 2);
+    MultiRow::new("INSERT OR FAIL INTO commands (notebook, actor, command_id, digest, version, outcome)", 6);
+pub(super) static INSERT_NOTEBOOKS: MultiRow = MultiRow::new("INSERT OR FAIL INTO notebooks (key, id)", 2);
+pub(super) static INSERT_ACTORS: MultiRow = MultiRow::new("INSERT OR FAIL INTO actors (key, id)", 2);
 
 pub(super) fn hash(bytes: &[u8]) -> Result<Hash, sqlx::Error> {
     bytes.try_into().map(Hash).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
