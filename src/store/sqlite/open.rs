@@ -29,10 +29,20 @@ const MAX_QUICK_CHECK_BYTES: u64 = 64 << 20;
 const READERS: u32 = 4;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Creates the folder, for its owner alone, and locks it. The lock is released when the file is dropped.
+/// Creates the folder, for its owner alone, and sees to it that its name is on disk too.
+fn create_folder(folder: &Path) -> io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Creates the folder where it is missing and locks it. The lock is released when the file is dropped.
 pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let failed = |error| folder_error(folder, error);
-    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+    create_folder(folder).map_err(failed)?;
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(false).write(true).mode(0o600).open(folder.join(LOCK_FILE));
     let file = file.map_err(failed)?;

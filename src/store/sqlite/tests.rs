@@ -113,6 +113,22 @@ async fn a_newer_database_is_refused() {
     assert!(matches!(error, StoreError::TooNew { found: 9999, known: 1.. }), "{error:?}");
 }
 
+#[tokio::test]
+async fn every_commit_is_synced() {
+    let (store, _folder) = open_sqlite().await;
+    let mut writer = store.writer.lock().await;
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *writer).await.unwrap();
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *writer).await.unwrap();
+    assert_eq!((synchronous, journal.as_str()), (2, "wal"), "2 is FULL");
+}
+
+#[tokio::test]
+async fn readers_cannot_write() {
+    let (store, _folder) = open_sqlite().await;
+    let error = sqlx::query("DELETE FROM events").execute(store.readers()).await.unwrap_err();
+    assert!(matches!(store.failed(error), StoreError::ReadOnly { .. }));
+}
+
 #[test]
 fn sqlite_is_linked_once() {
     let lock = include_str!("../../../Cargo.lock");
