@@ -81,7 +81,8 @@ impl Room {
     // --- those who are too slow ---
 
     pub(crate) fn take_lagging(&mut self, client: ClientId, from: Version) {
-        if let Some(subscriber) = self.subscribers.get_mut(&client) {
+        // A frame from before its last `subscribed` is made up for already.
+        if let Some(subscriber) = self.subscribers.get_mut(&client).filter(|subscriber| from > subscriber.joined_at) {
             subscriber.is_lagging = true;
             subscriber.sent = subscriber.sent.min(from.saturating_sub(1));
         }

@@ -164,7 +164,13 @@ pub enum Output {
         client: ClientId,
         text: String,
     },
-    /// One frame for many. If a client's queue is full: drop it, and report [`Input::Lagging`].
+    /// As `Send`. From here on the client is one that gets events again.
+    Subscribed {
+        client: ClientId,
+        text: String,
+    },
+    /// One frame for many. If a client's queue is full: drop it and all that follow until `Subscribed`, and report
+    /// [`Input::Lagging`] once.
     Events {
         clients: Vec<ClientId>,
         from: Version,

@@ -95,8 +95,12 @@ impl Room {
         self.wait(turn, Waiting::Subscribe { client, identity, wish, arrival });
     }
 
-    /// Catches a lagging client up from the version that it holds.
+    /// Catches a lagging client up from the version that it holds, unless it is about to be.
     pub(crate) fn resync(&mut self, turn: &mut Turn, client: ClientId, reason: &'static str) {
+        let is_coming = self.waiting.iter().any(|waiting| waiting.is_subscription_of(client));
+        if is_coming || self.joins.values().any(|join| join.client == client) {
+            return;
+        }
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
@@ -330,7 +334,7 @@ impl Room {
             peers: self.peers_beside(client),
             kernels: self.leases.statuses(&self.state, turn.now, &self.config),
         };
-        turn.out.push(Output::Send { client, text: frame::subscribed(message, snapshot) });
+        turn.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
         self.admit(turn, client, identity, role);
     }
 
@@ -346,7 +350,8 @@ impl Room {
             before.map(|subscriber| (subscriber.presence, subscriber.presence_ends_at)).unwrap_or_default();
         let sent = self.committed;
         let agent = agent_of(&identity.actor).cloned();
-        let subscriber = Subscriber { identity, role, sent, is_lagging: false, presence, presence_ends_at };
+        let subscriber =
+            Subscriber { identity, role, sent, joined_at: sent, is_lagging: false, presence, presence_ends_at };
         self.subscribers.insert(client, subscriber);
         if is_new {
             self.presence.changed(client);

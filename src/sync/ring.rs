@@ -175,7 +175,7 @@ fn deleted_execution(recorded: &Recorded) -> Option<String> {
     }
 }
 
-fn recorded(notebook: &NotebookId, message: EventMessage) -> Option<Recorded> {
+pub(crate) fn recorded(notebook: &NotebookId, message: EventMessage) -> Option<Recorded> {
     let event = Event::decode(&message.event_type, message.schema, message.payload.get()).ok()?;
     let envelope = Envelope {
         id: message.id,

@@ -208,6 +208,8 @@ impl Room {
             }
             Phase::Loading => {
                 self.adopt(turn, loaded);
+                // After a failed load there may be those who follow already.
+                self.fan_out(turn, &[]);
                 self.ask_for_work(turn);
             }
             other => self.phase = other,

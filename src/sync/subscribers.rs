@@ -17,6 +17,8 @@ pub(crate) struct Subscriber {
     pub role: Role,
     /// The version that it holds when it has read everything that was sent.
     pub sent: Version,
+    /// The version that it was brought to by its last `subscribed`.
+    pub joined_at: Version,
     /// Its queue was full: it gets nothing until it has read what is in there.
     pub is_lagging: bool,
     pub presence: PresenceState,

@@ -61,7 +61,7 @@ impl Message {
 /// A connection, as the room knows it.
 struct Client {
     outbox: Outbox,
-    /// An events frame did not fit: nothing but answers until it has read what is queued.
+    /// An events frame did not fit: nothing but answers until it is subscribed again.
     is_stalled: bool,
 }
 
@@ -165,15 +165,9 @@ impl Task {
 
     fn input_of(&mut self, message: Message) -> Input {
         match message {
-            Message::Input(input) => {
-                if let Input::CaughtUp { client } = &input {
-                    self.set_stalled(*client, false);
-                }
-                input
-            }
+            Message::Input(input) => input,
             Message::Subscribe { client, identity, outbox, message } => {
                 self.know(client, outbox);
-                self.set_stalled(client, false);
                 Input::Subscribe { client, identity, message }
             }
             Message::Command { client, identity, outbox, message, permit } => {
@@ -208,12 +202,6 @@ impl Task {
         }
     }
 
-    fn set_stalled(&mut self, client: ClientId, is_stalled: bool) {
-        if let Some(client) = self.clients.get_mut(&client) {
-            client.is_stalled = is_stalled;
-        }
-    }
-
     // --- out ---
 
     fn perform(&mut self, outputs: Vec<Output>) {
@@ -225,9 +213,16 @@ impl Task {
     fn perform_one(&mut self, output: Output) {
         match output {
             Output::Send { client, text } => self.send(client, text),
+            Output::Subscribed { client, text } => {
+                if let Some(known) = self.clients.get_mut(&client) {
+                    known.is_stalled = false;
+                }
+                self.send(client, text);
+            }
             Output::Events { clients, from, text } => self.show(&clients, from, text),
             Output::Presence { clients, text } => self.tell(&clients, text),
-            Output::Forget { client } => self.set_stalled(client, false),
+            // Its commands are still answered.
+            Output::Forget { .. } => {}
             Output::Answer { request, answer } => {
                 // Who asked may have gone.
                 if let Some(sender) = self.answers.remove(&request) {

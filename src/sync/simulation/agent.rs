@@ -1,0 +1,227 @@
+//! A runtime agent: claims launches, hosts kernels, reports with fence and number, comes back after cuts and deaths.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{
+    Actor, AgentId, Authority, Command, CorrelationId, Event, ExecutionId, ExecutionReport, KernelPhase,
+    KernelSessionId, Notebook, Output, RawJson, RawObject, Recorded, Version,
+};
+use notarium_wire::{CommandMessage, ServerMessage};
+
+use super::chance::Chance;
+use super::replica::{News, Replica};
+use crate::identity::Identity;
+
+/// The output of a process that should be dead: it must never get into the log.
+pub(crate) const GHOST: &str = "ghost";
+
+/// A kernel that this process hosts.
+#[derive(Default)]
+struct Kernel {
+    fence: Option<Version>,
+    running: Option<Run>,
+    /// Asked to end.
+    is_ending: bool,
+}
+
+struct Run {
+    execution_id: ExecutionId,
+    seq: u64,
+    outputs_left: u64,
+    is_interrupted: bool,
+}
+
+pub(crate) struct Agent {
+    pub replica: Replica,
+    id: AgentId,
+    kernels: BTreeMap<KernelSessionId, Kernel>,
+    is_reconciled: bool,
+}
+
+impl Agent {
+    pub(crate) fn new(life: u64) -> Self {
+        let id = AgentId::new("gpu").expect("an id");
+        let identity = Identity {
+            actor: Actor::Agent { id: id.clone() },
+            authority: Authority::agent(),
+            name: "gpu".to_owned(),
+            connection: format!("gpu{life}"),
+        };
+        Self { replica: Replica::new(identity), id, kernels: BTreeMap::new(), is_reconciled: false }
+    }
+
+    /// After every connect: what lives and what does not, before anything else is said.
+    pub(crate) fn reconnected(&mut self) {
+        self.is_reconciled = false;
+    }
+
+    pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<CommandMessage>, String> {
+        for news in self.replica.take(message)? {
+            match news {
+                News::Applied(recorded) => self.follow(&recorded),
+                News::Replaced { .. } => self.adopt(),
+                News::Acked(_) | News::Rejected(_) => {}
+            }
+        }
+        Ok(self.reconcile())
+    }
+
+    /// A new process says so: what its predecessor hosted is dead.
+    fn reconcile(&mut self) -> Vec<CommandMessage> {
+        if self.is_reconciled || !self.replica.is_subscribed {
+            return Vec::new();
+        }
+        self.is_reconciled = true;
+        let alive = self.kernels.keys().cloned().collect();
+        vec![self.replica.command(&Command::ReconcileKernels { alive }, None)]
+    }
+
+    fn follow(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::KernelSessionStarted(event) => {
+                if let Some(kernel) = self.kernels.get_mut(&event.kernel_session) {
+                    kernel.fence = Some(recorded.envelope.version);
+                }
+            }
+            Event::RestartRequested(event) => {
+                self.ask_to_end(&event.kernel_session);
+                if self.hosts(&event.next) {
+                    self.kernels.entry(event.next.clone()).or_default();
+                }
+            }
+            Event::ShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
+            Event::KernelSessionEnded(event) => {
+                self.kernels.remove(&event.kernel_session);
+            }
+            Event::InterruptRequested(event) => {
+                let kernel = self.kernels.get_mut(&event.kernel_session);
+                if let Some(run) = kernel.and_then(|kernel| kernel.running.as_mut()) {
+                    run.is_interrupted = true;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn ask_to_end(&mut self, session: &KernelSessionId) {
+        if let Some(kernel) = self.kernels.get_mut(session) {
+            kernel.is_ending = true;
+        }
+    }
+
+    fn hosts(&self, session: &KernelSessionId) -> bool {
+        let session = self.replica.notebook.kernels.get(session);
+        session.is_some_and(|session| session.agent.as_ref() == Some(&self.id))
+    }
+
+    /// A state instead of events: look again at everything.
+    fn adopt(&mut self) {
+        let sessions = &self.replica.notebook.kernels;
+        self.kernels.retain(|id, _| sessions.contains_key(id));
+        for (id, kernel) in &mut self.kernels {
+            let session = &sessions[id];
+            kernel.fence = session.fence;
+            kernel.is_ending |= session.phase == KernelPhase::Ending;
+        }
+    }
+
+    // --- on its own ---
+
+    /// One step of whatever is to be done.
+    pub(crate) fn act(&mut self, chance: &mut Chance, is_calm: bool) -> Vec<CommandMessage> {
+        if !self.replica.is_subscribed || !self.is_reconciled || !self.replica.pending.is_empty() {
+            return Vec::new();
+        }
+        let notebook = self.replica.notebook.clone();
+        let mut commands = self.launch(&notebook);
+        let sessions: Vec<KernelSessionId> = self.kernels.keys().cloned().collect();
+        for session in sessions {
+            commands.extend(self.step(&notebook, &session, chance, is_calm));
+        }
+        commands
+    }
+
+    /// Claims what waits; starts what is claimed.
+    fn launch(&mut self, notebook: &Notebook) -> Vec<CommandMessage> {
+        let mut commands = Vec::new();
+        for (id, session) in &notebook.kernels {
+            let is_mine = session.agent.as_ref() == Some(&self.id);
+            match session.phase {
+                KernelPhase::Requested => commands.push(Command::ClaimKernelLaunch { kernel_session: id.clone() }),
+                KernelPhase::Claimed if is_mine => {
+                    self.kernels.entry(id.clone()).or_default();
+                    let language_info = RawObject::default();
+                    commands.push(Command::ReportKernelStarted { kernel_session: id.clone(), language_info });
+                }
+                _ => {}
+            }
+        }
+        commands.iter().map(|command| self.replica.command(command, None)).collect()
+    }
+
+    fn step(
+        &mut self,
+        notebook: &Notebook,
+        session: &KernelSessionId,
+        chance: &mut Chance,
+        is_calm: bool,
+    ) -> Vec<CommandMessage> {
+        let Some(kernel) = self.kernels.get_mut(session) else { return Vec::new() };
+        if kernel.is_ending || (!is_calm && chance.percent(2)) {
+            self.kernels.remove(session);
+            let ended = Command::ReportKernelEnded { kernel_session: session.clone(), cause: "died".to_owned() };
+            return vec![self.replica.command(&ended, None)];
+        }
+        let Some(fence) = kernel.fence else { return Vec::new() };
+        let Some((execution_id, report, seq)) = kernel.report(notebook, session, chance) else { return Vec::new() };
+        let mut commands = vec![Command::ReportExecution { execution_id: execution_id.clone(), fence, seq, report }];
+        if chance.percent(15) {
+            let ghost = ExecutionReport::Output { outputs: vec![output(GHOST)] };
+            commands
+                .insert(0, Command::ReportExecution { execution_id, fence: fence - 1, seq: seq + 50, report: ghost });
+        }
+        let correlation = || CorrelationId::new("run").ok();
+        commands.iter().map(|command| self.replica.command(command, correlation())).collect()
+    }
+}
+
+impl Kernel {
+    /// What the kernel says next of its run.
+    fn report(
+        &mut self,
+        notebook: &Notebook,
+        session: &KernelSessionId,
+        chance: &mut Chance,
+    ) -> Option<(ExecutionId, ExecutionReport, u64)> {
+        let is_current = |id: &ExecutionId| {
+            let run = notebook.executions.get(id);
+            run.is_some_and(|run| {
+                !run.status.is_finished() && run.fence.is_some() && run.kernel_session.as_ref() == Some(session)
+            })
+        };
+        if !self.running.as_ref().is_some_and(|run| is_current(&run.execution_id)) {
+            let next = notebook.executions.keys().find(|id| is_current(id))?;
+            let seq = notebook.executions[next].output_seq;
+            let outputs_left = chance.below(4);
+            self.running = Some(Run { execution_id: next.clone(), seq, outputs_left, is_interrupted: false });
+        }
+        let run = self.running.as_mut()?;
+        run.seq += 1;
+        let (id, seq) = (run.execution_id.clone(), run.seq);
+        if seq == 1 {
+            return Some((id, ExecutionReport::Started {}, seq));
+        }
+        if run.outputs_left > 0 && !run.is_interrupted {
+            run.outputs_left -= 1;
+            return Some((id, ExecutionReport::Output { outputs: vec![output("text")] }, seq));
+        }
+        let ok = !run.is_interrupted;
+        self.running = None;
+        Some((id, ExecutionReport::Completed { ok, execution_count: Some(1), notice: None }, seq))
+    }
+}
+
+fn output(text: &str) -> Output {
+    let content = format!(r#"{{"output_type":"stream","name":"stdout","text":"{text}"}}"#);
+    Output { content: RawJson::parse(&content).expect("JSON"), blobs: Vec::new(), display_id: None }
+}

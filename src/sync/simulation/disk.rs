@@ -1,0 +1,123 @@
+//! A disk that keeps what was synced, and answers what a store answers.
+
+use notarium_core::{
+    CommandId, Context, Decision, Event, Head, HistoryQuery, Notebook, NotebookId, Stored, Version, seal,
+};
+
+use crate::io::{Append, AppendFailure, CommandRecord};
+use crate::replay::{Loaded, Replay};
+
+#[derive(Default)]
+pub(crate) struct Disk {
+    pub events: Vec<Stored>,
+    subjects: Vec<Option<String>>,
+    pub commands: Vec<CommandRecord>,
+    /// States, with their heads.
+    snapshots: Vec<(Notebook, Head)>,
+}
+
+impl Disk {
+    pub(crate) fn head(&self) -> Head {
+        self.events.last().map_or(Head::START, |stored| Head {
+            version: stored.envelope.version,
+            hash: stored.hash,
+            recorded_at: stored.envelope.recorded_at,
+        })
+    }
+
+    pub(crate) fn append(&mut self, append: Append) -> Result<(), AppendFailure> {
+        if append.expected != self.head() {
+            return Err(AppendFailure::VersionConflict);
+        }
+        if append.commands.iter().any(|record| self.command(&record.actor, &record.command_id).is_some()) {
+            return Err(AppendFailure::DuplicateCommand);
+        }
+        for event in append.events {
+            self.subjects.push(event.subject);
+            self.events.push(event.stored);
+        }
+        self.commands.extend(append.commands);
+        Ok(())
+    }
+
+    /// Another node writes.
+    pub(crate) fn write(&mut self, context: &mut Context, decision: &Decision) {
+        let (mut head, id) = (self.head(), context_notebook());
+        let sealed = seal(&mut head, &id, context, &decision.events).expect("events serialise");
+        self.subjects.extend(decision.events.iter().map(|decided| decided.event.subject().map(str::to_owned)));
+        self.events.extend(sealed);
+    }
+
+    pub(crate) fn command(&self, actor: &str, id: &CommandId) -> Option<CommandRecord> {
+        self.commands.iter().find(|record| record.actor == actor && record.command_id == *id).cloned()
+    }
+
+    pub(crate) fn read(&self, after: Version, limit: usize) -> Vec<Stored> {
+        self.events.iter().filter(|stored| stored.envelope.version > after).take(limit).cloned().collect()
+    }
+
+    fn about(&self, subjects: &[String], since: Version, with_notebook: bool) -> Vec<Stored> {
+        let is_wanted = |subject: &Option<String>| subject.as_ref().map_or(with_notebook, |it| subjects.contains(it));
+        let all = self.events.iter().zip(&self.subjects);
+        all.filter(|(stored, subject)| stored.envelope.version > since && is_wanted(subject))
+            .map(|(stored, _)| stored.clone())
+            .collect()
+    }
+
+    pub(crate) fn history(&self, queries: &[HistoryQuery]) -> Vec<Stored> {
+        let mut all: Vec<Stored> = queries.iter().flat_map(|query| self.answer(query)).collect();
+        all.sort_by_key(|stored| stored.envelope.version);
+        all.dedup_by_key(|stored| stored.envelope.version);
+        all
+    }
+
+    fn answer(&self, query: &HistoryQuery) -> Vec<Stored> {
+        match query {
+            HistoryQuery::Cells { cells, since, with_notebook } => {
+                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
+                self.with_executions(self.about(&cells, *since, *with_notebook))
+            }
+            HistoryQuery::DeletedCell { cell_id } => {
+                let about = self.about(&[cell_id.to_string()], 0, false);
+                let last = about.into_iter().rfind(|stored| stored.envelope.event_type == "CellDeleted");
+                self.with_executions(last.into_iter().collect())
+            }
+            HistoryQuery::Execution { execution_id } => self.about(&[execution_id.to_string()], 0, false),
+        }
+    }
+
+    fn with_executions(&self, mut events: Vec<Stored>) -> Vec<Stored> {
+        let named = events.iter().filter_map(|stored| match stored.typed().ok()?.event {
+            Event::CellDeleted(event) => event.cell.latest_execution.map(|id| id.to_string()),
+            _ => None,
+        });
+        let named: Vec<String> = named.collect();
+        events.extend(self.about(&named, 0, false));
+        events
+    }
+
+    pub(crate) fn keep_snapshot(&mut self, notebook: Notebook, head: Head) {
+        // Through JSON, as a real one.
+        let json = serde_json::to_string(&notebook).expect("a notebook serialises");
+        self.snapshots.push((serde_json::from_str(&json).expect("a snapshot parses"), head));
+    }
+
+    pub(crate) fn lose_snapshots(&mut self) {
+        self.snapshots.clear();
+    }
+
+    pub(crate) fn load(&self, recent_after: Version) -> Result<Loaded, String> {
+        let mut replay = match self.snapshots.last() {
+            Some((notebook, head)) => Replay::from_snapshot(notebook.clone(), *head),
+            None => Replay::new(context_notebook()),
+        };
+        let recent = self.read(replay.head().version.min(recent_after), usize::MAX);
+        replay.apply(&recent).map_err(|error| error.to_string())?;
+        Ok(replay.finish(recent))
+    }
+}
+
+/// There is one notebook in the simulation.
+pub(crate) fn context_notebook() -> NotebookId {
+    NotebookId::new("nb").expect("an id")
+}

@@ -1,0 +1,316 @@
+//! A person: types as CodeMirror does (one unacked change per cell and a buffer), and does everything else people do.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notarium_core::text::{ChangeSet, utf16_len};
+use notarium_core::{
+    Actor, Authority, CellFlagChanges, CellId, CellType, Command, CommandId, CorrelationId, Event, ExecutionTarget,
+    Place, RawObject, Recorded, Role, Scope, UserId, Version,
+};
+use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
+
+use super::chance::Chance;
+use super::replica::{News, Replica};
+use crate::identity::Identity;
+
+/// What a cell's editor holds beside the confirmed text.
+#[derive(Default)]
+struct Draft {
+    sent: Option<Sent>,
+    buffer: Option<ChangeSet>,
+}
+
+struct Sent {
+    id: CommandId,
+    change: ChangeSet,
+    /// Set by an ack: at this version the change is in the text, or came to nothing.
+    acked_at: Option<Version>,
+}
+
+pub(crate) struct Editor {
+    pub replica: Replica,
+    /// The cells whose text the last `subscribe` named as unconfirmed.
+    named: BTreeSet<CellId>,
+    /// A `subscribe` is not answered yet.
+    is_asking: bool,
+    /// The next `subscribed` is the server's own doing.
+    pub is_resync: bool,
+    drafts: BTreeMap<CellId, Draft>,
+    tokens: u64,
+}
+
+/// What to do with a message.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Judgement {
+    Take,
+    Ignore,
+    AskAgain,
+}
+
+const SCOPES: [Scope; 4] = [Scope::Read, Scope::Edit, Scope::Run, Scope::Manage];
+
+impl Editor {
+    pub(crate) fn new(name: &str) -> Self {
+        let identity = Identity {
+            actor: Actor::User { id: UserId::new(name).expect("an id") },
+            authority: Authority { ambient_role: Some(Role::Editor), scopes: SCOPES.into() },
+            name: name.to_owned(),
+            connection: name.to_owned(),
+        };
+        Self {
+            replica: Replica::new(identity),
+            named: BTreeSet::new(),
+            is_asking: false,
+            is_resync: false,
+            drafts: BTreeMap::new(),
+            tokens: 0,
+        }
+    }
+
+    /// What to send when connected, and when a state does not tell what happened to unconfirmed text.
+    pub(crate) fn subscription(&mut self) -> SubscribeMessage {
+        let unconfirmed = self.unconfirmed();
+        self.named = unconfirmed.iter().map(|cell| cell.cell_id.clone()).collect();
+        self.replica.is_subscribed = false;
+        self.is_asking = true;
+        self.replica.subscription(unconfirmed)
+    }
+
+    /// Whether a `subscribed` is to be taken; if not, whether to subscribe again. A state that does not tell what became of
+    /// unconfirmed text (typed after the `subscribe`, or after a `resync`) is not taken, and there is one question at a time.
+    pub(crate) fn judge(&mut self, message: &ServerMessage) -> Judgement {
+        match message {
+            ServerMessage::Resync { .. } => {
+                self.is_resync = true;
+                Judgement::Take
+            }
+            ServerMessage::Subscribed(subscribed) => {
+                let is_resync = std::mem::take(&mut self.is_resync);
+                if is_resync && self.is_asking {
+                    return Judgement::Ignore;
+                }
+                let is_named = |cell: &UnconfirmedText| !is_resync && self.named.contains(&cell.cell_id);
+                if subscribed.snapshot.is_some() && !self.unconfirmed().iter().all(is_named) {
+                    return Judgement::AskAgain;
+                }
+                self.is_asking = false;
+                Judgement::Take
+            }
+            _ => Judgement::Take,
+        }
+    }
+
+    fn unconfirmed(&self) -> Vec<UnconfirmedText> {
+        let base = self.replica.notebook.version;
+        let cells = self.drafts.iter().filter(|(_, draft)| draft.sent.is_some() || draft.buffer.is_some());
+        cells.map(|(cell_id, _)| UnconfirmedText { cell_id: cell_id.clone(), base }).collect()
+    }
+
+    pub(crate) fn has_drafts(&self) -> bool {
+        !self.unconfirmed().is_empty()
+    }
+
+    // --- from the server ---
+
+    /// Returns the commands that follow.
+    pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<CommandMessage>, String> {
+        for news in self.replica.take(message)? {
+            match news {
+                News::Applied(recorded) => self.rebase(&recorded)?,
+                News::Replaced { unconfirmed } => {
+                    for recorded in unconfirmed {
+                        self.rebase(&recorded)?;
+                    }
+                    self.forget_gone();
+                }
+                News::Acked(ack) => self.acked(&ack.id, ack.version),
+                News::Rejected(reject) => self.drop_draft(&reject.id),
+            }
+        }
+        self.settle()?;
+        Ok(self.flush())
+    }
+
+    /// Carries the drafts of a cell over an event.
+    fn rebase(&mut self, recorded: &Recorded) -> Result<(), String> {
+        match &recorded.event {
+            Event::CellDeleted(event) => {
+                self.drafts.remove(&event.cell_id);
+            }
+            Event::CellSourceEdited(event) => {
+                let Some(draft) = self.drafts.get_mut(&event.cell_id) else { return Ok(()) };
+                let own = draft.sent.take_if(|sent| sent.id == recorded.envelope.command_id);
+                if let Some(sent) = own {
+                    if sent.change != event.change {
+                        return Err(format!("{}: the server transformed otherwise than the client", sent.id));
+                    }
+                } else {
+                    draft.rebase(&event.change).map_err(|error| format!("rebase: {error}"))?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn forget_gone(&mut self) {
+        let cells = &self.replica.notebook.cells;
+        self.drafts.retain(|cell_id, _| cells.contains_key(cell_id));
+    }
+
+    fn acked(&mut self, id: &CommandId, version: Version) {
+        for sent in self.drafts.values_mut().filter_map(|draft| draft.sent.as_mut()) {
+            if sent.id == *id {
+                sent.acked_at = Some(version);
+            }
+        }
+    }
+
+    fn drop_draft(&mut self, id: &CommandId) {
+        self.drafts.retain(|_, draft| draft.sent.as_ref().is_none_or(|sent| sent.id != *id));
+    }
+
+    /// A change that came to nothing has an ack and no event. All drafts must fit the confirmed text.
+    fn settle(&mut self) -> Result<(), String> {
+        let notebook = &self.replica.notebook;
+        for (cell_id, draft) in &mut self.drafts {
+            if let Some(sent) = &draft.sent
+                && sent.acked_at.is_some_and(|at| at <= notebook.version)
+            {
+                if !sent.change.is_identity() {
+                    return Err(format!("{} is acked and not in the text", sent.id));
+                }
+                draft.sent = None;
+            }
+            let Some(cell) = notebook.cells.get(cell_id) else { continue };
+            draft.text(&cell.content.source).map_err(|error| format!("draft of {cell_id}: {error}"))?;
+        }
+        Ok(())
+    }
+
+    /// Sends the buffers of cells that have nothing under way.
+    fn flush(&mut self) -> Vec<CommandMessage> {
+        if !self.replica.is_subscribed {
+            return Vec::new();
+        }
+        let base = self.replica.notebook.version;
+        let mut commands = Vec::new();
+        for (cell_id, draft) in self.drafts.iter_mut().filter(|(_, draft)| draft.sent.is_none()) {
+            let Some(change) = draft.buffer.take() else { continue };
+            let edit = Command::EditSource { cell_id: cell_id.clone(), base, change: change.clone() };
+            let message = self.replica.command(&edit, None);
+            draft.sent = Some(Sent { id: message.id.clone(), change, acked_at: None });
+            commands.push(message);
+        }
+        commands
+    }
+
+    // --- by hand ---
+
+    pub(crate) fn act(&mut self, chance: &mut Chance) -> Vec<CommandMessage> {
+        if !self.replica.notebook.exists() {
+            return Vec::new();
+        }
+        if chance.percent(65) {
+            self.type_something(chance);
+            return self.flush();
+        }
+        let Some(command) = self.some_command(chance) else { return Vec::new() };
+        let correlation = chance.percent(30).then(|| CorrelationId::new("burst").expect("an id"));
+        vec![self.replica.command(&command, correlation)]
+    }
+
+    fn some_cell(&self, chance: &mut Chance) -> Option<CellId> {
+        chance.pick(&self.replica.notebook.order).cloned()
+    }
+
+    fn type_something(&mut self, chance: &mut Chance) {
+        let Some(cell_id) = self.some_cell(chance) else { return };
+        let Some(cell) = self.replica.notebook.cells.get(&cell_id) else { return };
+        self.tokens += 1;
+        let draft = self.drafts.entry(cell_id).or_default();
+        let Ok(text) = draft.text(&cell.content.source) else { return };
+        let token = ["x", "né", "😀", "\n", "ab"][chance.index(5)];
+        let change = some_change(chance, &text, token);
+        draft.buffer = match draft.buffer.take() {
+            Some(buffer) => buffer.compose(&change).ok(),
+            None => Some(change),
+        };
+    }
+
+    fn some_command(&mut self, chance: &mut Chance) -> Option<Command> {
+        let cell_id = self.some_cell(chance);
+        Some(match chance.below(14) {
+            0 | 1 => self.insertion(chance),
+            2 => Command::DeleteCell { cell_id: cell_id?, cell_version: None },
+            3 => Command::MoveCell { cell_id: cell_id?, place: Place::Start, cell_version: None },
+            4 => Command::Undo { steps: 1, correlation_id: None },
+            5 => Command::Redo { steps: 1 },
+            6 => Command::RenameNotebook { title: format!("title {}", chance.below(9)) },
+            7 => Command::SetCellFlags {
+                cell_id: cell_id?,
+                flags: CellFlagChanges { pinned: Some(chance.percent(50)), ..CellFlagChanges::default() },
+            },
+            8 => Command::Batch { commands: vec![self.insertion(chance), self.insertion(chance)] },
+            9 => Command::StopAll {},
+            10 => {
+                let running = self.replica.notebook.executions.iter().find(|(_, run)| !run.status.is_finished());
+                Command::CancelExecution { execution_id: running?.0.clone() }
+            }
+            11 if chance.percent(30) => {
+                Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
+            }
+            _ => Command::RequestExecution {
+                execution_id: None,
+                target: ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None },
+                kernel_session: None,
+                timeout_ms: None,
+                stop_on_error: chance.percent(50),
+            },
+        })
+    }
+
+    fn insertion(&self, chance: &mut Chance) -> Command {
+        Command::InsertCell {
+            cell_id: None,
+            cell_type: CellType::Code,
+            source: "print('😀')".to_owned(),
+            place: if chance.percent(50) { Place::End } else { Place::Start },
+            metadata: RawObject::default(),
+            attachments: None,
+            flags: CellFlagChanges::default(),
+        }
+    }
+}
+
+/// An insertion, or a deletion of up to three characters.
+fn some_change(chance: &mut Chance, text: &str, token: &str) -> ChangeSet {
+    let length = utf16_len(text);
+    let starts: Vec<usize> = text.char_indices().map(|(index, _)| utf16_len(&text[..index])).chain([length]).collect();
+    let from = chance.index(starts.len());
+    let to = if chance.percent(30) { (from + 3).min(starts.len() - 1) } else { from };
+    let insert = if to > from { "" } else { token };
+    ChangeSet::replace(length, starts[from]..starts[to], insert).expect("a change within the text")
+}
+
+impl Draft {
+    /// The text on the screen.
+    fn text(&self, confirmed: &str) -> Result<String, notarium_core::text::TextError> {
+        let mut text = confirmed.to_owned();
+        for change in self.sent.iter().map(|sent| &sent.change).chain(&self.buffer) {
+            text = change.apply(&text)?.text;
+        }
+        Ok(text)
+    }
+
+    /// The event was first, so its insertions stand left of ours.
+    fn rebase(&mut self, event: &ChangeSet) -> Result<(), notarium_core::text::TextError> {
+        let mut over = event.clone();
+        for ours in self.sent.iter_mut().map(|sent| &mut sent.change).chain(&mut self.buffer) {
+            let next = over.map(ours, true)?;
+            *ours = ours.map(&over, false)?;
+            over = next;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! What every client of the protocol keeps: the state at a version, and the commands that are not answered.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use notarium_core::{Command, CommandId, CorrelationId, Notebook, RawJson, Recorded, RejectionCode, Version, apply};
+use notarium_wire::{
+    AckMessage, CommandMessage, EventMessage, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage,
+    UnconfirmedText,
+};
+
+use super::disk::context_notebook;
+use crate::identity::Identity;
+use crate::ring::recorded;
+
+pub(crate) struct Replica {
+    pub identity: Arc<Identity>,
+    pub notebook: Notebook,
+    /// A connection's number; `None` while disconnected.
+    pub connection: Option<u64>,
+    pub is_subscribed: bool,
+    pub pending: Vec<CommandMessage>,
+    /// Answers that came, for the checks at the end.
+    pub acked: BTreeMap<CommandId, Version>,
+    name: String,
+    next_command: u64,
+}
+
+/// What a message meant.
+pub(crate) enum News {
+    Applied(Recorded),
+    /// A new state came; the events of unconfirmed cells lead to it.
+    Replaced {
+        unconfirmed: Vec<Recorded>,
+    },
+    Acked(AckMessage),
+    Rejected(RejectMessage),
+}
+
+impl Replica {
+    pub(crate) fn new(identity: Identity) -> Self {
+        Self {
+            name: identity.connection.clone(),
+            identity: Arc::new(identity),
+            notebook: Notebook::new(context_notebook()),
+            connection: None,
+            is_subscribed: false,
+            pending: Vec::new(),
+            acked: BTreeMap::new(),
+            next_command: 0,
+        }
+    }
+
+    pub(crate) fn subscription(&self, unconfirmed: Vec<UnconfirmedText>) -> SubscribeMessage {
+        let since = Some(self.notebook.version).filter(|version| *version > 0);
+        SubscribeMessage { notebook: context_notebook(), since, unconfirmed }
+    }
+
+    /// A new command, kept until it is answered.
+    pub(crate) fn command(&mut self, command: &Command, correlation: Option<CorrelationId>) -> CommandMessage {
+        self.next_command += 1;
+        let message = CommandMessage {
+            id: format!("{}-{}", self.name, self.next_command).parse().expect("an id"),
+            notebook: context_notebook(),
+            expected_version: None,
+            correlation_id: correlation,
+            body: RawJson::of(command).expect("a command serialises"),
+        };
+        self.pending.push(message.clone());
+        message
+    }
+
+    /// The error is a broken promise of the server.
+    pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<News>, String> {
+        match message {
+            ServerMessage::Subscribed(subscribed) => self.subscribed(*subscribed),
+            // What follows a state that was not taken.
+            ServerMessage::Events(_) if !self.is_subscribed => Ok(Vec::new()),
+            ServerMessage::Events(message) => message.events.into_iter().map(|event| self.event(event)).collect(),
+            ServerMessage::Ack(ack) => Ok(self.ack(ack)),
+            ServerMessage::Reject(reject) => Ok(self.reject(reject)),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    fn subscribed(&mut self, message: SubscribedMessage) -> Result<Vec<News>, String> {
+        self.is_subscribed = true;
+        match message.snapshot {
+            Some(snapshot) => {
+                if snapshot.version != message.version {
+                    return Err(format!("snapshot {} is called {}", snapshot.version, message.version));
+                }
+                self.notebook = *snapshot;
+                let unconfirmed = message.unconfirmed_events.into_iter().map(typed).collect::<Result<_, _>>()?;
+                Ok(vec![News::Replaced { unconfirmed }])
+            }
+            None if message.version == self.notebook.version => Ok(Vec::new()),
+            None => {
+                Err(format!("events are to follow {}, the client is at {}", message.version, self.notebook.version))
+            }
+        }
+    }
+
+    fn event(&mut self, message: EventMessage) -> Result<News, String> {
+        if message.version != self.notebook.version + 1 {
+            return Err(format!("{} follows {}: a gap", message.version, self.notebook.version));
+        }
+        let recorded = typed(message)?;
+        apply(&mut self.notebook, &recorded);
+        Ok(News::Applied(recorded))
+    }
+
+    fn answered(&mut self, id: &CommandId) -> bool {
+        let before = self.pending.len();
+        self.pending.retain(|pending| pending.id != *id);
+        self.pending.len() < before
+    }
+
+    fn ack(&mut self, ack: AckMessage) -> Vec<News> {
+        self.answered(&ack.id);
+        self.acked.insert(ack.id.clone(), ack.version);
+        vec![News::Acked(ack)]
+    }
+
+    /// What the server could not do now is sent again with the same id.
+    fn reject(&mut self, reject: RejectMessage) -> Vec<News> {
+        if reject.code == RejectionCode::Unavailable || !self.answered(&reject.id) {
+            return Vec::new();
+        }
+        vec![News::Rejected(reject)]
+    }
+}
+
+fn typed(message: EventMessage) -> Result<Recorded, String> {
+    recorded(&context_notebook(), message).ok_or_else(|| "an event does not parse".to_owned())
+}

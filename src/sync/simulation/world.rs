@@ -1,0 +1,641 @@
+//! The world: virtual time, connections that break, a server that crashes, and the order in which it all happens.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use notarium_core::{
+    Actor, Authority, Command, CommandId, Context, History, IdSource, Limits, Millis, RawObject, Version, decide,
+};
+use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessage};
+
+use super::agent::Agent;
+use super::chance::Chance;
+use super::disk::{Disk, context_notebook};
+use super::editor::{Editor, Judgement};
+use super::fault::Fault;
+use crate::config::RoomConfig;
+use crate::identity::{ClientId, Identity};
+use crate::io::{Append, AppendFailure, Input, Output, ReplyTo};
+use crate::room::Room;
+
+/// Faults happen until here; then everything heals.
+const CHAOS_MS: Millis = 12_000;
+/// By then everybody is done.
+const END_MS: Millis = CHAOS_MS + 90_000;
+const EDITORS: usize = 3;
+/// The index of the agent among the actors.
+const AGENT: usize = EDITORS;
+/// Event frames on their way to one client; more are dropped.
+const QUEUE_FRAMES: usize = 2;
+
+/// What a client sends.
+enum Sent {
+    Subscribe(SubscribeMessage),
+    Command(CommandMessage),
+    Presence(PresenceState),
+}
+
+enum Happening {
+    ToServer {
+        connection: u64,
+        sent: Sent,
+    },
+    ToClient {
+        connection: u64,
+        text: String,
+        is_events: bool,
+    },
+    /// The disk answers; of an earlier life of the server: nobody hears it.
+    Disk {
+        life: u64,
+        question: Output,
+    },
+    Act(usize),
+    Connect(usize),
+    Break(usize),
+    Crash,
+    AgentDies,
+    Tick {
+        life: u64,
+    },
+    Calm,
+}
+
+struct Connection {
+    actor: usize,
+    identity: Arc<Identity>,
+    /// When the last message of each direction arrives: none overtakes.
+    to_server_at: Millis,
+    to_client_at: Millis,
+    events_on_the_way: usize,
+    is_stalled: bool,
+    /// Longest time of a message to the client.
+    slowness: Millis,
+}
+
+/// What a story contained.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub stories: u64,
+    events: u64,
+    acked: u64,
+    crashes: u64,
+    resyncs: u64,
+    conflicts: u64,
+    retries: u64,
+    lost_runs: u64,
+    snapshots: u64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, other: &Totals) {
+        self.stories += other.stories;
+        self.events += other.events;
+        self.acked += other.acked;
+        self.crashes += other.crashes;
+        self.resyncs += other.resyncs;
+        self.conflicts += other.conflicts;
+        self.retries += other.retries;
+        self.lost_runs += other.lost_runs;
+        self.snapshots += other.snapshots;
+    }
+
+    pub(crate) fn is_eventful(&self) -> bool {
+        let counts = [self.crashes, self.resyncs, self.conflicts, self.retries, self.lost_runs, self.snapshots];
+        counts.iter().all(|count| *count > 0) && self.events / self.stories > 20
+    }
+}
+
+pub(crate) struct World {
+    seed: u64,
+    fault: Option<Fault>,
+    pub chance: Chance,
+    pub now: Millis,
+    happenings: BTreeMap<(Millis, u64), Happening>,
+    count: u64,
+    config: Arc<RoomConfig>,
+    room: Option<Room>,
+    /// Counts the lives of the server.
+    life: u64,
+    appending: Option<Append>,
+    ticks_at: Option<Millis>,
+    pub disk: Disk,
+    connections: BTreeMap<u64, Connection>,
+    pub editors: Vec<Editor>,
+    pub agent: Agent,
+    agent_lives: u64,
+    is_calm: bool,
+    totals: Totals,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, fault: Option<Fault>) -> Self {
+        let mut chance = Chance::new(seed);
+        let config = RoomConfig {
+            max_recent_events: chance.index(40) + 1,
+            max_recent_answers: chance.index(6),
+            max_tail_events: [5, 200][chance.index(2)],
+            max_batch_commands: chance.index(8) + 1,
+            snapshot_events: chance.below(30) + 1,
+            lease_ms: 4_000,
+            unreachable_after_ms: 500,
+            unload_after_ms: 300,
+            idle_ms: 200,
+            retry_load_ms: 50,
+            catalog_delay_ms: 500,
+            presence_ttl_ms: 1_000,
+            ..RoomConfig::default()
+        };
+        Self {
+            seed,
+            fault,
+            chance,
+            now: 1_000_000,
+            happenings: BTreeMap::new(),
+            count: 0,
+            config: Arc::new(config),
+            room: None,
+            life: 0,
+            appending: None,
+            ticks_at: None,
+            disk: Disk::default(),
+            connections: BTreeMap::new(),
+            editors: (0..EDITORS).map(|number| Editor::new(&format!("user{number}"))).collect(),
+            agent: Agent::new(0),
+            agent_lives: 0,
+            is_calm: false,
+            totals: Totals { stories: 1, ..Totals::default() },
+        }
+    }
+
+    /// The whole story. The error is the broken promise.
+    pub(crate) fn run(mut self) -> Result<Totals, String> {
+        self.plan();
+        let end = self.now + END_MS;
+        while let Some(((at, _), happening)) = self.happenings.pop_first() {
+            if at > end {
+                break;
+            }
+            self.now = at;
+            self.happen(happening).map_err(|reason| format!("at {} ms: {reason}", self.now - 1_000_000))?;
+        }
+        self.check_end()?;
+        self.totals.events = self.disk.events.len() as u64;
+        self.totals.acked = self.editors.iter().map(|editor| editor.replica.acked.len() as u64).sum();
+        self.totals.lost_runs =
+            self.disk.events.iter().filter(|it| it.envelope.event_type == "ExecutionLost").count() as u64;
+        Ok(self.totals)
+    }
+
+    fn plan(&mut self) {
+        let create = Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default() };
+        self.editors[0].replica.command(&create, None);
+        for actor in 0..=AGENT {
+            let delay = self.chance.below(300);
+            self.after(delay, Happening::Connect(actor));
+        }
+        for _ in 0..60 {
+            let (delay, actor) = (self.chance.below(CHAOS_MS), self.chance.index(EDITORS));
+            self.after(delay, Happening::Act(actor));
+        }
+        for step in 0..60 {
+            self.after(step * (CHAOS_MS / 60), Happening::Act(AGENT));
+        }
+        for _ in 0..self.chance.below(6) {
+            let (delay, actor) = (self.chance.below(CHAOS_MS), self.chance.index(AGENT + 1));
+            self.after(delay, Happening::Break(actor));
+        }
+        for _ in 0..self.chance.below(3) {
+            let delay = self.chance.below(CHAOS_MS);
+            self.after(delay, Happening::Crash);
+        }
+        if self.chance.percent(40) {
+            let delay = self.chance.below(CHAOS_MS);
+            self.after(delay, Happening::AgentDies);
+        }
+        self.after(CHAOS_MS, Happening::Calm);
+    }
+
+    fn after(&mut self, delay: Millis, happening: Happening) {
+        self.at(self.now + delay, happening);
+    }
+
+    fn at(&mut self, at: Millis, happening: Happening) {
+        self.count += 1;
+        self.happenings.insert((at, self.count), happening);
+    }
+
+    fn happen(&mut self, happening: Happening) -> Result<(), String> {
+        match happening {
+            Happening::ToServer { connection, sent } => self.reach_server(connection, sent),
+            Happening::ToClient { connection, text, is_events } => {
+                return self.reach_client(connection, &text, is_events);
+            }
+            Happening::Disk { life, question } if life == self.life => self.answer(question),
+            Happening::Tick { life } if life == self.life => {
+                self.ticks_at = None;
+                self.feed(Input::Tick);
+            }
+            Happening::Disk { .. } | Happening::Tick { .. } => {}
+            Happening::Act(actor) => self.act(actor),
+            Happening::Connect(actor) => self.connect(actor),
+            Happening::Break(actor) => self.disconnect(actor),
+            Happening::Crash => self.crash(),
+            Happening::AgentDies => self.kill_agent(),
+            Happening::Calm => self.calm_down(),
+        }
+        Ok(())
+    }
+
+    // --- actors ---
+
+    fn act(&mut self, actor: usize) {
+        let commands = match actor {
+            AGENT => self.agent.act(&mut self.chance, self.is_calm),
+            actor => self.editors[actor].act(&mut self.chance),
+        };
+        self.send_commands(actor, commands);
+        if self.is_calm {
+            self.after(300, Happening::Act(actor));
+        } else if self.chance.percent(20) {
+            self.send(actor, Sent::Presence(PresenceState { typing: true, ..PresenceState::default() }));
+        }
+    }
+
+    fn connection_of(&self, actor: usize) -> Option<u64> {
+        match actor {
+            AGENT => self.agent.replica.connection,
+            actor => self.editors[actor].replica.connection,
+        }
+    }
+
+    fn send_commands(&mut self, actor: usize, commands: Vec<CommandMessage>) {
+        for command in commands {
+            let is_doubled = !self.is_calm && self.chance.percent(5);
+            if is_doubled {
+                self.totals.retries += 1;
+                self.send(actor, Sent::Command(command.clone()));
+            }
+            self.send(actor, Sent::Command(command));
+        }
+    }
+
+    fn send(&mut self, actor: usize, sent: Sent) {
+        let delay = self.chance.below(if self.is_calm { 5 } else { 80 });
+        let Some(number) = self.connection_of(actor) else { return };
+        let Some(connection) = self.connections.get_mut(&number) else { return };
+        let at = connection.to_server_at.max(self.now + delay);
+        connection.to_server_at = at;
+        self.at(at, Happening::ToServer { connection: number, sent });
+    }
+
+    /// A new connection: subscribe, then everything again that is not answered.
+    fn connect(&mut self, actor: usize) {
+        if self.connection_of(actor).is_some() {
+            return;
+        }
+        self.count += 1;
+        let number = self.count;
+        let (subscription, pending, identity) = self.introduce(actor, number);
+        let now = self.now;
+        let slowness = if self.chance.percent(25) { 1_500 } else { 120 };
+        self.connections.insert(
+            number,
+            Connection {
+                actor,
+                identity,
+                to_server_at: now,
+                to_client_at: now,
+                events_on_the_way: 0,
+                is_stalled: false,
+                slowness,
+            },
+        );
+        let creates_first = actor == 0 && subscription.since.is_none();
+        if creates_first {
+            self.send_commands(actor, pending.clone());
+        }
+        self.send(actor, Sent::Subscribe(subscription));
+        if !creates_first {
+            self.totals.retries += pending.len() as u64;
+            self.send_commands(actor, pending);
+        }
+    }
+
+    fn introduce(&mut self, actor: usize, number: u64) -> (SubscribeMessage, Vec<CommandMessage>, Arc<Identity>) {
+        let (subscription, replica) = match actor {
+            AGENT => {
+                self.agent.reconnected();
+                self.agent.replica.is_subscribed = false;
+                (self.agent.replica.subscription(Vec::new()), &mut self.agent.replica)
+            }
+            actor => {
+                let editor = &mut self.editors[actor];
+                editor.is_resync = false;
+                (editor.subscription(), &mut editor.replica)
+            }
+        };
+        replica.connection = Some(number);
+        (subscription, replica.pending.clone(), replica.identity.clone())
+    }
+
+    /// The connection is gone, with what was on its way; the server sees it later, and the client comes back.
+    fn disconnect(&mut self, actor: usize) {
+        let Some(number) = self.connection_of(actor) else { return };
+        let replica = if actor == AGENT { &mut self.agent.replica } else { &mut self.editors[actor].replica };
+        replica.connection = None;
+        replica.is_subscribed = false;
+        self.connections.remove(&number);
+        self.feed(Input::Unsubscribe { client: ClientId(number) });
+        let delay = self.chance.below(if self.is_calm { 50 } else { 3_000 });
+        self.after(delay, Happening::Connect(actor));
+    }
+
+    /// The process is gone with its kernels; another one comes.
+    fn kill_agent(&mut self) {
+        self.disconnect(AGENT);
+        self.agent_lives += 1;
+        self.agent = Agent::new(self.agent_lives);
+        let delay = self.chance.below(8_000);
+        self.after(delay, Happening::Connect(AGENT));
+    }
+
+    fn calm_down(&mut self) {
+        self.is_calm = true;
+        for actor in 0..=AGENT {
+            self.connect(actor);
+            if actor == AGENT {
+                self.after(100, Happening::Act(actor));
+            }
+        }
+        self.after(20_000, Happening::Break(0));
+    }
+
+    fn reach_client(&mut self, number: u64, text: &str, is_events: bool) -> Result<(), String> {
+        let Some(connection) = self.connections.get_mut(&number) else { return Ok(()) };
+        let actor = connection.actor;
+        if is_events {
+            connection.events_on_the_way -= 1;
+        }
+        let has_drained = connection.is_stalled && connection.events_on_the_way == 0;
+        if has_drained {
+            self.feed(Input::CaughtUp { client: ClientId(number) });
+        }
+        let message: ServerMessage = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
+        if matches!(message, ServerMessage::Resync { .. }) {
+            self.totals.resyncs += 1;
+        }
+        if let ServerMessage::Error(error) = &message {
+            return self.take_error(actor, error.code);
+        }
+        let is_unavailable = matches!(&message, ServerMessage::Reject(reject) if reject.code == notarium_core::RejectionCode::Unavailable);
+        if actor != AGENT {
+            match self.editors[actor].judge(&message) {
+                Judgement::Take => {}
+                Judgement::Ignore => return Ok(()),
+                Judgement::AskAgain => {
+                    let subscription = self.editors[actor].subscription();
+                    self.send(actor, Sent::Subscribe(subscription));
+                    return Ok(());
+                }
+            }
+        }
+        let commands = match actor {
+            AGENT => self.agent.take(message)?,
+            actor => self.editors[actor].take(message)?,
+        };
+        self.send_commands(actor, commands);
+        if is_unavailable {
+            self.after(100, Happening::Break(actor));
+        }
+        Ok(())
+    }
+
+    /// Not there yet, or not now: later again. A version that the server does not know is a broken promise.
+    fn take_error(&mut self, actor: usize, code: notarium_wire::ErrorCode) -> Result<(), String> {
+        use notarium_wire::ErrorCode as E;
+        match code {
+            E::UnknownNotebook if self.disk.events.is_empty() || !self.is_calm => {}
+            E::Unavailable => {}
+            code => return Err(format!("actor {actor} got {code:?}")),
+        }
+        self.after(100, Happening::Break(actor));
+        Ok(())
+    }
+
+    // --- the server ---
+
+    fn reach_server(&mut self, number: u64, sent: Sent) {
+        let Some(connection) = self.connections.get(&number) else { return };
+        let (client, identity) = (ClientId(number), connection.identity.clone());
+        let input = match sent {
+            Sent::Subscribe(message) => Input::Subscribe { client, identity, message },
+            Sent::Command(message) => Input::Command { reply_to: ReplyTo::Client(client), identity, message },
+            Sent::Presence(state) => Input::Presence { client, state },
+        };
+        self.feed(input);
+    }
+
+    fn feed(&mut self, input: Input) {
+        if self.room.is_none() {
+            if matches!(
+                input,
+                Input::Unsubscribe { .. } | Input::Tick | Input::CaughtUp { .. } | Input::Presence { .. }
+            ) {
+                return;
+            }
+            let entropy = self.chance.bytes();
+            let (mut room, outputs) = Room::new(context_notebook(), self.config.clone(), entropy);
+            room.fault = self.fault;
+            self.room = Some(room);
+            self.life += 1;
+            self.ticks_at = None;
+            self.perform(outputs);
+        }
+        let Some(room) = &mut self.room else { return };
+        let outputs = room.handle(self.now, input);
+        self.perform(outputs);
+        self.plan_tick();
+    }
+
+    fn plan_tick(&mut self) {
+        let wake_at = self.room.as_ref().and_then(|room| room.wake_at(self.now));
+        let Some(at) = wake_at.map(|at| at.max(self.now + 1)) else { return };
+        if self.ticks_at.is_none_or(|planned| at < planned) {
+            self.ticks_at = Some(at);
+            let life = self.life;
+            self.at(at, Happening::Tick { life });
+        }
+    }
+
+    fn perform(&mut self, outputs: Vec<Output>) {
+        let mut lagging = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Send { client, text } => self.deliver(client, text, false),
+                Output::Subscribed { client, text } => {
+                    if let Some(connection) = self.connections.get_mut(&client.0) {
+                        connection.is_stalled = false;
+                    }
+                    self.deliver(client, text, false);
+                }
+                Output::Presence { clients, text } => {
+                    for client in clients {
+                        self.deliver(client, text.clone(), false);
+                    }
+                }
+                Output::Events { clients, from, text } => {
+                    for client in clients {
+                        lagging.extend(self.offer(client, from, &text));
+                    }
+                }
+                Output::Unload => {
+                    self.room = None;
+                    self.life += 1;
+                }
+                Output::Append(append) => {
+                    self.appending = Some(append.clone());
+                    self.ask(Output::Append(append));
+                }
+                question @ (Output::Load { .. }
+                | Output::ReadTail { .. }
+                | Output::ReadHistory { .. }
+                | Output::FindCommands { .. }
+                | Output::WriteSnapshot { .. }) => self.ask(question),
+                _ => {}
+            }
+        }
+        for input in lagging {
+            self.feed(input);
+        }
+    }
+
+    fn ask(&mut self, question: Output) {
+        let delay = self.chance.below(if self.is_calm { 3 } else { 30 }) + 1;
+        let life = self.life;
+        self.after(delay, Happening::Disk { life, question });
+    }
+
+    /// The driver's bounded queue.
+    fn offer(&mut self, client: ClientId, from: Version, text: &str) -> Option<Input> {
+        let connection = self.connections.get_mut(&client.0).filter(|connection| !connection.is_stalled)?;
+        if connection.events_on_the_way < QUEUE_FRAMES {
+            connection.events_on_the_way += 1;
+            self.deliver(client, text.to_owned(), true);
+            return None;
+        }
+        connection.is_stalled = true;
+        Some(Input::Lagging { client, from })
+    }
+
+    fn deliver(&mut self, client: ClientId, text: String, is_events: bool) {
+        let Some(connection) = self.connections.get_mut(&client.0) else { return };
+        let delay = self.chance.below(if self.is_calm { 5 } else { connection.slowness });
+        let at = connection.to_client_at.max(self.now + delay);
+        connection.to_client_at = at;
+        self.at(at, Happening::ToClient { connection: client.0, text, is_events });
+    }
+
+    /// What was not synced is lost, or was synced and nobody knows.
+    fn crash(&mut self) {
+        self.totals.crashes += 1;
+        self.room = None;
+        self.life += 1;
+        if let Some(append) = self.appending.take().filter(|_| self.chance.percent(50)) {
+            // A conflict here is another node that was first.
+            let _ = self.disk.append(append);
+        }
+        if self.chance.percent(20) {
+            self.disk.lose_snapshots();
+        }
+        for actor in 0..=AGENT {
+            self.disconnect(actor);
+        }
+    }
+
+    // --- the disk ---
+
+    fn answer(&mut self, question: Output) {
+        let input = match question {
+            Output::Append(append) => self.append(append),
+            Output::Load { recent_after } => match self.disk.load(recent_after) {
+                _ if self.fails(3) => Input::LoadFailed { reason: "the disk is tired".to_owned() },
+                Ok(loaded) => Input::Loaded(Box::new(loaded)),
+                Err(reason) => Input::LoadFailed { reason },
+            },
+            Output::ReadTail { ticket, after, limit } => {
+                Input::Events { ticket, events: Ok(self.disk.read(after, limit)) }
+            }
+            Output::ReadHistory { ticket, queries } => {
+                Input::Events { ticket, events: Ok(self.disk.history(&queries)) }
+            }
+            Output::FindCommands { ticket, commands } => {
+                let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
+                Input::Commands { ticket, records: Ok(records) }
+            }
+            Output::WriteSnapshot { notebook, head } => {
+                self.totals.snapshots += 1;
+                return self.disk.keep_snapshot(Arc::unwrap_or_clone(notebook), head);
+            }
+            _ => return,
+        };
+        self.feed(input);
+    }
+
+    fn fails(&mut self, percent: u64) -> bool {
+        !self.is_calm && self.chance.percent(percent)
+    }
+
+    fn append(&mut self, append: Append) -> Input {
+        self.appending = None;
+        if self.fails(3) {
+            self.interfere();
+        }
+        if self.fails(3) {
+            // Not every failure says the truth: sometimes it was written.
+            if self.chance.percent(50) {
+                let _ = self.disk.append(append);
+            }
+            return Input::AppendFailed(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
+        }
+        match self.disk.append(append) {
+            Ok(()) => Input::Appended,
+            Err(failure) => {
+                self.totals.conflicts += u64::from(failure == AppendFailure::VersionConflict);
+                Input::AppendFailed(failure)
+            }
+        }
+    }
+
+    /// Another node renames the notebook.
+    fn interfere(&mut self) {
+        let Ok(loaded) = self.disk.load(Version::MAX) else { return };
+        self.count += 1;
+        let id = CommandId::new(format!("node-{}", self.count)).expect("an id");
+        let mut context = Context {
+            now: self.now,
+            actor: Actor::System,
+            authority: Authority::default(),
+            correlation_id: id.as_str().parse().expect("an id"),
+            command_id: id,
+            causation_id: None,
+            expected_version: None,
+            ids: IdSource::new(self.now, self.chance.bytes()),
+            history: History::default(),
+            limits: Limits::default(),
+        };
+        let rename = Command::RenameNotebook { title: format!("by another node {}", self.count) };
+        if let Ok(decision) = decide(&loaded.notebook, &mut context, rename) {
+            self.disk.write(&mut context, &decision);
+        }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// The state that the server serves, if it is open.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.room.as_ref().is_none_or(|room| room.is_settled() && room.queue.is_empty())
+    }
+}
