@@ -3,12 +3,27 @@
 //! What people read goes to standard output, everything about the program itself to standard error. Each failure is one
 //! sentence that says what to do, and an exit code: see [`Failure`].
 
-pub mod client;
+mod access;
+mod accounts;
+mod cells;
+mod client;
+mod compare;
 pub mod config;
 pub mod context;
+mod exec;
 pub mod failure;
+mod find;
+mod history;
 pub mod logs;
-pub mod notebooks;
+mod narrate;
+mod notebooks;
+mod outputs;
+mod people;
+mod print;
+mod runs;
+mod session;
+mod show;
+mod watch;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -53,21 +68,123 @@ pub struct Global {
 pub enum Command {
     /// List the notebooks that you may see, the last changed first.
     Ls(notebooks::LsArgs),
+    /// Make a notebook and print its id.
+    New(notebooks::NewArgs),
+    /// Make notebooks of .ipynb files; prints their ids, and says what had to be repaired.
+    Import(notebooks::ImportArgs),
+    /// Write a notebook as .ipynb (nbformat 4.5), as it is or as it was.
+    Export(notebooks::ExportArgs),
+    /// Give a notebook another title.
+    Rename(notebooks::RenameArgs),
+    /// Make a new notebook of what one is or was, and print its id.
+    Fork(notebooks::ForkArgs),
+    /// Archive a notebook: it can be read, exported and forked, not changed or run.
+    Archive(notebooks::NotebookArgs),
+    /// Take a notebook out of the archive.
+    Unarchive(notebooks::NotebookArgs),
+
+    /// Show a notebook as text, as it is or as it was.
+    Show(show::ShowArgs),
+    /// Change the source of a cell; refused if somebody was faster.
+    Edit(cells::EditArgs),
+    /// Add, move, delete and restore cells.
+    #[command(subcommand)]
+    Cell(cells::CellCommand),
+    /// Take your last changes back.
+    Undo(history::StepsArgs),
+    /// Take your last undos back.
+    Redo(history::StepsArgs),
+
+    /// Run cells or code, and show the outputs as they come.
+    Exec(exec::ExecArgs),
+    /// List the runs of all times, show one, or compare two.
+    Runs(runs::RunsArgs),
+    /// Interrupt what the kernel runs.
+    Interrupt(runs::KernelArgs),
+    /// Restart the kernel: its memory is lost, and what waits is cancelled.
+    Restart(runs::KernelArgs),
+    /// Cancel everything that waits and interrupt what runs.
+    Stop(runs::StopArgs),
+
+    /// Follow what everybody does, live.
+    Watch(watch::WatchArgs),
+    /// Show who did what, when.
+    Log(history::LogArgs),
+    /// Show what changed between two versions.
+    Diff(compare::DiffArgs),
+    /// Show who wrote each line of a cell, and at which version.
+    Blame(compare::BlameArgs),
+    /// Prove here that the record was not tampered with; names the first break.
+    Verify(history::VerifyArgs),
+    /// Rebuild the state here from the record, and compare it with the server's.
+    Replay(history::RecordArgs),
+
+    /// List, give and take roles in a notebook.
+    #[command(subcommand)]
+    Access(access::AccessCommand),
+    /// Make, list and revoke links for people without an account.
+    #[command(subcommand)]
+    Share(access::ShareCommand),
+
+    /// Sign in, and store the token for the commands to come.
+    Login(session::LoginArgs),
+    /// Sign out, and forget the token.
+    Logout,
+    /// Show who you are and what your token allows.
+    Whoami(session::WhoamiArgs),
+    /// Make, list and revoke tokens of programs that act for you.
+    #[command(subcommand)]
+    Token(accounts::TokenCommand),
+    /// Make, list and revoke tokens of runtime agents.
+    #[command(subcommand)]
+    AgentToken(accounts::AgentTokenCommand),
+    /// Manage the accounts of people: for administrators.
+    #[command(subcommand)]
+    User(accounts::UserCommand),
 }
 
 impl Command {
     /// What is logged when nobody says: long-lived programs tell what they do, commands only what is wrong.
     pub fn default_log(&self) -> &'static str {
-        match self {
-            Self::Ls(_) => "warn",
-        }
+        "error"
     }
 }
 
 /// Does what was asked.
 pub async fn run(arguments: Arguments) -> Ended {
-    let context = Context::new(arguments.global);
+    let context = &Context::new(arguments.global);
     match arguments.command {
-        Command::Ls(args) => notebooks::ls(args, &context).await,
+        Command::Ls(args) => notebooks::ls(args, context).await,
+        Command::New(args) => notebooks::new(args, context).await,
+        Command::Import(args) => notebooks::import(args, context).await,
+        Command::Export(args) => notebooks::export(args, context).await,
+        Command::Rename(args) => notebooks::rename(args, context).await,
+        Command::Fork(args) => notebooks::fork(args, context).await,
+        Command::Archive(args) => notebooks::archive(args, context).await,
+        Command::Unarchive(args) => notebooks::unarchive(args, context).await,
+        Command::Show(args) => show::show(args, context).await,
+        Command::Edit(args) => cells::edit(args, context).await,
+        Command::Cell(command) => cells::cell(command, context).await,
+        Command::Undo(args) => history::undo(args, context).await,
+        Command::Redo(args) => history::redo(args, context).await,
+        Command::Exec(args) => exec::exec(args, context).await,
+        Command::Runs(args) => runs::runs(args, context).await,
+        Command::Interrupt(args) => runs::interrupt(args, context).await,
+        Command::Restart(args) => runs::restart(args, context).await,
+        Command::Stop(args) => runs::stop(args, context).await,
+        Command::Watch(args) => watch::watch(args, context).await,
+        Command::Log(args) => history::log(args, context).await,
+        Command::Diff(args) => compare::diff(args, context).await,
+        Command::Blame(args) => compare::blame(args, context).await,
+        Command::Verify(args) => history::verify(args, context).await,
+        Command::Replay(args) => history::replay(args, context).await,
+        Command::Access(command) => access::access(command, context).await,
+        Command::Share(command) => access::share(command, context).await,
+        Command::Login(args) => session::login(args, context).await,
+        Command::Logout => session::logout().await,
+        Command::Whoami(args) => session::whoami(args, context).await,
+        Command::Token(command) => accounts::token(command, context).await,
+        Command::AgentToken(command) => accounts::agent_token(command, context).await,
+        Command::User(command) => accounts::user(command, context).await,
     }
 }

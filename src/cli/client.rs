@@ -2,14 +2,20 @@
 
 use std::time::Duration;
 
+use notarium_core::{Command, CommandId, NotebookId, Outcome, RawJson, Stored, Version};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use super::context::Access;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// A request whose answer got lost is sent again: all that change something carry the id of their command.
+const ATTEMPTS: u32 = 3;
+const RETRY_PAUSE: Duration = Duration::from_millis(300);
+/// Events of one page of the record.
+pub const PAGE: usize = 1_000;
 
 /// A server, as one user.
 #[derive(Debug, Clone)]
@@ -26,6 +32,35 @@ pub struct Problem {
     pub detail: String,
 }
 
+/// Why a request was not answered as wished.
+#[derive(Debug)]
+pub enum RequestError {
+    /// The server says no.
+    Refused { status: StatusCode, problem: Problem },
+    /// There is no answer, or one that is not understood.
+    Failed(Failure),
+}
+
+/// An accepted command.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Answer {
+    pub command_id: CommandId,
+    pub notebook: NotebookId,
+    /// Of the notebook after the command.
+    pub version: Version,
+    #[serde(default)]
+    pub outcome: Outcome,
+}
+
+/// A page of the record.
+#[derive(Debug, Clone, Deserialize)]
+pub struct EventPage {
+    pub events: Vec<Stored>,
+    pub head: notarium_core::Head,
+    #[serde(default)]
+    pub next: Option<Version>,
+}
+
 impl Client {
     pub fn new(access: Access) -> Result<Self, Failure> {
         let http = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).build();
@@ -33,23 +68,50 @@ impl Client {
         Ok(Self { http, access })
     }
 
-    /// A request to a path such as `/api/notebooks`.
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.access.server)).bearer_auth(&self.access.token)
+    pub fn server(&self) -> &str {
+        &self.access.server
     }
 
-    /// Sends a request; anything but success is a failure.
-    pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
-        match response.status().is_success() {
-            true => Ok(response),
-            false => Err(refusal(response).await),
+    /// A request to a path such as `/api/notebooks`.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.access.server));
+        match self.access.token.is_empty() {
+            true => request,
+            false => request.bearer_auth(&self.access.token),
         }
+    }
+
+    /// Sends a request, again where its answer got lost; anything but success is an error.
+    pub async fn try_send(&self, request: RequestBuilder) -> Result<Response, RequestError> {
+        let mut attempt = 1;
+        loop {
+            let spare = request.try_clone();
+            let sent = match spare {
+                Some(copy) => copy.send().await,
+                None => return checked(request.send().await.map_err(|error| self.unreachable(&error))?).await,
+            };
+            match sent {
+                Ok(response) => return checked(response).await,
+                Err(error) if error.is_connect() || attempt == ATTEMPTS => return Err(self.unreachable(&error).into()),
+                Err(error) => tracing::debug!(%error, "the answer got lost: asking again"),
+            }
+            attempt += 1;
+            tokio::time::sleep(RETRY_PAUSE).await;
+        }
+    }
+
+    /// As [`Client::try_send`], with the refusal in words.
+    pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
+        Ok(self.try_send(request).await?)
     }
 
     /// Sends a request and reads its JSON.
     pub async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
-        let response = self.send(request).await?;
+        self.read(self.send(request).await?).await
+    }
+
+    /// The JSON of an answer.
+    pub async fn read<T: DeserializeOwned>(&self, response: Response) -> Result<T, Failure> {
         let text = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         serde_json::from_slice(&text).map_err(|error| {
             Failure::failed(format!("the server's answer is not understood ({error}): is this program as new as it?"))
@@ -60,12 +122,59 @@ impl Client {
         self.json(self.request(Method::GET, path)).await
     }
 
+    /// Sends a JSON body and reads the JSON that is made of it.
+    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
+        self.json(self.request(Method::POST, path).json(body)).await
+    }
+
+    /// Sends a command under an id of its own: applied once, however often it is sent.
+    pub async fn try_command(&self, notebook: &NotebookId, command: &Command) -> Result<Answer, RequestError> {
+        #[derive(Serialize)]
+        struct Body {
+            id: CommandId,
+            body: RawJson,
+        }
+        let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
+        let body = Body { id: ulid::Ulid::generate().into(), body };
+        let path = format!("/api/notebooks/{notebook}/commands");
+        let response = self.try_send(self.request(Method::POST, &path).json(&body)).await?;
+        Ok(self.read(response).await?)
+    }
+
+    /// As [`Client::try_command`], with the refusal in words.
+    pub async fn command(&self, notebook: &NotebookId, command: &Command) -> Result<Answer, Failure> {
+        Ok(self.try_command(notebook, command).await?)
+    }
+
+    /// Events after a version, with all that is hashed.
+    pub async fn events(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<EventPage, Failure> {
+        self.get(&format!("/api/notebooks/{notebook}/events?after={after}&limit={limit}")).await
+    }
+
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         let server = &self.access.server;
         let cause = innermost(error);
         Failure::connection(format!(
             "{server} cannot be reached ({cause}): check the address, and that the server runs"
         ))
+    }
+}
+
+impl From<Failure> for RequestError {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<RequestError> for Failure {
+    fn from(error: RequestError) -> Self {
+        match error {
+            RequestError::Failed(failure) => failure,
+            RequestError::Refused { status: StatusCode::UNAUTHORIZED, problem } => {
+                Self::connection(format!("{} (`notarium login` signs in again)", problem.detail))
+            }
+            RequestError::Refused { problem, .. } => Self::failed(problem.detail),
+        }
     }
 }
 
@@ -78,16 +187,25 @@ fn innermost(error: &dyn std::error::Error) -> String {
     deepest.to_string()
 }
 
-async fn refusal(response: Response) -> Failure {
+async fn checked(response: Response) -> Result<Response, RequestError> {
     let status = response.status();
-    let body = response.bytes().await.unwrap_or_default();
-    let problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
-    let detail = match problem.detail.is_empty() {
-        true => format!("the server answered {status}: is this the address of a Notarium server?"),
-        false => problem.detail,
-    };
-    match status {
-        StatusCode::UNAUTHORIZED => Failure::connection(detail),
-        _ => Failure::failed(detail),
+    if status.is_success() {
+        return Ok(response);
     }
+    let body = response.bytes().await.unwrap_or_default();
+    let mut problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
+    if problem.detail.is_empty() {
+        problem.detail = format!("the server answered {status}: is this the address of a Notarium server?");
+    }
+    Err(RequestError::Refused { status, problem })
+}
+
+/// A text as part of a URL (RFC 3986).
+pub fn percent_encoded(text: &str) -> String {
+    text.bytes()
+        .map(|byte| match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            _ => format!("%{byte:02X}"),
+        })
+        .collect()
 }

@@ -27,12 +27,17 @@ impl Context {
 
     /// The server: flag or variable, else the stored one.
     pub fn server(&self) -> Result<String, Failure> {
+        let unknown = "no server is known: pass --server URL, set NOTARIUM_SERVER, or use `notarium login`";
+        self.known_server()?.ok_or_else(|| Failure::usage(unknown))
+    }
+
+    /// As [`Context::server`]; `None` where there is none.
+    pub fn known_server(&self) -> Result<Option<String>, Failure> {
         let server = match self.global.server.clone() {
             Some(server) => Some(server),
             None => Config::load()?.server,
         };
-        let unknown = "no server is known: pass --server URL, set NOTARIUM_SERVER, or use `notarium login`";
-        http_address(&server.ok_or_else(|| Failure::usage(unknown))?)
+        server.as_deref().map(http_address).transpose()
     }
 
     /// The server and a token. A stored token goes to the server that it was stored for, and to no other.
@@ -64,7 +69,7 @@ impl Context {
 }
 
 /// The address as HTTP: `ws` and `wss` are the same server.
-fn http_address(server: &str) -> Result<String, Failure> {
+pub fn http_address(server: &str) -> Result<String, Failure> {
     let address = server.trim().trim_end_matches('/');
     let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
     let scheme = match scheme {

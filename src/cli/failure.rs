@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use notarium_agent::connection::{CommandError, ConnectError};
 
+use super::print;
+
 /// Why a command did not do what was asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -15,6 +17,8 @@ pub struct Failure {
 /// The exit code of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureKind {
+    /// 0: nobody reads the output any more, which is no failure.
+    ReaderGone = 0,
     /// 1: a run, a check or a request failed.
     Failed = 1,
     /// 2: the command line is wrong.
@@ -36,9 +40,17 @@ impl Failure {
         Self { kind: FailureKind::Connection, message: message.into() }
     }
 
+    /// Nobody reads the output any more: the program ends, and says nothing.
+    pub fn reader_gone() -> Self {
+        Self { kind: FailureKind::ReaderGone, message: String::new() }
+    }
+
     /// Says it on standard error.
     pub fn report(&self) -> ExitCode {
-        eprintln!("notarium: {}", self.message);
+        if self.kind != FailureKind::ReaderGone {
+            // Messages may quote foreign text.
+            print::note(format!("notarium: {}", print::clean_block(&self.message)));
+        }
         ExitCode::from(self.kind as u8)
     }
 }

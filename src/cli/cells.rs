@@ -1,0 +1,399 @@
+//! Cells: edit, add, move, delete, restore.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand, ValueEnum};
+use notarium_core::text::{ChangeSet, normalise_line_breaks};
+use notarium_core::{
+    Actor, Cell, CellContent, CellFlagChanges, CellId, CellType, Command, Millis, Notebook, NotebookId, Place,
+    RawObject, Version,
+};
+use reqwest::{Method, StatusCode};
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt;
+
+use super::client::{Client, RequestError};
+use super::print::{self, Table};
+use super::{Context, Ended, Failure, find, notebooks};
+
+/// The state of a notebook, as the server answers.
+#[derive(Debug, Clone, Deserialize)]
+pub struct NotebookAnswer {
+    pub version: Version,
+    pub role: String,
+    pub notebook: Arc<Notebook>,
+}
+
+/// The notebook without its outputs.
+pub async fn outline(client: &Client, notebook: &NotebookId) -> Result<Arc<Notebook>, Failure> {
+    let answer: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?outputs=false")).await?;
+    Ok(answer.notebook)
+}
+
+// --- where a source comes from ---
+
+/// A source: on the command line, in a file, or on standard input.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// The source itself.
+    #[arg(long, value_name = "TEXT", group = "text", allow_hyphen_values = true)]
+    source: Option<String>,
+    /// A file with the source; one line break at its end is left out.
+    #[arg(long, value_name = "FILE", group = "text")]
+    file: Option<PathBuf>,
+    /// The source comes on standard input; one line break at its end is left out.
+    #[arg(long, group = "text")]
+    stdin: bool,
+}
+
+impl SourceArgs {
+    /// `None` where nothing was said.
+    async fn read(self) -> Result<Option<String>, Failure> {
+        let text = match (self.source, self.file, self.stdin) {
+            (Some(source), ..) => source,
+            (_, Some(file), _) => read_text(&file).await?,
+            (_, _, true) => read_standard_input().await?,
+            _ => return Ok(None),
+        };
+        let normalised = normalise_line_breaks(&text);
+        if normalised.len() != text.len() || *normalised != *text {
+            print::note("note: line breaks CRLF and CR became LF");
+        }
+        Ok(Some(normalised.into_owned()))
+    }
+}
+
+async fn read_text(file: &PathBuf) -> Result<String, Failure> {
+    let text = tokio::fs::read_to_string(file).await;
+    let text = text.map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    Ok(without_last_break(text))
+}
+
+async fn read_standard_input() -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = tokio::io::stdin().read_to_string(&mut text).await;
+    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
+    Ok(without_last_break(text))
+}
+
+fn without_last_break(mut text: String) -> String {
+    if text.ends_with('\n') {
+        text.pop();
+    }
+    text
+}
+
+// --- edit ---
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium edit analysis 3f2a --source 'print(1)'
+  notarium edit analysis 3f2a --file cell.py
+  notarium edit analysis 3f2a --source 'x = 2' --cell-version 17     # refused if it changed since version 17
+  notarium edit analysis 3f2a --change '[6,[5,\"world\"]]' --base 42    # a CodeMirror ChangeSet; nobody is clobbered")]
+pub struct EditArgs {
+    /// Id or title.
+    notebook: String,
+    /// Id, or an unmistakable beginning or end of it.
+    cell: String,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// A CodeMirror ChangeSet in JSON, against the source at --base; later edits of others are respected.
+    #[arg(long, value_name = "JSON", requires = "base", conflicts_with_all = ["text", "cell_version"])]
+    change: Option<String>,
+    /// The version of the notebook that --change was made for.
+    #[arg(long, value_name = "VERSION", requires = "change")]
+    base: Option<Version>,
+    /// The cell's version that you read; absent: the one that it has now.
+    #[arg(long, value_name = "VERSION")]
+    cell_version: Option<Version>,
+}
+
+pub async fn edit(args: EditArgs, context: &Context) -> Ended {
+    let change = args.change.as_deref().map(read_change).transpose()?;
+    let nothing = "say what the cell is to be: --source TEXT, --file FILE, --stdin, or --change JSON --base VERSION";
+    let text = match change.is_some() {
+        true => None,
+        false => Some(args.source.read().await?.ok_or_else(|| Failure::usage(nothing))?),
+    };
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let read = read_cell(&client, &notebook, &args.cell).await?;
+    let cell_id = read.cell_id;
+    let command = match (change, args.base, text) {
+        (Some(change), Some(base), _) => Command::EditSource { cell_id: cell_id.clone(), base, change },
+        (_, _, text) => Command::ReplaceSource {
+            cell_id: cell_id.clone(),
+            cell_version: args.cell_version.unwrap_or(read.cell.cell_version),
+            source: text.unwrap_or_default(),
+        },
+    };
+    match client.try_command(&notebook, &command).await {
+        Ok(answer) => Ok(notebooks::report(&answer)),
+        Err(RequestError::Refused { problem, .. }) if problem.code == "conflict" => {
+            Err(conflict(&client, &notebook, &cell_id, &problem.detail).await)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn read_change(json: &str) -> Result<ChangeSet, Failure> {
+    serde_json::from_str(json).map_err(|error| Failure::usage(format!("--change: {error}")))
+}
+
+/// What is there now, and how to go on.
+async fn conflict(client: &Client, notebook: &NotebookId, cell_id: &CellId, detail: &str) -> Failure {
+    let Ok(read) = read_cell(client, notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
+    let now = read.cell.cell_version;
+    let source = print::shorten(&read.cell.content.source.replace('\n', "⏎ "), 200);
+    Failure::failed(format!(
+        "somebody was faster, nothing was changed ({detail})\n  it is now: {source}\n  to replace that: the same with --cell-version {now}"
+    ))
+}
+
+/// A cell as the server answers.
+#[derive(Debug, Deserialize)]
+struct CellAnswer {
+    cell_id: CellId,
+    cell: Cell,
+}
+
+/// A live cell by its id, or a part of it.
+async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result<CellAnswer, Failure> {
+    if let Ok(id) = CellId::new(name) {
+        let path = format!("/api/notebooks/{notebook}/cells/{id}");
+        match client.try_send(client.request(Method::GET, &path)).await {
+            Ok(response) => return client.read(response).await,
+            Err(RequestError::Refused { status: StatusCode::NOT_FOUND, .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let state = outline(client, notebook).await?;
+    let cell_id = find::cell(&state, name)?;
+    let gone = || Failure::failed(format!("the cell {cell_id} is gone: try again"));
+    let cell = state.cells.get(&cell_id).map(|cell| Cell::clone(cell)).ok_or_else(gone)?;
+    Ok(CellAnswer { cell_id, cell })
+}
+
+// --- cell … ---
+
+#[derive(Debug, Subcommand)]
+pub enum CellCommand {
+    /// Add a cell and print its id.
+    #[command(after_help = "Example:\n  notarium cell add analysis --type markdown --source '# Results' --after 3f2a")]
+    Add(AddArgs),
+    /// Move a cell.
+    Move(MoveArgs),
+    /// Move a cell to the trash.
+    Delete(DeleteArgs),
+    /// Bring a deleted cell back where it was.
+    Restore(RestoreArgs),
+    /// List the deleted cells, the last deleted first.
+    Trash(TrashArgs),
+}
+
+pub async fn cell(command: CellCommand, context: &Context) -> Ended {
+    match command {
+        CellCommand::Add(args) => add(args, context).await,
+        CellCommand::Move(args) => move_cell(args, context).await,
+        CellCommand::Delete(args) => delete(args, context).await,
+        CellCommand::Restore(args) => restore(args, context).await,
+        CellCommand::Trash(args) => list_trash(args, context).await,
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// Before all others.
+    #[arg(long, group = "place")]
+    start: bool,
+    /// After all others.
+    #[arg(long, group = "place")]
+    end: bool,
+    #[arg(long, value_name = "CELL", group = "place")]
+    before: Option<String>,
+    #[arg(long, value_name = "CELL", group = "place")]
+    after: Option<String>,
+}
+
+impl PlaceArgs {
+    /// `None` where nothing was said.
+    fn place(&self, state: &Notebook) -> Result<Option<Place>, Failure> {
+        let cell = |name: &String| find::cell(state, name);
+        Ok(match self {
+            Self { start: true, .. } => Some(Place::Start),
+            Self { end: true, .. } => Some(Place::End),
+            Self { before: Some(name), .. } => Some(Place::Before(cell(name)?)),
+            Self { after: Some(name), .. } => Some(Place::After(cell(name)?)),
+            _ => None,
+        })
+    }
+}
+
+/// As [`CellType`], for the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum TypeName {
+    Code,
+    Markdown,
+    Raw,
+    Sql,
+    Prompt,
+}
+
+impl From<TypeName> for CellType {
+    fn from(name: TypeName) -> Self {
+        match name {
+            TypeName::Code => Self::Code,
+            TypeName::Markdown => Self::Markdown,
+            TypeName::Raw => Self::Raw,
+            TypeName::Sql => Self::Sql,
+            TypeName::Prompt => Self::Prompt,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct AddArgs {
+    /// Id or title.
+    notebook: String,
+    #[arg(long = "type", value_enum, default_value = "code")]
+    cell_type: TypeName,
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// An id of your choice; a repeat is refused, so that it adds no second cell.
+    #[arg(long, value_name = "ID")]
+    id: Option<CellId>,
+}
+
+async fn add(args: AddArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let place = args.place.place(&*outline(&client, &notebook).await?)?;
+    let command = Command::InsertCell {
+        cell_id: args.id,
+        cell_type: args.cell_type.into(),
+        source: args.source.read().await?.unwrap_or_default(),
+        place: place.unwrap_or(Place::End),
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: CellFlagChanges::default(),
+    };
+    let answer = client.command(&notebook, &command).await?;
+    answer.outcome.cells.iter().try_for_each(|id| print::line(id.as_str()))
+}
+
+#[derive(Debug, Args)]
+pub struct MoveArgs {
+    /// Id or title.
+    notebook: String,
+    cell: String,
+    #[command(flatten)]
+    place: PlaceArgs,
+    /// Refuse when the cell is no longer at this version.
+    #[arg(long, value_name = "VERSION")]
+    cell_version: Option<Version>,
+}
+
+async fn move_cell(args: MoveArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let state = outline(&client, &notebook).await?;
+    let cell_id = find::cell(&state, &args.cell)?;
+    let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
+    let place = args.place.place(&state)?.ok_or_else(nowhere)?;
+    let command = Command::MoveCell { cell_id, place, cell_version: args.cell_version };
+    notebooks::report(&client.command(&notebook, &command).await?);
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+pub struct DeleteArgs {
+    /// Id or title.
+    notebook: String,
+    cell: String,
+    /// Refuse when the cell is no longer at this version.
+    #[arg(long, value_name = "VERSION")]
+    cell_version: Option<Version>,
+}
+
+async fn delete(args: DeleteArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let cell_id = find::cell(&*outline(&client, &notebook).await?, &args.cell)?;
+    let command = Command::DeleteCell { cell_id: cell_id.clone(), cell_version: args.cell_version };
+    notebooks::report(&client.command(&notebook, &command).await?);
+    print::note(format!("`notarium cell restore {notebook} {cell_id}` brings it back"));
+    Ok(())
+}
+
+// --- the trash ---
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Trash {
+    cells: Vec<TrashedCell>,
+    #[serde(default)]
+    incomplete: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct TrashedCell {
+    cell_id: CellId,
+    cell: CellContent,
+    deleted_by: Actor,
+    deleted_at: Millis,
+    deleted_version: Version,
+}
+
+async fn trash_of(client: &Client, notebook: &NotebookId) -> Result<Trash, Failure> {
+    client.get(&format!("/api/notebooks/{notebook}/trash")).await
+}
+
+#[derive(Debug, Args)]
+pub struct RestoreArgs {
+    /// Id or title.
+    notebook: String,
+    /// As `cell trash` lists it.
+    cell: String,
+}
+
+async fn restore(args: RestoreArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let trash = trash_of(&client, &notebook).await?;
+    // What is not in the trash may be older than what it lists: the server knows.
+    let cell_id = find::cell_among(trash.cells.iter().map(|cell| &cell.cell_id), &args.cell)
+        .or_else(|failure| CellId::new(&args.cell).map_err(|_| failure))?;
+    notebooks::report(&client.command(&notebook, &Command::RestoreCell { cell_id }).await?);
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+pub struct TrashArgs {
+    /// Id or title.
+    notebook: String,
+    #[arg(long)]
+    json: bool,
+}
+
+async fn list_trash(args: TrashArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let trash = trash_of(&client, &notebook).await?;
+    if args.json {
+        return print::json(&trash);
+    }
+    let mut table = Table::new(&["cell", "deleted", "version", "source"]);
+    for cell in &trash.cells {
+        let first_line = cell.cell.source.lines().next().unwrap_or_default().to_owned();
+        let at = print::time(cell.deleted_at);
+        table.row(vec![cell.cell_id.to_string(), at, cell.deleted_version.to_string(), first_line]);
+    }
+    table.print("the trash is empty")?;
+    if trash.incomplete {
+        print::note("there may be older ones: the log was not read to its beginning");
+    }
+    Ok(())
+}

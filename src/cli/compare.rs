@@ -1,0 +1,225 @@
+//! What changed between two versions, and who wrote each line of a cell.
+
+use clap::Args;
+use notarium_core::{Cell, CellId, Event, Millis, Notebook, NotebookId, Stored, Version, apply};
+use serde::Serialize;
+use similar::{ChangeTag, TextDiff};
+
+use super::cells::NotebookAnswer;
+use super::client::Client;
+use super::people::People;
+use super::print::{self, Style};
+use super::{Context, Ended, Failure, find, history};
+
+// --- diff ---
+
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// Id or title.
+    notebook: String,
+    /// The earlier version.
+    from: Version,
+    /// The later version; absent: as it is now.
+    to: Option<Version>,
+    #[arg(long)]
+    json: bool,
+}
+
+/// What differs, in the order of the later version; deleted cells last.
+#[derive(Debug, Default, Serialize)]
+struct Difference {
+    from: Version,
+    to: Version,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<(String, String)>,
+    cells: Vec<CellDifference>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct CellDifference {
+    cell_id: CellId,
+    /// Of `added`, `deleted`, `moved`, `edited`, `retyped`, `run`.
+    changes: Vec<&'static str>,
+    /// A unified diff of the source.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    source: String,
+}
+
+pub async fn diff(args: DiffArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let from = state_at(&client, &notebook, Some(args.from)).await?;
+    let to = state_at(&client, &notebook, args.to).await?;
+    let difference = difference(&from.notebook, &to.notebook);
+    match args.json {
+        true => print::json(&difference),
+        false => show(&difference),
+    }
+}
+
+async fn state_at(client: &Client, notebook: &NotebookId, at: Option<Version>) -> Result<NotebookAnswer, Failure> {
+    let at = at.map(|at| format!("?at={at}")).unwrap_or_default();
+    client.get(&format!("/api/notebooks/{notebook}{at}")).await
+}
+
+fn difference(from: &Notebook, to: &Notebook) -> Difference {
+    let title = (from.title != to.title).then(|| (from.title.clone(), to.title.clone()));
+    let living = to.ordered_cells().map(|(id, cell)| changes(from, to, id, cell));
+    let deleted = from.ordered_cells().filter(|(id, _)| !to.cells.contains_key(*id)).map(|(id, cell)| CellDifference {
+        cell_id: id.clone(),
+        changes: vec!["deleted"],
+        source: unified(&cell.content.source, ""),
+    });
+    let cells = living.chain(deleted).filter(|cell| !cell.changes.is_empty()).collect();
+    Difference { from: from.version, to: to.version, title, cells }
+}
+
+fn changes(from: &Notebook, to: &Notebook, id: &CellId, cell: &Cell) -> CellDifference {
+    let Some(before) = from.cells.get(id) else {
+        return CellDifference {
+            cell_id: id.clone(),
+            changes: vec!["added"],
+            source: unified("", &cell.content.source),
+        };
+    };
+    let facts = [
+        ("moved", before.content.order_key != cell.content.order_key),
+        ("retyped", before.content.cell_type != cell.content.cell_type),
+        ("edited", before.content.source != cell.content.source),
+        ("run", from.latest.get(id) != to.latest.get(id)),
+    ];
+    let changes = facts.into_iter().filter_map(|(name, is_so)| is_so.then_some(name)).collect();
+    CellDifference { cell_id: id.clone(), changes, source: unified(&before.content.source, &cell.content.source) }
+}
+
+fn unified(before: &str, after: &str) -> String {
+    if before == after {
+        return String::new();
+    }
+    TextDiff::from_lines(before, after).unified_diff().missing_newline_hint(false).to_string()
+}
+
+fn show(difference: &Difference) -> Ended {
+    if difference.title.is_none() && difference.cells.is_empty() {
+        print::note(format!("nothing changed between the versions {} and {}", difference.from, difference.to));
+        return Ok(());
+    }
+    if let Some((from, to)) = &difference.title {
+        print::line(format!("title: \"{}\" became \"{}\"", print::clean(from), print::clean(to)))?;
+    }
+    for cell in &difference.cells {
+        let id = print::styled(cell.cell_id.as_str(), Style::Cyan);
+        print::line(format!("{id}  {}", cell.changes.join(", ")))?;
+        print::raw(&coloured(&cell.source))?;
+    }
+    Ok(())
+}
+
+/// A unified diff for the terminal.
+pub fn coloured(diff: &str) -> String {
+    let style = |line: &str| match line.bytes().next() {
+        Some(b'+') => Some(Style::Green),
+        Some(b'-') => Some(Style::Red),
+        Some(b'@') => Some(Style::Dim),
+        _ => None,
+    };
+    let line = |line: &str| match style(line) {
+        Some(style) => print::styled(print::clean(line), style) + "\n",
+        None => print::clean(line) + "\n",
+    };
+    diff.lines().map(line).collect()
+}
+
+// --- blame ---
+
+#[derive(Debug, Args)]
+pub struct BlameArgs {
+    /// Id or title.
+    notebook: String,
+    /// Id, or an unmistakable part of it.
+    cell: String,
+    #[arg(long)]
+    json: bool,
+}
+
+/// A line of a source, and the event that wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct BlamedLine {
+    version: Version,
+    recorded_at: Millis,
+    actor: notarium_core::Actor,
+    text: String,
+}
+
+pub async fn blame(args: BlameArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let cell_id = find::cell(&*super::cells::outline(&client, &notebook).await?, &args.cell)?;
+    let mut tracing = Blame::new(notebook.clone(), cell_id);
+    history::each_event(&client, &notebook, 0, |stored| tracing.next(stored)).await?;
+    if args.json {
+        return print::json(&tracing.lines);
+    }
+    let mut people = People::default();
+    for line in &tracing.lines {
+        let who = people.name(&client, &line.actor).await;
+        let origin =
+            format!("{:>5}  {}  {:<16}", line.version, print::time(line.recorded_at), print::shorten(&who, 16));
+        print::line(format!("{}  {}", print::styled(origin, Style::Dim), print::clean(&line.text)))?;
+    }
+    Ok(())
+}
+
+/// Follows one cell through the record.
+struct Blame {
+    state: Notebook,
+    cell_id: CellId,
+    lines: Vec<BlamedLine>,
+}
+
+impl Blame {
+    fn new(notebook: NotebookId, cell_id: CellId) -> Self {
+        Self { state: Notebook::new(notebook), cell_id, lines: Vec::new() }
+    }
+
+    fn next(&mut self, stored: &Stored) -> Ended {
+        let recorded = stored.typed().map_err(|error| Failure::failed(error.to_string()))?;
+        let is_text = matches!(
+            recorded.event,
+            Event::CellInserted(_) | Event::CellSourceEdited(_) | Event::CellDeleted(_) | Event::CellRestored(_)
+        );
+        // Outputs and runs would be folded for nothing.
+        if !is_text {
+            self.state.version = recorded.envelope.version;
+            return Ok(());
+        }
+        apply(&mut self.state, &recorded);
+        // What was deleted keeps its authors for the day it comes back.
+        if let Some(cell) = self.state.cells.get(&self.cell_id) {
+            let source = cell.content.source.clone();
+            self.rewrite(&source, stored);
+        }
+        Ok(())
+    }
+
+    /// Lines that stay keep their author.
+    fn rewrite(&mut self, source: &str, stored: &Stored) {
+        let old: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
+        let new: Vec<&str> = source.split('\n').collect();
+        let diff = TextDiff::from_slices(&old, &new);
+        let mut lines = Vec::with_capacity(new.len());
+        for change in diff.iter_all_changes() {
+            match (change.tag(), change.old_index()) {
+                (ChangeTag::Equal, Some(index)) => lines.push(self.lines[index].clone()),
+                (ChangeTag::Insert, _) => lines.push(BlamedLine {
+                    version: stored.envelope.version,
+                    recorded_at: stored.envelope.recorded_at,
+                    actor: stored.envelope.actor.clone(),
+                    text: change.value().to_owned(),
+                }),
+                _ => {}
+            }
+        }
+        self.lines = lines;
+    }
+}

@@ -1,0 +1,430 @@
+//! `exec`: runs cells or code, and shows the outputs as they come, across reconnects.
+
+use std::collections::VecDeque;
+use std::io::{IsTerminal, Write};
+use std::sync::Arc;
+
+use clap::Args;
+use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
+use notarium_core::{
+    CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Notebook,
+    NotebookId, Output, Recorded, Version,
+};
+use notarium_wire::{ErrorMessage, ServerMessage};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+
+use super::client::Client;
+use super::print::{self, Style};
+use super::{Context, Ended, Failure, find, outputs};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium exec analysis --all
+  notarium exec analysis 3f2a 77c0 --timeout 60
+  notarium exec analysis --code 'df.describe()'
+Ctrl-C cancels the runs; a second Ctrl-C leaves them to themselves.
+What the code prints goes to standard output, its errors to standard error. Exit code 1 if a run did not end well.")]
+pub struct ExecArgs {
+    /// Id or title.
+    notebook: String,
+    /// Ids, or unmistakable parts of them, in the order in which they run.
+    #[arg(required_unless_present_any = ["all", "code"])]
+    cells: Vec<String>,
+    /// Every code cell with some source, from top to bottom.
+    #[arg(long, conflicts_with_all = ["cells", "code"])]
+    all: bool,
+    /// Code that belongs to no cell; it is recorded like any run.
+    #[arg(long, value_name = "SOURCE", conflicts_with = "cells", allow_hyphen_values = true)]
+    code: Option<String>,
+    /// Interrupt a run after so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Go on after errors, and end well in spite of them.
+    #[arg(long)]
+    allow_errors: bool,
+}
+
+pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let (mut connection, _) = Connection::open(context.connect_options()?).await?;
+    connection.subscribe(&notebook);
+    let state = first_state(&mut connection, &notebook).await?;
+    let targets = targets(&state, &args)?;
+    if targets.is_empty() {
+        print::note("nothing to run: there is no code cell with some source");
+        return Ok(());
+    }
+    let mut following = Following::new(client, notebook, targets.iter().map(|(name, _)| name.clone()));
+    let command = following.command(targets.into_iter().map(|(_, target)| target), &args);
+    following.seen = state.version;
+    following.until_ended(connection, &command).await?;
+    following.verdict(args.allow_errors)
+}
+
+/// Waits until the replica is there.
+async fn first_state(connection: &mut Connection, notebook: &NotebookId) -> Result<Notebook, Failure> {
+    loop {
+        match connection.next().await {
+            ConnectionEvent::Subscribed(_) => {}
+            ConnectionEvent::Failed(error) => return Err(error.into()),
+            ConnectionEvent::Message(message) => check_message(&message, notebook)?,
+            _ => {}
+        }
+        if let Some(state) = connection.replica(notebook).filter(|state| state.exists()) {
+            return Ok(state.clone());
+        }
+    }
+}
+
+/// A message that ends what this program does with the notebook.
+pub fn check_message(message: &ServerMessage, notebook: &NotebookId) -> Ended {
+    match message {
+        ServerMessage::Access { notebook: of, role: None } if of == notebook => {
+            Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
+        }
+        ServerMessage::Error(ErrorMessage { notebook: Some(of), message, code, .. })
+            if of == notebook && *code != notarium_wire::ErrorCode::VersionInFuture =>
+        {
+            Err(Failure::failed(message.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn targets(state: &Notebook, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
+    if let Some(source) = &args.code {
+        let purpose = "notarium exec --code".to_owned();
+        return Ok(vec![("the code".to_owned(), ExecutionTarget::Scratch { source: source.clone(), purpose })]);
+    }
+    let runs =
+        |cell: &notarium_core::Cell| cell.content.cell_type == CellType::Code && !cell.content.source.trim().is_empty();
+    let cells: Vec<CellId> = match args.all {
+        true => state.ordered_cells().filter(|(_, cell)| runs(cell)).map(|(id, _)| id.clone()).collect(),
+        false => args.cells.iter().map(|name| find::cell(state, name)).collect::<Result<_, _>>()?,
+    };
+    let target = |cell_id: CellId| {
+        let name = format!("cell {}", print::short(cell_id.as_str()));
+        (name, ExecutionTarget::Cell { cell_id, cell_version: None })
+    };
+    Ok(cells.into_iter().map(target).collect())
+}
+
+/// One run that was asked for.
+#[derive(Debug)]
+struct View {
+    id: ExecutionId,
+    name: String,
+    /// The agent's last write that was shown.
+    output_seq: u64,
+    status: ExecutionStatus,
+    notice: Option<String>,
+}
+
+/// The runs that were asked for, until all have ended.
+struct Following {
+    client: Client,
+    notebook: NotebookId,
+    views: Vec<View>,
+    /// The last version whose events were seen.
+    seen: Version,
+    was_cut: bool,
+    is_cancelled: bool,
+    questions: VecDeque<Question>,
+    answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
+}
+
+/// What a run wants to know on stdin.
+#[derive(Debug, Clone)]
+struct Question {
+    id: ExecutionId,
+    prompt: String,
+    is_password: bool,
+}
+
+impl Following {
+    fn new(client: Client, notebook: NotebookId, names: impl Iterator<Item = String>) -> Self {
+        let view = |name| View {
+            id: ulid::Ulid::generate().into(),
+            name,
+            output_seq: 0,
+            status: ExecutionStatus::Queued,
+            notice: None,
+        };
+        Self {
+            client,
+            notebook,
+            views: names.map(view).collect(),
+            seen: 0,
+            was_cut: false,
+            is_cancelled: false,
+            questions: VecDeque::new(),
+            answers: mpsc::channel(1),
+        }
+    }
+
+    /// The ids are chosen here, so that the events tell which runs are ours before the ack does.
+    fn command(&self, targets: impl Iterator<Item = ExecutionTarget>, args: &ExecArgs) -> Command {
+        let stop_on_error = !args.allow_errors && self.views.len() > 1;
+        let request = |(view, target): (&View, ExecutionTarget)| Command::RequestExecution {
+            execution_id: Some(view.id.clone()),
+            target,
+            kernel_session: None,
+            timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1_000)),
+            stop_on_error,
+        };
+        Command::Batch { commands: self.views.iter().zip(targets).map(request).collect() }
+    }
+
+    async fn until_ended(&mut self, mut connection: Connection, command: &Command) -> Ended {
+        let sender = connection.sender();
+        let mut ack = sender.submit(CommandSender::message(&self.notebook, command)?);
+        let mut is_acked = false;
+        while !self.views.iter().all(|view| view.status.is_finished()) {
+            tokio::select! {
+                event = connection.next() => self.event(event, &connection).await?,
+                answer = &mut ack, if !is_acked => {
+                    is_acked = true;
+                    answer.map_err(|_| Failure::connection("the connection was closed"))??;
+                    self.explain_waiting(connection.replica(&self.notebook)).await;
+                }
+                line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
+                interrupted = tokio::signal::ctrl_c() => self.cancel(interrupted.is_ok(), &sender)?,
+            }
+        }
+        Ok(())
+    }
+
+    // --- what happens ---
+
+    async fn event(&mut self, event: ConnectionEvent, connection: &Connection) -> Ended {
+        match event {
+            ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
+                for recorded in recorded {
+                    self.seen = recorded.envelope.version;
+                    self.recorded(&recorded).await?;
+                }
+            }
+            ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
+                self.caught_up(connection.replica(&self.notebook)).await?;
+            }
+            ConnectionEvent::Disconnected { cause, .. } => {
+                self.was_cut = true;
+                print::note(format!("{cause}\nthe runs go on; connecting again …"));
+            }
+            ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => print::note("connected again"),
+            ConnectionEvent::Failed(error) => return Err(error.into()),
+            ConnectionEvent::Message(message) => check_message(&message, &self.notebook)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    async fn recorded(&mut self, recorded: &Recorded) -> Ended {
+        let event = &recorded.event;
+        if let Event::KernelLaunchFailed(event) = event {
+            print::note(format!("the kernel could not start: {}", print::clean(&event.cause)));
+        }
+        let Some(id) = event.execution_id() else { return Ok(()) };
+        let Some(index) = self.views.iter().position(|view| view.id == *id) else { return Ok(()) };
+        match event {
+            Event::ExecutionStarted(event) => self.started(index, event.output_seq),
+            Event::OutputAppended(event) => self.show(index, event.output_seq, &event.outputs).await?,
+            Event::OutputUpdated(event) => {
+                self.show(index, event.output_seq, std::slice::from_ref(&event.output)).await?;
+            }
+            Event::InputRequested(event) => {
+                let prompt = event.prompt.clone();
+                self.ask(Question { id: id.clone(), prompt, is_password: event.password });
+            }
+            Event::InputAnswered(_) => self.questions.retain(|question| question.id != *id),
+            Event::ExecutionCompleted(event) => {
+                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
+                self.ended(index, status, event.notice.clone());
+            }
+            Event::ExecutionCancelled(event) => {
+                self.ended(index, ExecutionStatus::Cancelled, Some(event.cause.clone()))
+            }
+            Event::ExecutionLost(event) => self.ended(index, ExecutionStatus::Lost, Some(event.cause.clone())),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, index: usize, output_seq: u64) {
+        let several = self.views.len() > 1;
+        let view = &mut self.views[index];
+        view.output_seq = view.output_seq.max(output_seq);
+        view.status = ExecutionStatus::Running;
+        if several {
+            print::note(print::styled(format!("── {} ──", view.name), Style::Dim));
+        }
+    }
+
+    async fn show(&mut self, index: usize, output_seq: u64, outputs: &[Output]) -> Ended {
+        let view = &mut self.views[index];
+        if output_seq <= view.output_seq {
+            return Ok(());
+        }
+        view.output_seq = output_seq;
+        for output in outputs {
+            let shown = outputs::fetched(&self.client, &self.notebook, output).await;
+            match shown.is_alarming {
+                true => show_on_standard_error(&shown.for_terminal()),
+                false => print::raw(&shown.for_terminal())?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, index: usize, status: ExecutionStatus, notice: Option<String>) {
+        let view = &mut self.views[index];
+        view.status = status;
+        if let Some(notice) = notice.as_deref().filter(|_| status == ExecutionStatus::Ok) {
+            print::note(format!("note: {}: {}", view.name, print::clean(notice)));
+        }
+        view.notice = notice;
+        self.questions.retain(|question| question.id != self.views[index].id);
+    }
+
+    /// After a cut so long that a snapshot came instead of the events: what the runs did meanwhile.
+    async fn caught_up(&mut self, state: Option<&Notebook>) -> Ended {
+        let Some(state) = state.filter(|state| state.version > self.seen) else { return Ok(()) };
+        self.seen = state.version;
+        for index in 0..self.views.len() {
+            let id = self.views[index].id.clone();
+            if self.views[index].status.is_finished() {
+                continue;
+            }
+            let execution = match state.executions.get(&id) {
+                Some(execution) => Some(execution.clone()),
+                None => self.read_run(&id).await,
+            };
+            if let Some(execution) = execution {
+                self.catch_up(index, &execution).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn catch_up(&mut self, index: usize, execution: &Execution) -> Ended {
+        if execution.output_seq > self.views[index].output_seq && !execution.outputs.is_empty() {
+            print::note(format!("{} went on during the cut; all its outputs:", self.views[index].name));
+            self.show(index, execution.output_seq, &execution.outputs).await?;
+        }
+        if execution.status.is_finished() {
+            self.ended(index, execution.status, execution.notice.clone());
+        }
+        Ok(())
+    }
+
+    /// A run that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
+    async fn read_run(&self, id: &ExecutionId) -> Option<Arc<Execution>> {
+        #[derive(Deserialize)]
+        struct Run {
+            execution: Arc<Execution>,
+        }
+        let path = format!("/api/notebooks/{}/runs/{id}", self.notebook);
+        self.client.get::<Run>(&path).await.ok().map(|run| run.execution)
+    }
+
+    /// Says so when nobody is there to run it.
+    async fn explain_waiting(&self, state: Option<&Notebook>) {
+        #[derive(Deserialize)]
+        struct Kernels {
+            kernelspecs: Vec<notarium_wire::OfferedKernelspec>,
+        }
+        let waiting = |kernel: &&notarium_core::KernelSession| kernel.phase == KernelPhase::Requested;
+        let Some(kernel) = state.and_then(|state| state.kernels.values().find(waiting)) else { return };
+        let path = format!("/api/notebooks/{}/kernels", self.notebook);
+        let Ok(offered) = self.client.get::<Kernels>(&path).await else { return };
+        if !offered.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec) {
+            let kernelspec = print::clean(&kernel.kernelspec);
+            print::note(format!(
+                "waiting: no runtime agent offers the kernel {kernelspec} now; start one with `notarium agent`, or Ctrl-C to cancel"
+            ));
+        }
+    }
+
+    // --- what the user does ---
+
+    /// The first time cancels what has not ended, the second time leaves.
+    fn cancel(&mut self, is_heard: bool, sender: &CommandSender) -> Ended {
+        if self.is_cancelled || !is_heard {
+            return Err(Failure::failed("left: `notarium stop` stops what still runs"));
+        }
+        self.is_cancelled = true;
+        print::note("cancelling …");
+        // What waits goes first, or it would begin when the one before it ends.
+        for view in self.views.iter().rev().filter(|view| !view.status.is_finished()) {
+            let command = Command::CancelExecution { execution_id: view.id.clone() };
+            drop(sender.submit(CommandSender::message(&self.notebook, &command)?));
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, question: Question) {
+        self.questions.push_back(question.clone());
+        if self.questions.len() > 1 {
+            return;
+        }
+        let sender = self.answers.0.clone();
+        // A thread of its own: reading a terminal cannot be taken back.
+        std::thread::spawn(move || sender.blocking_send(read_answer(&question)));
+    }
+
+    fn answer(&mut self, line: Option<String>, sender: &CommandSender) -> Ended {
+        let Some(question) = self.questions.pop_front() else { return Ok(()) };
+        let execution_id = question.id;
+        let command = match line {
+            Some(value) => Command::AnswerInput { execution_id, value },
+            None => {
+                print::note("standard input has ended: the run that asks is cancelled");
+                Command::CancelExecution { execution_id }
+            }
+        };
+        drop(sender.submit(CommandSender::message(&self.notebook, &command)?));
+        Ok(())
+    }
+
+    // --- how it ended ---
+
+    fn verdict(&self, allow_errors: bool) -> Ended {
+        let is_bad = |view: &&View| match view.status {
+            ExecutionStatus::Ok => false,
+            ExecutionStatus::Error => !allow_errors,
+            _ => true,
+        };
+        let bad: Vec<&View> = self.views.iter().filter(is_bad).collect();
+        let worst = bad.iter().find(|view| view.status == ExecutionStatus::Error).or(bad.first());
+        let Some(worst) = worst else { return Ok(()) };
+        let how = match worst.status {
+            ExecutionStatus::Error => "failed",
+            ExecutionStatus::Cancelled => "was cancelled",
+            _ => "was lost",
+        };
+        let notice = worst.notice.as_deref().map(|notice| format!(": {notice}")).unwrap_or_default();
+        let others = match bad.len() - 1 {
+            0 => String::new(),
+            others => format!(" ({} did not end well either)", print::count(others, "other run")),
+        };
+        Err(Failure::failed(format!("{} {how}{notice}{others}", worst.name)))
+    }
+}
+
+fn show_on_standard_error(text: &str) {
+    // Without a standard error there is nobody to tell.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+/// A line of standard input; `None` at its end.
+fn read_answer(question: &Question) -> Option<String> {
+    show_on_standard_error(&print::clean(&question.prompt));
+    if question.is_password && std::io::stdin().is_terminal() {
+        return console::Term::stderr().read_secure_line().ok();
+    }
+    let mut line = String::new();
+    let read = std::io::stdin().read_line(&mut line).ok()?;
+    (read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned())
+}

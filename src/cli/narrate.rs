@@ -1,0 +1,214 @@
+//! Events in sentences for people: who did what.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{
+    CellId, Event, Execution, ExecutionCause, ExecutionId, ExecutionSubject, Millis, Notebook, Recorded, Stored,
+};
+use notarium_wire::EventMessage;
+
+use super::client::Client;
+use super::people::People;
+use super::print::{self, Style};
+
+/// Tells events one after another, and remembers what later ones refer to.
+#[derive(Debug, Default)]
+pub struct Narrator {
+    people: People,
+    runs: BTreeMap<ExecutionId, Run>,
+}
+
+/// What is remembered of a run until it ends.
+#[derive(Debug, Clone, Default)]
+struct Run {
+    /// As in `cell 3f2a`.
+    name: String,
+    started_at: Option<Millis>,
+}
+
+/// An event, typed where this program knows its type.
+#[derive(Debug, Clone)]
+pub struct Told {
+    pub message: EventMessage,
+    pub recorded: Option<Recorded>,
+}
+
+impl From<&Stored> for Told {
+    fn from(stored: &Stored) -> Self {
+        Self { message: EventMessage::from(stored), recorded: stored.typed().ok() }
+    }
+}
+
+impl Narrator {
+    /// Remembers the runs that a state knows.
+    pub fn learn(&mut self, notebook: &Notebook) {
+        for (id, execution) in &notebook.executions {
+            self.runs.insert(id.clone(), Run::from(&**execution));
+        }
+    }
+
+    /// One line: version, time, who, what.
+    pub async fn line(&mut self, client: &Client, told: &Told, time: fn(Millis) -> String) -> String {
+        let who = self.people.name(client, &told.message.actor).await;
+        let what = match &told.recorded {
+            Some(recorded) => self.sentence(client, recorded).await,
+            None => {
+                format!("{} (an event that this program is too old to know)", print::clean(&told.message.event_type))
+            }
+        };
+        let undone = if told.message.undoes.is_some() { " (undo)" } else { "" };
+        let version = print::styled(format!("{:>5}", told.message.version), Style::Dim);
+        let time = print::styled(time(told.message.recorded_at), Style::Dim);
+        format!("{version}  {time}  {} {what}{undone}", print::styled(who, Style::Bold))
+    }
+
+    async fn sentence(&mut self, client: &Client, recorded: &Recorded) -> String {
+        self.remember(recorded);
+        match &recorded.event {
+            Event::AccessGranted(event) => {
+                let whom = self.people.subject(client, &event.subject).await;
+                let until = event.expires_at.map(|at| format!(" until {}", print::time(at))).unwrap_or_default();
+                format!("gave {whom} the role {}{until}", word(&event.role))
+            }
+            Event::AccessRevoked(event) => {
+                format!("took away the access of {}", self.people.subject(client, &event.subject).await)
+            }
+            event => notebook_sentence(event)
+                .or_else(|| cell_sentence(event))
+                .or_else(|| self.run_sentence(event, recorded.envelope.recorded_at))
+                .or_else(|| kernel_sentence(event))
+                .unwrap_or_else(|| event.event_type().to_owned()),
+        }
+    }
+
+    fn remember(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::ExecutionRequested(event) => {
+                let run = Run { name: subject_name(&event.subject), started_at: None };
+                self.runs.insert(event.execution_id.clone(), run);
+            }
+            Event::ExecutionStarted(event) => {
+                let run = self.runs.entry(event.execution_id.clone()).or_default();
+                run.started_at = Some(recorded.envelope.recorded_at);
+            }
+            _ => {}
+        }
+    }
+
+    fn run_name(&self, id: &ExecutionId) -> String {
+        let known = self.runs.get(id).filter(|run| !run.name.is_empty());
+        known.map_or_else(|| format!("run {}", print::short(id.as_str())), |run| run.name.clone())
+    }
+
+    fn run_sentence(&self, event: &Event, at: Millis) -> Option<String> {
+        let run = self.run_name(event.execution_id()?);
+        Some(match event {
+            Event::ExecutionRequested(event) => match event.cause {
+                ExecutionCause::Requested => format!("asked to run {run}"),
+                ExecutionCause::Imported => format!("brought an earlier run of {run}"),
+            },
+            Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
+            Event::ExecutionStarted(_) => format!("began to run {run}"),
+            Event::OutputAppended(event) => format!("{run} put out {}", print::count(event.outputs.len(), "output")),
+            Event::OutputUpdated(_) => format!("{run} updated a display"),
+            Event::OutputsCleared(_) => format!("{run} cleared its outputs"),
+            Event::InputRequested(event) => format!("{run} asks: {}", print::clean(&event.prompt)),
+            Event::InputAnswered(_) => format!("answered {run}"),
+            Event::ExecutionCompleted(event) => {
+                let how = if event.ok { "finished" } else { "failed" };
+                let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
+                let took = took.map(|began| format!(" after {}", print::duration(at.saturating_sub(began))));
+                let notice = event.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
+                format!("{run} {how}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
+            }
+            Event::ExecutionCancelled(event) => format!("{run} was cancelled: {}", print::clean(&event.cause)),
+            Event::ExecutionLost(event) => format!("{run} was lost: {}", print::clean(&event.cause)),
+            Event::OutputRecovered(_) => format!("recovered output of {run}, which was lost"),
+            Event::InterruptRequested(_) => format!("interrupted {run}"),
+            _ => return None,
+        })
+    }
+}
+
+impl From<&Execution> for Run {
+    fn from(execution: &Execution) -> Self {
+        Self { name: subject_name(&execution.subject), started_at: execution.started_at }
+    }
+}
+
+fn cell_name(id: &CellId) -> String {
+    format!("cell {}", print::short(id.as_str()))
+}
+
+/// What is run.
+pub fn subject_name(subject: &ExecutionSubject) -> String {
+    match subject {
+        ExecutionSubject::Cell { cell_id, .. } => cell_name(cell_id),
+        ExecutionSubject::Scratch { purpose, .. } => format!("scratch code ({})", print::clean(purpose)),
+    }
+}
+
+/// A value of the wire that is one word.
+pub fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => "?".to_owned(),
+    }
+}
+
+fn notebook_sentence(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::NotebookCreated(event) => format!("made the notebook \"{}\"", print::clean(&event.title)),
+        Event::NotebookForked(event) => {
+            format!("copied it from {} at version {}", event.from_notebook, event.from_version)
+        }
+        Event::NotebookRenamed(event) => {
+            format!("renamed it from \"{}\" to \"{}\"", print::clean(&event.previous), print::clean(&event.title))
+        }
+        Event::NotebookMetadataSet(_) => "changed the metadata".to_owned(),
+        Event::NotebookArchived(_) => "archived it".to_owned(),
+        Event::NotebookUnarchived(_) => "took it out of the archive".to_owned(),
+        Event::VersionNamed(event) => format!("called version {} \"{}\"", event.version, print::clean(&event.name)),
+        Event::UndoSkipped(_) => "had nothing left to undo there".to_owned(),
+        _ => return None,
+    })
+}
+
+fn cell_sentence(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::CellInserted(event) => {
+            format!("added the {} {}", word(&event.cell.cell_type), cell_name(&event.cell_id))
+        }
+        Event::CellSourceEdited(event) => {
+            let removed: usize = event.removed.iter().map(|text| notarium_core::text::utf16_len(text)).sum();
+            let added = (event.change.length_after() + removed).saturating_sub(event.change.length_before());
+            format!("edited {} (+{added} −{removed} characters)", cell_name(&event.cell_id))
+        }
+        Event::CellMoved(event) => format!("moved {}", cell_name(&event.cell_id)),
+        Event::CellTypeChanged(event) => {
+            let (from, to) = (word(&event.previous), word(&event.cell_type));
+            format!("made {} {to} instead of {from}", cell_name(&event.cell_id))
+        }
+        Event::CellDeleted(event) => format!("deleted {}", cell_name(&event.cell_id)),
+        Event::CellRestored(event) => format!("restored {}", cell_name(&event.cell_id)),
+        Event::CellMetadataSet(event) => format!("changed the metadata of {}", cell_name(&event.cell_id)),
+        Event::CellAttachmentsSet(event) => format!("changed the attachments of {}", cell_name(&event.cell_id)),
+        Event::CellFlagsSet(event) => format!("changed the marks on {}", cell_name(&event.cell_id)),
+        Event::CellOutputsCleared(event) => format!("cleared the outputs of {}", cell_name(&event.cell_id)),
+        _ => return None,
+    })
+}
+
+fn kernel_sentence(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::KernelLaunchRequested(event) => format!("asked for a {} kernel", print::clean(&event.kernelspec)),
+        Event::KernelLaunchClaimed(_) => "launches the kernel".to_owned(),
+        Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
+        Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.cause)),
+        Event::InterruptRequested(_) => "interrupted the kernel".to_owned(),
+        Event::RestartRequested(_) => "asked to restart the kernel".to_owned(),
+        Event::ShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
+        Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.cause)),
+        _ => return None,
+    })
+}

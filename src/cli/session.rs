@@ -1,0 +1,188 @@
+//! Signing in and out, and who one is.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use notarium_core::Millis;
+use reqwest::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::client::{Client, RequestError};
+use super::config::Config;
+use super::context::{Access, http_address};
+use super::print;
+use super::{Context, Ended, Failure};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium login --server https://notes.example.org            # asks for login and password
+  notarium login --server http://127.0.0.1:8420 --token …      # a token that you have: the owner's, of a program, one-time
+  notarium login --server https://notes.example.org --one-time # an invitation or a reset: asks for the token and a new password
+Without a terminal the password is the first line of standard input.")]
+pub struct LoginArgs {
+    /// Your login; else it is asked for.
+    #[arg(long)]
+    login: Option<String>,
+    /// The token is asked for: an invitation or a reset, with which you choose a password.
+    #[arg(long)]
+    one_time: bool,
+    /// With an owner's first token: what you are called. Goes with --login.
+    #[arg(long, requires = "login")]
+    name: Option<String>,
+}
+
+/// The answer of `POST /api/session`.
+#[derive(Debug, Deserialize)]
+struct Session {
+    token: String,
+    #[serde(default)]
+    expires_at: Option<Millis>,
+}
+
+pub async fn login(args: LoginArgs, context: &Context) -> Ended {
+    let server = match context.known_server()? {
+        Some(server) => server,
+        None => http_address(&ask("server: ", false).await?)?,
+    };
+    let token = match (&context.global.token, args.one_time) {
+        (_, true) => one_time(&server, &args, None).await?,
+        (Some(token), false) => with_token(&server, token, &args).await?,
+        (None, false) => with_password(&server, &args).await?,
+    };
+    let client = Client::new(Access { server: server.clone(), token: token.clone() })?;
+    let me: Value = client.get("/api/me").await?;
+    let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
+    let name = print::clean(me["name"].as_str().unwrap_or_default());
+    print::note(format!("signed in to {server} as {name}; stored in {}", path.display()));
+    Ok(())
+}
+
+/// A token that was given: kept as it is, or exchanged when it is good for one exchange only.
+async fn with_token(server: &str, token: &str, args: &LoginArgs) -> Result<String, Failure> {
+    let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
+    match client.try_send(client.request(Method::GET, "/api/me")).await {
+        Ok(_) => Ok(token.to_owned()),
+        Err(RequestError::Refused { problem, .. }) if problem.code == "one_time_token" => {
+            exchange(server, &json!({ "token": token, "label": label(), "login": args.login, "name": args.name })).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn with_password(server: &str, args: &LoginArgs) -> Result<String, Failure> {
+    let login = match &args.login {
+        Some(login) => login.clone(),
+        None => ask("login: ", false).await?,
+    };
+    let password = ask("password: ", true).await?;
+    exchange(server, &json!({ "login": login, "password": password, "label": label() })).await
+}
+
+async fn one_time(server: &str, args: &LoginArgs, token: Option<String>) -> Result<String, Failure> {
+    let token = match token {
+        Some(token) => token,
+        None => ask("one-time token: ", true).await?,
+    };
+    let password = ask("new password (at least 10 characters): ", true).await?;
+    if std::io::stdin().is_terminal() && ask("the same again: ", true).await? != password {
+        return Err(Failure::usage("the two passwords are not the same: try again"));
+    }
+    let body =
+        json!({ "token": token, "password": password, "label": label(), "login": args.login, "name": args.name });
+    exchange(server, &body).await
+}
+
+async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {
+    let client = Client::new(Access { server: server.to_owned(), token: String::new() })?;
+    let request = client.request(Method::POST, "/api/session").json(body);
+    match client.try_send(request).await {
+        Ok(response) => {
+            let session: Session = client.read(response).await?;
+            if let Some(at) = session.expires_at {
+                print::note(format!("the session lasts until {}", print::time(at)));
+            }
+            Ok(session.token)
+        }
+        // Not "log in again": that is what is being done.
+        Err(RequestError::Refused { status: StatusCode::UNAUTHORIZED, problem }) => {
+            Err(Failure::connection(problem.detail))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the list of sessions calls this one.
+fn label() -> String {
+    "notarium login".to_owned()
+}
+
+/// Asks on the terminal, or reads a line of standard input.
+async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
+    let asking = tokio::task::spawn_blocking(move || read_line(prompt, is_secret));
+    let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
+    match line.as_deref().map(str::trim) {
+        Ok("") => Err(Failure::usage(format!("nothing was given for '{}'", prompt.trim_end_matches(": ")))),
+        Ok(line) => Ok(line.to_owned()),
+        Err(error) => Err(Failure::usage(format!("standard input cannot be read: {error}"))),
+    }
+}
+
+fn read_line(prompt: &str, is_secret: bool) -> std::io::Result<String> {
+    let mut line = String::new();
+    if !std::io::stdin().is_terminal() {
+        std::io::stdin().read_line(&mut line)?;
+        return Ok(line);
+    }
+    eprint!("{prompt}");
+    if is_secret {
+        return console::Term::stderr().read_secure_line();
+    }
+    std::io::stdin().read_line(&mut line)?;
+    Ok(line)
+}
+
+/// Ends the session on the server, where there is one to end, and forgets it here.
+pub async fn logout() -> Ended {
+    let stored = Config::load()?;
+    if stored.token.is_none() {
+        print::note("you are not logged in");
+        return Ok(());
+    }
+    let server = stored.server.clone().unwrap_or_default();
+    let access = Access { server: http_address(&server)?, token: stored.token.clone().unwrap_or_default() };
+    Config { token: None, ..stored }.save()?;
+    let client = Client::new(access)?;
+    // A token of a program is one that others may use: it is forgotten here, and stays good.
+    let me: Result<Value, Failure> = client.get("/api/me").await;
+    let is_session = me.as_ref().is_ok_and(|me| me["kind"] == "session");
+    match is_session {
+        true => client.send(client.request(Method::DELETE, "/api/session")).await.map(|_| ())?,
+        false => print::note("the token is forgotten here; `notarium token revoke` ends it"),
+    }
+    print::note(format!("signed out of {server}"));
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+pub struct WhoamiArgs {
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn whoami(args: WhoamiArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let me: Value = client.get("/api/me").await?;
+    if args.json {
+        return print::json(&me);
+    }
+    let text = |value: &Value| print::clean(value.as_str().unwrap_or("–"));
+    let scopes: Vec<String> = me["scopes"].as_array().into_iter().flatten().map(text).collect();
+    print::line(format!("{} at {}", text(&me["name"]), client.server()))?;
+    if let Some(login) = me["user"]["login"].as_str() {
+        print::line(format!("login   {}", print::clean(login)))?;
+    }
+    print::line(format!("token   {} ({})", text(&me["token_id"]), text(&me["kind"])))?;
+    print::line(format!("scopes  {}", scopes.join(" ")))?;
+    print::line(format!("until   {}", print::optional_time(me["expires_at"].as_u64())))
+}

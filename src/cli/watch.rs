@@ -1,0 +1,183 @@
+//! `watch`: what everybody does in a notebook, live, across reconnects and without a gap.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use notarium_agent::connection::{Connection, ConnectionEvent};
+use notarium_core::{NotebookId, Recorded, Version};
+use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
+
+use super::client::Client;
+use super::exec::check_message;
+use super::narrate::{Narrator, Told};
+use super::print::{self, Style};
+use super::{Context, Ended, find, history};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium watch analysis
+  notarium watch analysis --since 0 --json | jq -r .type")]
+pub struct WatchArgs {
+    /// Id or title.
+    notebook: String,
+    /// Begin with what happened after this version; absent: with what happens from now on.
+    #[arg(long, value_name = "VERSION")]
+    since: Option<Version>,
+    /// One event a line, as the socket sends them; nothing else.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let (mut connection, _) = Connection::open(context.connect_options()?).await?;
+    connection.subscribe(&notebook);
+    let mut watcher = Watcher {
+        client,
+        notebook,
+        told: args.since,
+        as_json: args.json,
+        narrator: Narrator::default(),
+        here: BTreeMap::new(),
+        was_cut: false,
+    };
+    loop {
+        tokio::select! {
+            event = connection.next() => watcher.event(event, &connection).await?,
+            _ = tokio::signal::ctrl_c() => return Ok(()),
+        }
+    }
+}
+
+struct Watcher {
+    client: Client,
+    notebook: NotebookId,
+    /// The last version that was told; `None` until it is known where to begin.
+    told: Option<Version>,
+    as_json: bool,
+    narrator: Narrator,
+    /// Who is here: names by connection.
+    here: BTreeMap<String, String>,
+    was_cut: bool,
+}
+
+impl Watcher {
+    async fn event(&mut self, event: ConnectionEvent, connection: &Connection) -> Ended {
+        match event {
+            ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
+                self.subscribed(message, connection).await
+            }
+            ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
+                self.events(message, recorded).await
+            }
+            ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => {
+                print::note("connected again");
+                Ok(())
+            }
+            ConnectionEvent::Disconnected { cause, .. } => {
+                self.was_cut = true;
+                print::note(format!("{cause}\nconnecting again …"));
+                Ok(())
+            }
+            ConnectionEvent::Failed(error) => Err(error.into()),
+            ConnectionEvent::Message(message) => self.message(message),
+            _ => Ok(()),
+        }
+    }
+
+    /// What happened before the state that came, and was not told, is read from the record.
+    async fn subscribed(&mut self, message: SubscribedMessage, connection: &Connection) -> Ended {
+        let state = connection.replica(&self.notebook);
+        let held = state.map_or(message.version, |state| state.version);
+        if let Some(told) = self.told.filter(|told| *told < held) {
+            self.catch_up(told, held).await?;
+        }
+        if let Some(state) = connection.replica(&self.notebook) {
+            self.narrator.learn(state);
+        }
+        if self.told.is_none() && !self.as_json {
+            let title = state.map(|state| print::clean(&state.title)).unwrap_or_default();
+            print::note(format!("watching \"{title}\" from version {held} on; Ctrl-C ends it"));
+        }
+        self.told = Some(self.told.unwrap_or(held).max(held));
+        self.here.clear();
+        self.peers(&message.peers, &[])
+    }
+
+    async fn catch_up(&mut self, told: Version, to: Version) -> Ended {
+        let mut missed = Vec::new();
+        history::each_event(&self.client, &self.notebook, told, |stored| {
+            missed.extend((stored.envelope.version <= to).then(|| Told::from(stored)));
+            Ok(())
+        })
+        .await?;
+        for told in missed {
+            self.tell(told).await?;
+        }
+        Ok(())
+    }
+
+    async fn events(&mut self, message: EventsMessage, recorded: Vec<Recorded>) -> Ended {
+        let mut typed: BTreeMap<Version, Recorded> =
+            recorded.into_iter().map(|recorded| (recorded.envelope.version, recorded)).collect();
+        for message in message.events {
+            let recorded = typed.remove(&message.version);
+            self.tell(Told { message, recorded }).await?;
+        }
+        Ok(())
+    }
+
+    /// Each version once.
+    async fn tell(&mut self, told: Told) -> Ended {
+        let version = told.message.version;
+        if self.told.is_some_and(|last| version <= last) {
+            return Ok(());
+        }
+        self.told = Some(version);
+        match self.as_json {
+            true => print::json_line(&told.message),
+            false => print::line(self.narrator.line(&self.client, &told, print::clock).await),
+        }
+    }
+
+    // --- beside the log ---
+
+    fn message(&mut self, message: ServerMessage) -> Ended {
+        check_message(&message, &self.notebook)?;
+        match message {
+            ServerMessage::Presence { notebook, peers, left } if notebook == self.notebook => self.peers(&peers, &left),
+            ServerMessage::Kernels { notebook, kernels } if notebook == self.notebook => self.kernels(&kernels),
+            _ => Ok(()),
+        }
+    }
+
+    fn peers(&mut self, peers: &[PeerState], left: &[String]) -> Ended {
+        for peer in peers {
+            let name = print::clean(&peer.name);
+            if self.here.insert(peer.connection.clone(), name.clone()).is_none() {
+                self.aside(format!("{name} is here"))?;
+            }
+        }
+        for connection in left {
+            if let Some(name) = self.here.remove(connection) {
+                self.aside(format!("{name} left"))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kernels(&self, kernels: &[KernelStatus]) -> Ended {
+        let unreachable = kernels.iter().filter(|kernel| !kernel.reachable);
+        unreachable
+            .map(|_| "the runtime agent of a kernel cannot be reached".to_owned())
+            .try_for_each(|text| self.aside(text))
+    }
+
+    fn aside(&self, text: String) -> Ended {
+        if self.as_json {
+            return Ok(());
+        }
+        print::line(print::styled(format!("       {text}"), Style::Dim))
+    }
+}
