@@ -230,12 +230,13 @@ fn index_of_live(notebook: &Notebook, context: &Context, cell_id: &CellId) -> Re
 /// The key itself where no other live cell has it, else the next free one: a cell that comes back may find its place
 /// taken.
 pub(crate) fn free_key(notebook: &Notebook, cell_id: &CellId, key: &OrderKey) -> OrderKey {
-    let others = || notebook.order.iter().filter(|id| *id != cell_id).filter_map(|id| notebook.cells.get(id));
-    let keys = || others().map(|cell| &cell.content.order_key);
-    if keys().all(|other| other != key) {
+    let key_of = |id: &CellId| notebook.cells.get(id).map(|cell| &cell.content.order_key);
+    let first = notebook.order.partition_point(|id| key_of(id) < Some(key));
+    let mut from_there = notebook.order[first..].iter().filter(|id| *id != cell_id).filter_map(key_of).peekable();
+    if from_there.peek().is_none_or(|other| *other != key) {
         return key.clone();
     }
-    OrderKey::between(Some(key), keys().find(|other| *other > key))
+    OrderKey::between(Some(key), from_there.find(|other| *other > key))
 }
 
 // --- text ---

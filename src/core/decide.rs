@@ -204,7 +204,9 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
             let recorded = provisional(&scratch, context, decided);
             apply(&mut scratch, &recorded);
             // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
-            context.history.events.push(recorded);
+            if matches!(recorded.event, Event::CellSourceEdited(_) | Event::CellDeleted(_)) {
+                context.history.events.push(recorded);
+            }
         }
         whole.events.extend(part.events);
         whole.outcome.absorb(part.outcome);

@@ -22,7 +22,7 @@ use crate::lifecycle::check_not_archived;
 use crate::notebook::{Cell, Notebook, UndoGroup, UndoStacks};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::text::TextError;
-use crate::undo_text::Played;
+use crate::undo_text::{EditIndex, Played};
 
 /// Groups that an actor can go back. A constant, because replicas must agree on it.
 const DEPTH: usize = 100;
@@ -82,7 +82,8 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     }
     check_own_work(context, &groups)?;
     let history = std::mem::take(&mut context.history);
-    let mut inversion = Inversion { scratch: notebook.clone(), history, decision: Decision::nothing() };
+    let index = EditIndex::of(&history.events);
+    let mut inversion = Inversion { scratch: notebook.clone(), history, index, decision: Decision::nothing() };
     for group in groups {
         let step = context.ids.ulid().into();
         inversion.invert(context, &Group::new(group, step))?;
@@ -114,6 +115,7 @@ struct Inversion {
     scratch: Notebook,
     /// What `needs` asked for, and what was decided so far.
     history: History,
+    index: EditIndex,
     decision: Decision,
 }
 
@@ -152,7 +154,7 @@ impl Inversion {
     }
 
     fn played(&self, group: &Group, cell_id: &CellId) -> Result<Played<'_>, TextError> {
-        Played::of(&self.history.events, cell_id, group.first_version, &group.step)
+        Played::of(&self.history.events, &self.index, cell_id, group.first_version, &group.step)
     }
 
     fn others_wrote(&self, group: &Group, cell_id: &CellId) -> bool {
@@ -164,6 +166,7 @@ impl Inversion {
         let decided = Decided { event: decided.event, undoes, correlation_id: Some(group.step.clone()) };
         let recorded = provisional(&self.scratch, context, &decided);
         crate::apply(&mut self.scratch, &recorded);
+        self.index.note(self.history.events.len(), &recorded);
         self.history.events.push(recorded);
         self.decision.events.push(decided);
     }

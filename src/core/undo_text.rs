@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::envelope::{Envelope, Recorded};
-use crate::event::Event;
+use crate::event::{CellInserted, CellSourceEdited, Event};
 use crate::ids::{CellId, CorrelationId, Version};
 use crate::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 
@@ -48,6 +48,39 @@ impl Span {
     }
 }
 
+/// Where in a history the edits of each cell are, so that a group of thousands of cells is undone in one walk.
+#[derive(Debug, Default)]
+pub(crate) struct EditIndex {
+    by_cell: BTreeMap<CellId, Vec<usize>>,
+    /// The last event of each undo.
+    undo_ends: BTreeMap<CorrelationId, usize>,
+}
+
+impl EditIndex {
+    pub(crate) fn of(events: &[Recorded]) -> Self {
+        let mut index = Self::default();
+        events.iter().enumerate().for_each(|(at, recorded)| index.note(at, recorded));
+        index
+    }
+
+    /// Takes up the event that stands at `at`.
+    pub(crate) fn note(&mut self, at: usize, recorded: &Recorded) {
+        if let Event::CellSourceEdited(CellSourceEdited { cell_id, .. })
+        | Event::CellInserted(CellInserted { cell_id, .. }) = &recorded.event
+        {
+            self.by_cell.entry(cell_id.clone()).or_default().push(at);
+        }
+        if recorded.envelope.undoes.is_some() {
+            self.undo_ends.insert(recorded.envelope.correlation_id.clone(), at);
+        }
+    }
+
+    /// The edits of the cell and the ends of all undos, in order.
+    fn of_cell(&self, cell_id: &CellId) -> BTreeSet<usize> {
+        self.by_cell.get(cell_id).into_iter().flatten().chain(self.undo_ends.values()).copied().collect()
+    }
+}
+
 /// The edits of one cell from some version on, played from first to last.
 pub(crate) struct Played<'a> {
     edits: Vec<&'a Recorded>,
@@ -77,21 +110,18 @@ impl<'a> Played<'a> {
     /// When the edits do not follow one another, which `decide` never records.
     pub(crate) fn of(
         events: &'a [Recorded],
+        index: &EditIndex,
         cell_id: &CellId,
         from: Version,
         step: &CorrelationId,
     ) -> Result<Self, TextError> {
         let mut played = Self { edits: Vec::new(), spans: Vec::new() };
-        let recent = || events.iter().filter(|recorded| recorded.envelope.version >= from);
-        let undoing = recent().filter(|recorded| recorded.envelope.undoes.is_some());
-        let last: BTreeMap<_, _> =
-            undoing.map(|recorded| (&recorded.envelope.correlation_id, recorded.envelope.version)).collect();
-        for recorded in recent() {
+        for at in index.of_cell(cell_id) {
+            let recorded = &events[at];
             let Envelope { version, correlation_id, .. } = &recorded.envelope;
-            let change = change_of(&recorded.event, cell_id);
-            let ends_undo = correlation_id != step && last.get(correlation_id) == Some(version);
-            if change.is_some() || ends_undo {
-                played.play(recorded, change, ends_undo)?;
+            let ends_undo = correlation_id != step && index.undo_ends.get(correlation_id) == Some(&at);
+            if *version >= from {
+                played.play(recorded, change_of(&recorded.event, cell_id), ends_undo)?;
             }
         }
         Ok(played)

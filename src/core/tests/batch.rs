@@ -22,7 +22,7 @@ pub fn cases() -> Vec<Case> {
         ),
         case(World::new, ann(), batch(&[insert("n", "code", ""), create.clone()]), rejected(Code::UnknownNotebook)),
         case(World::new, ann(), batch(&[]), rejected(Code::UnknownNotebook)),
-        case(World::new, guest("link"), batch(&[create.clone()]), rejected(Code::Forbidden)),
+        case(World::new, guest("link"), batch(std::slice::from_ref(&create)), rejected(Code::Forbidden)),
         case(with_cells, ann(), batch(&[create]), rejected(Code::NotebookExists)),
         case(with_cells, ann(), batch(&[]), nothing()),
         case(with_cells, ann(), batch(&[batch(&[])]), rejected(Code::InvalidValue)),

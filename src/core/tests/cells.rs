@@ -3,6 +3,7 @@
 use crate::support::*;
 use notarium_core::RejectionCode as Code;
 
+#[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     let bo = || user("editor");
     let at = |place: serde_json::Value| json!({"InsertCell": {"cell_id": "n", "cell_type": "code", "place": place}});

@@ -3,6 +3,7 @@
 use crate::support::*;
 use notarium_core::{ExecutionStatus as Status, RejectionCode as Code};
 
+#[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     let bo = || user("editor");
     let scratch = |source: &str, purpose: &str| json!({"RequestExecution": {"target": {"scratch": {"source": source, "purpose": purpose}}}});

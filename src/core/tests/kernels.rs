@@ -19,6 +19,7 @@ fn alive(sessions: &[&str]) -> serde_json::Value {
     json!({"ReconcileKernels": {"alive": sessions}})
 }
 
+#[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     let (ann, gpu, tpu) = (|| user("ann"), || agent("gpu"), || agent("tpu"));
     let unknown = |command: &str| json!({command: {"kernel_session": "nowhere"}});

@@ -2,7 +2,7 @@
 
 mod fixtures;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::*;
 use serde_json::Value;
@@ -160,6 +160,7 @@ impl World {
         for query in queries {
             match query {
                 HistoryQuery::Cells { cells, since, with_notebook } => {
+                    let cells: BTreeSet<&CellId> = cells.iter().collect();
                     let is_asked = |event: &Event| {
                         event.cell_id().is_some_and(|id| cells.contains(id))
                             || *with_notebook && event.subject().is_none()
