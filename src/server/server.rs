@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::agents::Agents;
 use crate::app::{App, Parts};
-use crate::auth::Accounts;
+use crate::auth::{Accounts, AuthOptions};
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
@@ -40,6 +40,7 @@ pub struct ServerConfig {
     pub public_url: Option<String>,
     pub limits: ServerLimits,
     pub rooms: RoomsConfig,
+    pub auth: AuthOptions,
     pub clock: Clock,
 }
 
@@ -53,6 +54,7 @@ impl ServerConfig {
             public_url: None,
             limits: ServerLimits::default(),
             rooms: RoomsConfig::default(),
+            auth: AuthOptions::default(),
             clock: Clock::system(),
         }
     }
@@ -103,7 +105,7 @@ impl Server {
         let listener = TcpListener::bind(listen).await.map_err(refused)?;
         let local_addr = listener.local_addr().map_err(refused)?;
         let allowed = allowed_origins(&config, local_addr)?;
-        let accounts = Accounts::open(storage.accounts.clone(), config.clock.clone()).await?;
+        let accounts = Accounts::open_with(storage.accounts.clone(), config.clock.clone(), &config.auth).await?;
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let app = app(&config, &storage, accounts, notices);

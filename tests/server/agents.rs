@@ -1,0 +1,233 @@
+//! Runtime agents over the wire: work finds them, runs are recorded, nothing is lost when they come late.
+
+use notarium_core::{
+    Command, ExecutionId, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output, RawJson, RawObject,
+    RejectionCode, Version,
+};
+use notarium_wire::{ClientMessage, OfferedKernelspec, ServerMessage};
+use serde_json::json;
+
+use crate::support::{Person, TestClient, TestServer};
+
+/// An agent that offers this kernelspec.
+async fn agent(server: &TestServer, by: &Person, name: &str, kernelspec: &str) -> TestClient {
+    let mut agent = server.connect_as(&server.agent_token(by, name).await).await;
+    offer(&mut agent, kernelspec).await;
+    agent
+}
+
+async fn offer(agent: &mut TestClient, kernelspec: &str) {
+    let offered = OfferedKernelspec {
+        name: kernelspec.to_owned(),
+        display_name: kernelspec.to_owned(),
+        language: "python".to_owned(),
+    };
+    agent.send(&ClientMessage::Offer { kernelspecs: vec![offered] }).await;
+}
+
+/// The session that the agent was told of.
+async fn work(agent: &mut TestClient) -> KernelSessionId {
+    agent
+        .until(|agent| {
+            agent.others.iter().find_map(|message| match message {
+                ServerMessage::Work { kernel_session, .. } => Some(kernel_session.clone()),
+                _ => None,
+            })
+        })
+        .await
+}
+
+async fn start(agent: &mut TestClient, session: &KernelSessionId) {
+    let kernel_session = session.clone();
+    agent.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
+    agent
+        .run("n", &Command::ReportKernelStarted { kernel_session, language_info: RawObject::default() })
+        .await
+        .unwrap();
+}
+
+/// The execution that was assigned to the agent, with its fence.
+async fn assigned(agent: &mut TestClient) -> (ExecutionId, Version) {
+    agent
+        .until(|agent| {
+            let mut executions = agent.state("n").executions.iter();
+            let (id, execution) =
+                executions.find(|(_, execution)| execution.status == ExecutionStatus::Assigned)?;
+            Some((id.clone(), execution.fence?))
+        })
+        .await
+}
+
+fn report(execution_id: &ExecutionId, fence: Version, seq: u64, report: ExecutionReport) -> Command {
+    Command::ReportExecution { execution_id: execution_id.clone(), fence, seq, report }
+}
+
+async fn run_to_its_end(agent: &mut TestClient, id: &ExecutionId, fence: Version) {
+    let content = RawJson::parse(r#"{"output_type":"stream","name":"stdout","text":"2\n"}"#).unwrap();
+    let outputs = vec![Output { content, blobs: Vec::new(), display_id: None }];
+    let reports = [
+        ExecutionReport::Started {},
+        ExecutionReport::Output { outputs },
+        ExecutionReport::Completed { ok: true, execution_count: Some(1), notice: None },
+    ];
+    for (seq, message) in (1..).zip(reports) {
+        agent.run("n", &report(id, fence, seq, message)).await.unwrap();
+    }
+}
+
+async fn notebook(server: &TestServer, ann: &Person) -> crate::support::Http {
+    let http = server.http(ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
+    http.post("/api/notebooks/n/cells", json!({"cell_id": "c", "cell_type": "code", "source": "1+1"})).await.ok();
+    http
+}
+
+#[tokio::test]
+async fn a_run_finds_an_agent_and_is_recorded() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut other = agent(&server, &ann, "r-machine", "ir").await;
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    let run = http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    gpu.subscribe("n").await;
+    start(&mut gpu, &session).await;
+    let (id, fence) = assigned(&mut gpu).await;
+    assert_eq!(run["outcome"]["executions"][0], id.as_str());
+    run_to_its_end(&mut gpu, &id, fence).await;
+    let read = http.get(&format!("/api/notebooks/n/runs/{id}")).await.ok();
+    assert_eq!((&read["execution"]["status"], &read["execution"]["execution_count"]), (&json!("ok"), &json!(1)));
+    assert_eq!(read["execution"]["outputs"][0]["content"]["text"], "2\n");
+    let kernels = http.get("/api/notebooks/n/kernels").await.ok();
+    assert_eq!(kernels["kernelspecs"].as_array().unwrap().len(), 2);
+    // A repeat of a write changes nothing; a stale fence is refused; another agent's word counts for nothing.
+    let again = report(&id, fence, 2, ExecutionReport::Clear { wait: false });
+    gpu.run("n", &again).await.unwrap();
+    let stale = report(&id, fence - 1, 9, ExecutionReport::Clear { wait: false });
+    assert_eq!(gpu.run("n", &stale).await.unwrap_err().code, RejectionCode::StaleFence);
+    let claim = Command::ClaimKernelLaunch { kernel_session: session };
+    assert_eq!(other.run("n", &claim).await.unwrap_err().code, RejectionCode::AlreadyClaimed);
+    assert!(other.others.is_empty(), "work for others: {:?}", other.others);
+}
+
+#[tokio::test]
+async fn old_runs_stay_and_can_be_compared() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    gpu.subscribe("n").await;
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    start(&mut gpu, &session).await;
+    let (first, fence) = assigned(&mut gpu).await;
+    run_to_its_end(&mut gpu, &first, fence).await;
+    let cell = http.get("/api/notebooks/n/cells/c").await.ok();
+    let edit = json!({"source": "2+2", "cell_version": cell["cell"]["cell_version"]});
+    http.patch("/api/notebooks/n/cells/c", edit).await.ok();
+    assert_eq!(http.get("/api/notebooks/n/cells/c").await.ok()["stale"], true);
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let (second, fence) = assigned(&mut gpu).await;
+    run_to_its_end(&mut gpu, &second, fence).await;
+    let old = http.get(&format!("/api/notebooks/n/runs/{first}")).await.ok();
+    assert_eq!(old["execution"]["subject"]["source"], "1+1");
+    assert_eq!(old["execution"]["outputs"][0]["content"]["text"], "2\n");
+    let compared = http.get(&format!("/api/notebooks/n/runs/{first}/compare/{second}")).await.ok();
+    assert_eq!((&compared["same_source"], &compared["same_outputs"]), (&json!(false), &json!(true)));
+    assert!(compared["source_diff"].as_str().unwrap().contains("+2+2"), "{compared}");
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_could_take_waits_for_an_agent_across_a_restart() {
+    let mut server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    server.stop().await;
+    server.start_again().await;
+    // Nobody opens the notebook: the agent hears of it by itself.
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    let session = work(&mut gpu).await;
+    gpu.subscribe("n").await;
+    assert_eq!(gpu.state("n").kernels[&session].phase, KernelPhase::Requested);
+    start(&mut gpu, &session).await;
+    let (id, fence) = assigned(&mut gpu).await;
+    // The kernel survives a server that restarts, and goes on where it was.
+    let started = report(&id, fence, 1, ExecutionReport::Started {});
+    gpu.run("n", &started).await.unwrap();
+    let token = server.agent_token(&ann, "gpu").await;
+    server.stop().await;
+    gpu.until_closed().await;
+    server.start_again().await;
+    gpu.reconnect(server.address(), &token).await;
+    offer(&mut gpu, "python3").await;
+    gpu.run("n", &Command::ReconcileKernels { alive: vec![session.clone()] }).await.unwrap();
+    gpu.run("n", &started).await.unwrap();
+    let completed = ExecutionReport::Completed { ok: true, execution_count: Some(1), notice: None };
+    gpu.run("n", &report(&id, fence, 2, completed)).await.unwrap();
+    let read = server.http(&ann).get(&format!("/api/notebooks/n/runs/{id}")).await.ok();
+    assert_eq!(read["execution"]["status"], "ok");
+}
+
+#[tokio::test]
+async fn two_agents_race_and_one_wins() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut one = agent(&server, &ann, "one", "python3").await;
+    let mut other = agent(&server, &ann, "other", "python3").await;
+    http.post("/api/notebooks/n/kernels", json!({})).await.ok();
+    let session = work(&mut one).await;
+    assert_eq!(work(&mut other).await, session);
+    let claim = Command::ClaimKernelLaunch { kernel_session: session };
+    let (first, second) = tokio::join!(one.run("n", &claim), other.run("n", &claim));
+    let losers: Vec<RejectionCode> = [first, second].into_iter().filter_map(|answer| answer.err()).map(|it| it.code).collect();
+    assert_eq!(losers, [RejectionCode::AlreadyClaimed]);
+}
+
+#[tokio::test]
+async fn an_agent_that_falls_silent_is_shown_as_unreachable() {
+    let server = TestServer::with(|config| config.rooms.room.unreachable_after_ms = 100).await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    gpu.subscribe("n").await;
+    let mut watcher = server.connect(&ann).await;
+    watcher.subscribe("n").await;
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    start(&mut gpu, &session).await;
+    let status = ClientMessage::KernelStatus { notebook: "n".parse().unwrap(), kernel_session: session, busy: true };
+    gpu.send(&status).await;
+    watcher.until(|watcher| watcher.replica("n").kernels.iter().any(|it| it.reachable && it.busy).then_some(())).await;
+    drop(gpu);
+    watcher.until(|watcher| watcher.replica("n").kernels.iter().any(|it| !it.reachable).then_some(())).await;
+}
+
+#[tokio::test]
+async fn a_password_goes_to_the_kernel_and_never_into_the_log() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let mut gpu = agent(&server, &ann, "gpu", "python3").await;
+    gpu.subscribe("n").await;
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    start(&mut gpu, &session).await;
+    let (id, fence) = assigned(&mut gpu).await;
+    gpu.run("n", &report(&id, fence, 1, ExecutionReport::Started {})).await.unwrap();
+    let question = ExecutionReport::InputRequest { prompt: "Password:".to_owned(), password: true };
+    gpu.run("n", &report(&id, fence, 2, question)).await.unwrap();
+    http.post(&format!("/api/notebooks/n/runs/{id}/input"), json!({"value": "tr0ub4dor"})).await.ok();
+    let value = gpu
+        .until(|gpu| {
+            gpu.others.iter().find_map(|message| match message {
+                ServerMessage::InputValue { value, .. } => Some(value.clone()),
+                _ => None,
+            })
+        })
+        .await;
+    assert_eq!(value, "tr0ub4dor");
+    assert!(!http.get("/api/notebooks/n/events?limit=1000").await.text.contains("tr0ub4dor"));
+}

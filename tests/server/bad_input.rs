@@ -1,0 +1,249 @@
+//! Every wrong message gets a typed answer that says what to do; nothing is lost and nobody else is harmed.
+
+use notarium_core::{CellId, CellType, Command, CommandId, ExecutionTarget, Place, RejectionCode};
+use notarium_wire::{ErrorCode, ErrorMessage};
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+
+use crate::socket::{create, edit, insert};
+use crate::support::{TestClient, TestServer};
+
+async fn with_notebook() -> (TestServer, TestClient) {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let mut client = server.connect(&ann).await;
+    client.run("n", &create("Notes")).await.unwrap();
+    client.run("n", &insert("c", "a😀b")).await.unwrap();
+    (server, client)
+}
+
+#[tokio::test]
+async fn wrong_messages_are_answered_and_the_connection_stays() {
+    let (_server, mut client) = with_notebook().await;
+    let cases = [
+        ("{", ErrorCode::Malformed, "one key"),
+        ("null", ErrorCode::Malformed, "one key"),
+        (r#"{"subscribe":{},"command":{}}"#, ErrorCode::Malformed, "one key"),
+        (r#"{"sudo":{}}"#, ErrorCode::UnknownMessage, "use one of"),
+        (r#"{"subscribe":{"notebook":"n","colour":1}}"#, ErrorCode::Malformed, "colour"),
+        (r#"{"subscribe":{"notebook":"../etc"}}"#, ErrorCode::Malformed, "not an id"),
+        (r#"{"subscribe":{"notebook":"n","since":99}}"#, ErrorCode::VersionInFuture, ""),
+        (r#"{"subscribe":{"notebook":"nowhere"}}"#, ErrorCode::UnknownNotebook, ""),
+        (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Malformed, "once"),
+        (r#"{"presence":{"notebook":"n","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),
+        (r#"{"offer":{"kernelspecs":[]}}"#, ErrorCode::Forbidden, "agent"),
+        (r#"{"kernel_status":{"notebook":"n","kernel_session":"k","busy":true}}"#, ErrorCode::Forbidden, "agent"),
+        (r#"{"refresh":{"token":"nt_x"}}"#, ErrorCode::Unauthenticated, "token"),
+    ];
+    for (text, code, words) in cases {
+        client.send_text(text).await;
+        let error = client.error().await;
+        assert_eq!(error.code, code, "{text}: {error:?}");
+        assert!(!error.fatal && error.message.contains(words), "{text}: {error:?}");
+    }
+    client.send_message(Message::binary(vec![0, 159])).await;
+    assert_eq!(client.error().await.code, ErrorCode::Malformed);
+    client.run("n", &insert("d", "still here")).await.unwrap();
+}
+
+#[tokio::test]
+async fn wrong_commands_are_rejected_with_their_code() {
+    let (_server, mut client) = with_notebook().await;
+    let cell = |text: &str| CellId::new(text).unwrap();
+    let markdown = Command::ChangeCellType { cell_id: cell("m"), cell_type: CellType::Markdown, cell_version: None };
+    client.run("n", &insert("m", "# words")).await.unwrap();
+    client.run("n", &markdown).await.unwrap();
+    client.run("n", &insert("gone", "")).await.unwrap();
+    client.run("n", &Command::DeleteCell { cell_id: cell("gone"), cell_version: None }).await.unwrap();
+    let run = |cell_id: &str| Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Cell { cell_id: cell(cell_id), cell_version: None },
+        kernel_session: None,
+        timeout_ms: None,
+        stop_on_error: false,
+    };
+    let replace = |cell_id: &str, cell_version| Command::ReplaceSource {
+        cell_id: cell(cell_id),
+        cell_version,
+        source: "new".to_owned(),
+    };
+    use RejectionCode as R;
+    let cases = [
+        (edit("c", 2, r#"[9,[0,"x"]]"#), R::InvalidChange),
+        (edit("c", 2, r#"[2,[0,"x"],2]"#), R::InvalidChange),
+        (edit("c", 2, r#"[4,[0,"a\r"]]"#), R::InvalidChange),
+        (edit("c", 999, r#"[4,[0,"x"]]"#), R::VersionInFuture),
+        (edit("gone", 2, r#"[0,[0,"x"]]"#), R::CellDeleted),
+        (edit("nobody", 2, r#"[0,[0,"x"]]"#), R::UnknownCell),
+        (insert("c", "again"), R::CellExists),
+        (insert("big", &"x".repeat((1 << 20) + 1)), R::LimitExceeded),
+        (replace("c", 1), R::Conflict),
+        (Command::MoveCell { cell_id: cell("c"), place: Place::After(cell("c")), cell_version: None }, R::InvalidPlace),
+        (Command::RestoreCell { cell_id: cell("c") }, R::CellNotDeleted),
+        (run("m"), R::NotRunnable),
+        (Command::RenameNotebook { title: "\u{7}".to_owned() }, R::InvalidValue),
+        (create("again"), R::NotebookExists),
+        (Command::NameVersion { version: 999, name: "x".to_owned() }, R::VersionInFuture),
+    ];
+    client.subscribe("n").await;
+    let before = client.state("n").clone();
+    for (command, code) in cases {
+        let refused = client.run("n", &command).await.unwrap_err();
+        assert_eq!(refused.code, code, "{command:?}: {}", refused.message);
+        assert!(!refused.message.is_empty());
+    }
+    let refused = client.run("elsewhere", &insert("x", "")).await.unwrap_err();
+    assert_eq!(refused.code, R::UnknownNotebook);
+    assert_eq!(*client.state("n"), before, "a rejected command leaves no trace");
+}
+
+#[tokio::test]
+async fn a_forged_actor_or_time_is_an_unknown_field() {
+    let (_server, mut client) = with_notebook().await;
+    for forged in [r#""actor":{"kind":"system"}"#, r#""recorded_at":1"#, r#""version":7"#] {
+        let text = format!(
+            r#"{{"command":{{"id":"forged","notebook":"n","body":{{"InsertCell":{{"cell_type":"code",{forged}}}}}}}}}"#
+        );
+        client.send_text(text).await;
+        let refused = client.answer(&CommandId::new("forged").unwrap()).await.unwrap_err();
+        assert_eq!(refused.code, RejectionCode::InvalidValue, "{refused:?}");
+        client.rejects.clear();
+        let text = format!(r#"{{"command":{{"id":"forged","notebook":"n",{forged},"body":{{"StopAll":{{}}}}}}}}"#);
+        client.send_text(text).await;
+        assert_eq!(client.error().await.code, ErrorCode::Malformed);
+    }
+}
+
+#[tokio::test]
+async fn frames_that_are_too_large_are_refused_and_far_too_large_ones_end_the_connection() {
+    let server = TestServer::with(|config| config.limits.max_frame_bytes = 100_000).await;
+    let ann = server.person("Ann").await;
+    let mut client = server.connect(&ann).await;
+    assert_eq!(client.welcome.as_ref().unwrap().max_frame_bytes, 100_000);
+    client.send_text("x".repeat(100_001)).await;
+    let error = client.error().await;
+    assert_eq!((error.code, error.fatal), (ErrorCode::FrameTooLarge, false));
+    client.run("n", &create("Notes")).await.unwrap();
+    client.send_text("x".repeat(200_001)).await;
+    let error = client.error().await;
+    assert_eq!((error.code, error.fatal), (ErrorCode::FrameTooLarge, true));
+    client.until_closed().await;
+    server.connect(&ann).await.subscribe("n").await;
+}
+
+#[tokio::test]
+async fn a_flood_of_errors_ends_the_connection() {
+    let server = TestServer::with(|config| config.limits.max_errors_per_minute = 3).await;
+    let mut client = server.connect(&server.person("Ann").await).await;
+    for _ in 0..4 {
+        client.send_text("{").await;
+    }
+    client.until_closed().await;
+    let codes: Vec<ErrorCode> = client.errors.iter().map(|error| error.code).collect();
+    let malformed = ErrorCode::Malformed;
+    assert_eq!(codes, [malformed, malformed, malformed, ErrorCode::TooManyRequests]);
+}
+
+async fn greeted_with(text: &str) -> ErrorMessage {
+    let server = TestServer::start().await;
+    let mut client = TestClient::open(server.address(), &[]).await.unwrap();
+    client.send_text(text).await;
+    client.until_closed().await;
+    let [error] = client.errors.as_slice() else { panic!("{:?}", client.errors) };
+    assert!(error.fatal);
+    error.clone()
+}
+
+#[tokio::test]
+async fn who_does_not_greet_properly_is_told_why_and_closed() {
+    let cases = [
+        (r#"{"hello":{"protocol":2,"token":"x","client":"x"}}"#, ErrorCode::UnsupportedProtocol),
+        (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Unauthenticated),
+        (r#"{"hello":{"protocol":1,"token":"nt_wrong","client":"x"}}"#, ErrorCode::Unauthenticated),
+        (r#"{"subscribe":{"notebook":"n"}}"#, ErrorCode::Unauthenticated),
+        ("hello", ErrorCode::Malformed),
+    ];
+    for (text, code) in cases {
+        assert_eq!(greeted_with(text).await.code, code, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn who_says_nothing_is_closed_after_the_time() {
+    let server = TestServer::with(|config| config.limits.hello_timeout = std::time::Duration::from_millis(200)).await;
+    let mut client = TestClient::open(server.address(), &[]).await.unwrap();
+    client.until_closed().await;
+    assert_eq!(client.errors[0].code, ErrorCode::HelloTimeout);
+}
+
+#[tokio::test]
+async fn dead_peers_are_noticed() {
+    let server = TestServer::with(|config| config.limits.heartbeat = std::time::Duration::from_millis(100)).await;
+    let ann = server.person("Ann").await;
+    let mut alive = server.connect(&ann).await;
+    alive.run("n", &create("Notes")).await.unwrap();
+    alive.subscribe("n").await;
+    let mut dead = server.connect(&ann).await;
+    dead.subscribe("n").await;
+    let name = dead.welcome.as_ref().unwrap().connection.clone();
+    alive.until(|alive| alive.replica("n").peers.contains_key(&name).then_some(())).await;
+    // Nobody reads `dead`, so that it answers no ping.
+    alive.until(|alive| (!alive.replica("n").peers.contains_key(&name)).then_some(())).await;
+}
+
+#[tokio::test]
+async fn foreign_pages_and_names_are_refused_before_the_upgrade() {
+    let server = TestServer::start().await;
+    let refused = |headers: &'static [(&'static str, &'static str)]| TestClient::open(server.address(), headers);
+    assert_eq!(refused(&[("origin", "https://evil.example")]).await.err(), Some(403));
+    assert_eq!(refused(&[("origin", "null")]).await.err(), Some(403));
+    assert_eq!(refused(&[("host", "evil.example")]).await.err(), Some(403));
+    let own = format!("http://{}", server.address());
+    assert!(TestClient::open(server.address(), &[("origin", &own)]).await.is_ok());
+    let http = server.http(&server.person("Ann").await);
+    let foreign = http.request(reqwest::Method::GET, "/api/notebooks").header("origin", "https://evil.example");
+    assert_eq!(http.send(foreign).await.refused(403), "wrong_origin");
+    let renamed = http.request(reqwest::Method::GET, "/api/notebooks").header("host", "evil.example");
+    assert_eq!(http.send(renamed).await.refused(403), "wrong_host");
+}
+
+#[tokio::test]
+async fn a_revoked_token_ends_its_connections_at_once() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let token = server.api_token(&ann, &[notarium_core::Scope::Read]).await;
+    let mut client = server.connect_as(&token).await;
+    server.revoke(&token).await;
+    client.until_closed().await;
+    assert_eq!(client.errors[0].code, ErrorCode::Unauthenticated);
+    assert!(client.errors[0].fatal);
+    assert_eq!(server.http_as(&token).get("/api/notebooks").await.refused(401), "token_revoked");
+}
+
+#[tokio::test]
+async fn wrong_requests_are_problems() {
+    let (server, _client) = with_notebook().await;
+    let ann = server.person("Bob").await;
+    let http = server.http(&ann);
+    assert_eq!(http.get("/api/nowhere").await.refused(404), "not_found");
+    assert_eq!(http.get("/nowhere").await.refused(404), "not_found");
+    assert_eq!(http.delete("/api/notebooks").await.refused(405), "method_not_allowed");
+    assert_eq!(http.without_token().get("/api/notebooks").await.refused(401), "unauthenticated");
+    assert_eq!(server.http_as("nt_wrong").get("/api/notebooks").await.refused(401), "unauthenticated");
+    assert_eq!(http.get("/api/notebooks/n").await.refused(404), "unknown_notebook");
+    assert_eq!(http.get("/api/notebooks/n%20n").await.refused(400), "invalid_value");
+    assert_eq!(http.get("/api/notebooks?limit=many").await.refused(400), "invalid_value");
+    assert_eq!(http.get("/api/notebooks?colour=red").await.refused(400), "invalid_value");
+    assert_eq!(http.get("/api/notebooks?token=nt_x").await.refused(400), "invalid_value");
+    assert_eq!(http.post("/api/notebooks", json!({"title": ""})).await.refused(400), "invalid_value");
+    assert_eq!(http.post("/api/notebooks", json!({"name": "x"})).await.refused(400), "malformed");
+    let text = http.request(reqwest::Method::POST, "/api/notebooks").body("title=x");
+    assert_eq!(http.send(text).await.refused(415), "unsupported_media_type");
+    let broken = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
+    assert_eq!(http.send(broken.body("{")).await.refused(400), "malformed");
+    let large = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
+    assert_eq!(http.send(large.body(vec![b' '; 9 << 20])).await.refused(413), "limit_exceeded");
+    let plain = http.get("/api/socket").await;
+    assert!(plain.status.is_client_error(), "{}", plain.text);
+    assert_eq!(plain.header("content-type"), "application/problem+json");
+}

@@ -1,0 +1,138 @@
+//! Files in and out, and the blobs of large outputs.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Method;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::support::{Answer, Http, TestServer};
+
+fn fixtures() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notebooks");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ipynb"));
+    files.sort();
+    files
+}
+
+async fn import(http: &Http, query: &str, file: impl Into<reqwest::Body>) -> Answer {
+    http.send(http.request(Method::POST, &format!("/api/import{query}")).body(file)).await
+}
+
+async fn export(http: &Http, notebook: &Value) -> Answer {
+    let answer = http.get(&format!("/api/notebooks/{}/export", notebook.as_str().unwrap())).await;
+    assert!(answer.status.is_success(), "{}", answer.text);
+    answer
+}
+
+#[tokio::test]
+async fn importing_an_export_changes_nothing() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    let files = fixtures();
+    assert!(files.len() >= 8);
+    for path in files {
+        let imported = import(&http, "?filename=fixture.ipynb", std::fs::read(&path).unwrap()).await.ok();
+        let first = export(&http, &imported["notebook"]).await;
+        let again = import(&http, "", first.text.clone()).await.ok();
+        assert_eq!(again["notices"], json!([]), "{}", path.display());
+        assert_eq!(export(&http, &again["notebook"]).await.text, first.text, "{}", path.display());
+        let expected = path.parent().unwrap().join("expected").join(path.file_name().unwrap());
+        if let Ok(expected) = std::fs::read_to_string(expected) {
+            assert_eq!(first.text, expected, "{}", path.display());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_notebook_is_refused_with_the_reason() {
+    let server = TestServer::with(|config| config.limits.max_import_bytes = 10_000).await;
+    let http = server.http(&server.person("Ann").await);
+    for (file, words) in [("", "empty"), ("{", "line 1"), ("[]", "not a notebook"), (r#"{"nbformat": 9, "cells": []}"#, "9")] {
+        let refused = import(&http, "", file).await;
+        assert_eq!(refused.refused(400), "not_a_notebook");
+        assert!(refused.json()["detail"].as_str().unwrap().contains(words), "{}", refused.text);
+    }
+    assert_eq!(import(&http, "", vec![b' '; 10_001]).await.refused(413), "limit_exceeded");
+    let good = r#"{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": []}"#;
+    assert_eq!(import(&http, "?title=%07", good).await.refused(400), "invalid_value");
+    assert_eq!(import(&http, "?filename=Cheryl.ipynb", good).await.ok()["title"], "Cheryl");
+    assert_eq!(import(&http, "?title=Own&filename=x.ipynb", good).await.ok()["title"], "Own");
+    assert_eq!(import(&http, "", good).await.ok()["title"], "Untitled");
+}
+
+#[tokio::test]
+async fn an_import_is_repeated_safely() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    let path = fixtures().into_iter().find(|path| path.ends_with("v4_5_no_cell_id.ipynb")).unwrap();
+    let file = std::fs::read(path).unwrap();
+    let send = async || {
+        let request = http.request(Method::POST, "/api/import").header("idempotency-key", "import-1");
+        http.send(request.body(file.clone())).await.ok()
+    };
+    assert_eq!(send().await, send().await);
+}
+
+/// A notebook whose one output is larger than an event holds.
+fn with_large_output(image: &str) -> String {
+    json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{
+        "id": "figure", "cell_type": "code", "execution_count": 1, "metadata": {}, "source": "plot()",
+        "outputs": [{"output_type": "display_data", "metadata": {}, "data": {"image/png": image, "text/plain": "<Figure>"}}]
+    }]})
+    .to_string()
+}
+
+#[tokio::test]
+async fn large_parts_are_blobs_of_their_notebook_and_come_back() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = server.http(&ann);
+    let image = "iVBOR".repeat(10_000);
+    let imported = import(&http, "", with_large_output(&image)).await.ok();
+    let n = imported["notebook"].as_str().unwrap();
+    let cell = http.get(&format!("/api/notebooks/{n}/cells/figure")).await.ok();
+    let part = &cell["execution"]["outputs"][0]["blobs"][0];
+    assert_eq!(part["pointer"], "/data/image~1png");
+    let path = format!("/api/notebooks/{n}/blobs/{}", part["sha256"].as_str().unwrap());
+    let blob = http.get(&path).await;
+    assert_eq!(blob.text, image);
+    assert_eq!(blob.header("content-disposition"), "attachment");
+    assert_eq!(blob.header("x-content-type-options"), "nosniff");
+    assert!(blob.header("content-security-policy").starts_with("sandbox"));
+    assert_eq!(blob.header("content-type"), "application/octet-stream");
+    let file: Value = export(&http, &imported["notebook"]).await.json();
+    assert_eq!(file["cells"][0]["outputs"][0]["data"]["image/png"], image);
+    let other = server.http(&server.person("Bob").await);
+    assert_eq!(other.get(&path).await.refused(404), "unknown_notebook");
+    let fork = http.post(&format!("/api/notebooks/{n}/fork"), json!({})).await.ok();
+    let forked: Value = export(&http, &fork["notebook"]).await.json();
+    assert_eq!(forked["cells"], file["cells"]);
+    let without = http.get(&format!("/api/notebooks/{n}?outputs=false")).await;
+    assert!(!without.text.contains("image~1png"));
+    without.ok();
+}
+
+#[tokio::test]
+async fn uploads_are_counted_hashed_and_for_those_who_may() {
+    let server = TestServer::with(|config| config.limits.max_blob_bytes = 1_000).await;
+    let ann = server.person("Ann").await;
+    let (n, _) = server.http(&ann).notebook("x").await;
+    let path = |bytes: &[u8]| format!("/api/notebooks/{n}/blobs/{}", hex::encode(Sha256::digest(bytes)));
+    let put = async |http: &Http, path: &str, bytes: Vec<u8>| http.send(http.request(Method::PUT, path).body(bytes)).await;
+    let agent = server.http_as(&server.agent_token(&ann, "gpu").await);
+    assert_eq!(put(&agent, &path(b"figure"), b"figure".to_vec()).await.status, 201);
+    assert_eq!(put(&agent, &path(b"figure"), b"figure".to_vec()).await.status, 200);
+    assert_eq!(agent.get(&path(b"figure")).await.text, "figure");
+    assert_eq!(put(&agent, &path(b"other"), b"figure!".to_vec()).await.refused(400), "invalid_value");
+    assert_eq!(agent.get(&path(b"other")).await.refused(404), "not_found");
+    let large = vec![7; 1_001];
+    assert_eq!(put(&agent, &path(&large), large.clone()).await.refused(413), "limit_exceeded");
+    assert_eq!(put(&agent, &format!("/api/notebooks/{n}/blobs/XYZ"), vec![1]).await.refused(400), "invalid_value");
+    let bob = server.person("Bob").await;
+    let viewer = json!({"subject": {"kind": "user", "id": bob.id.as_str()}, "role": "viewer"});
+    server.http(&ann).put(&format!("/api/notebooks/{n}/access"), viewer).await.ok();
+    assert_eq!(put(&server.http(&bob), &path(b"x"), b"x".to_vec()).await.refused(403), "forbidden");
+    assert_eq!(server.http(&bob).get(&path(b"figure")).await.text, "figure");
+}

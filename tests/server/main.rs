@@ -1,0 +1,14 @@
+//! A real server, end to end: what people and programs see through REST, sockets and streams.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod agents;
+mod bad_input;
+mod files;
+mod restart;
+mod rest;
+mod routes;
+mod sharing;
+mod socket;
+mod streams;

@@ -1,0 +1,110 @@
+//! Who may do what, and that a change of it acts at once.
+
+use notarium_core::{RejectionCode, Role, Scope};
+use notarium_wire::ServerMessage;
+use serde_json::json;
+
+use crate::socket::{create, insert};
+use crate::support::{Person, TestServer};
+
+async fn share(server: &TestServer, by: &Person, with: &Person, role: &str) {
+    let body = json!({"subject": {"kind": "user", "id": with.id.as_str()}, "role": role});
+    server.http(by).put("/api/notebooks/n/access", body).await.ok();
+}
+
+#[tokio::test]
+async fn each_role_may_do_its_part() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let mut owner = server.connect(&ann).await;
+    owner.run("n", &create("Notes")).await.unwrap();
+    owner.run("n", &insert("c", "1")).await.unwrap();
+    let bob = server.person("Bob").await;
+    let http = server.http(&bob);
+    let edit = || json!({"flags": {"pinned": true}});
+    let run = || json!({"cells": ["c"]});
+    for (role, may_edit, may_run) in
+        [("viewer", false, false), ("author", true, false), ("runner", false, true), ("editor", true, true)]
+    {
+        share(&server, &ann, &bob, role).await;
+        assert_eq!(http.get("/api/notebooks/n").await.ok()["role"], role);
+        let edited = http.patch("/api/notebooks/n/cells/c", edit()).await;
+        let ran = http.post("/api/notebooks/n/runs", run()).await;
+        for (answer, allowed) in [(edited, may_edit), (ran, may_run)] {
+            if allowed {
+                answer.ok();
+            } else {
+                assert_eq!(answer.refused(403), "forbidden", "{role}");
+            }
+        }
+        assert_eq!(http.put("/api/notebooks/n/access", json!({})).await.refused(403), "forbidden");
+    }
+    let reader = server.http_as(&server.api_token(&bob, &[Scope::Read]).await);
+    reader.get("/api/notebooks/n").await.ok();
+    assert_eq!(reader.patch("/api/notebooks/n/cells/c", edit()).await.refused(403), "forbidden");
+}
+
+#[tokio::test]
+async fn taking_a_role_away_is_felt_by_live_connections() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let mut owner = server.connect(&ann).await;
+    owner.run("n", &create("Notes")).await.unwrap();
+    share(&server, &ann, &bob, "editor").await;
+    let mut guest = server.connect(&bob).await;
+    guest.subscribe("n").await;
+    assert_eq!(guest.replica("n").role, Role::Editor);
+    guest.run("n", &insert("c", "")).await.unwrap();
+    share(&server, &ann, &bob, "viewer").await;
+    guest.until(|guest| (guest.replica("n").role == Role::Viewer).then_some(())).await;
+    assert_eq!(guest.run("n", &insert("d", "")).await.unwrap_err().code, RejectionCode::Forbidden);
+    let body = json!({"subject": {"kind": "user", "id": bob.id.as_str()}});
+    let request = server.http(&ann).request(reqwest::Method::DELETE, "/api/notebooks/n/access").json(&body);
+    server.http(&ann).send(request).await.ok();
+    guest
+        .until(|guest| {
+            let gone = |message: &&ServerMessage| matches!(message, ServerMessage::Access { role: None, .. });
+            guest.others.iter().find(gone).map(|_| ())
+        })
+        .await;
+    assert!(guest.replicas.is_empty());
+    owner.run("n", &insert("secret", "x")).await.unwrap();
+    assert_eq!(guest.run("n", &insert("e", "")).await.unwrap_err().code, RejectionCode::UnknownNotebook);
+    assert_eq!(server.http(&bob).get("/api/notebooks/n").await.refused(404), "unknown_notebook");
+}
+
+#[tokio::test]
+async fn a_notebook_is_handed_over() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let http = server.http(&ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
+    let leave = json!({"subject": {"kind": "user", "id": ann.id.as_str()}, "role": "viewer"});
+    assert_eq!(http.put("/api/notebooks/n/access", leave).await.refused(409), "last_owner");
+    http.post("/api/notebooks/n/owner", json!({"user": bob.id.as_str()})).await.ok();
+    assert_eq!(http.get("/api/notebooks/n/access").await.ok()["role"], "editor");
+    let access = server.http(&bob).get("/api/notebooks/n/access").await.ok();
+    assert_eq!(access["role"], "owner");
+    assert_eq!(access["access"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_share_link_opens_one_notebook_until_it_is_revoked() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = server.http(&ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
+    http.post("/api/notebooks", json!({"id": "other", "title": "Other"})).await.ok();
+    let link = http.post("/api/notebooks/n/share-links", json!({"role": "viewer", "label": "class"})).await.ok();
+    let token = link["token"].as_str().unwrap_or_else(|| panic!("{link}"));
+    let guest = server.http_as(token);
+    assert_eq!(guest.get("/api/notebooks/n").await.ok()["role"], "viewer");
+    assert_eq!(guest.get("/api/notebooks/other").await.refused(404), "unknown_notebook");
+    let mut socket = server.connect_as(token).await;
+    socket.subscribe("n").await;
+    let id = link["link"]["id"].as_str().or(link["id"].as_str()).unwrap_or_else(|| panic!("{link}"));
+    assert!(http.delete(&format!("/api/notebooks/n/share-links/{id}")).await.status.is_success());
+    socket.until_closed().await;
+    assert!(socket.errors.iter().any(|error| error.fatal), "{:?}", socket.errors);
+    assert_eq!(guest.get("/api/notebooks/n").await.status, 401);
+}

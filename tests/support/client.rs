@@ -1,0 +1,339 @@
+//! A WebSocket client that keeps what a real client would keep: a replica of each notebook it follows, and the answers.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::SocketAddr;
+
+use futures_util::{SinkExt, StreamExt};
+use notarium_core::{
+    Command, CommandId, Envelope, Event, Notebook, NotebookId, RawJson, Recorded, Role, Version, apply,
+};
+use notarium_wire::{
+    AckMessage, ClientMessage, CommandMessage, ErrorMessage, EventMessage, EventsMessage, HelloMessage, KernelStatus,
+    PROTOCOL, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
+};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+
+use super::PATIENCE;
+
+/// What a client knows of one notebook.
+#[derive(Debug)]
+pub struct Replica {
+    pub notebook: Notebook,
+    pub role: Role,
+    /// Every event that came, in order.
+    pub events: Vec<EventMessage>,
+    pub peers: BTreeMap<String, PeerState>,
+    pub kernels: Vec<KernelStatus>,
+    /// How often the whole state came.
+    pub snapshots: usize,
+    pub resyncs: usize,
+    /// True between a `resync` and the `subscribed` that follows.
+    is_behind: bool,
+}
+
+/// One connection.
+pub struct TestClient {
+    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
+    pub welcome: Option<WelcomeMessage>,
+    pub replicas: HashMap<NotebookId, Replica>,
+    pub acks: HashMap<CommandId, AckMessage>,
+    pub rejects: HashMap<CommandId, RejectMessage>,
+    pub errors: Vec<ErrorMessage>,
+    /// Messages that nothing is kept of: work, input values, access.
+    pub others: Vec<ServerMessage>,
+    /// Commands without an answer.
+    pub pending: BTreeSet<CommandId>,
+    pub is_closed: bool,
+}
+
+pub fn id(text: &str) -> NotebookId {
+    NotebookId::new(text).unwrap()
+}
+
+impl TestClient {
+    /// Connects and says hello.
+    pub async fn connect(address: SocketAddr, token: &str) -> Self {
+        let mut client = Self::open(address, &[]).await.unwrap();
+        client.hello(Some(token)).await;
+        client.until(|client| client.welcome.is_some().then_some(())).await;
+        client
+    }
+
+    /// Connects with these headers and says nothing. An error is the status of the refusal.
+    pub async fn open(address: SocketAddr, headers: &[(&'static str, &str)]) -> Result<Self, u16> {
+        let mut request = format!("ws://{address}/api/socket").into_client_request().unwrap();
+        for (name, value) in headers {
+            request.headers_mut().insert(*name, value.parse().unwrap());
+        }
+        match tokio_tungstenite::connect_async(request).await {
+            Ok((socket, _)) => Ok(Self::of(socket)),
+            Err(tokio_tungstenite::tungstenite::Error::Http(response)) => Err(response.status().as_u16()),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn of(socket: WebSocketStream<MaybeTlsStream<TcpStream>>) -> Self {
+        Self {
+            socket,
+            welcome: None,
+            replicas: HashMap::new(),
+            acks: HashMap::new(),
+            rejects: HashMap::new(),
+            errors: Vec::new(),
+            others: Vec::new(),
+            pending: BTreeSet::new(),
+            is_closed: false,
+        }
+    }
+
+    pub async fn hello(&mut self, token: Option<&str>) {
+        let hello = HelloMessage {
+            protocol: PROTOCOL,
+            token: token.map(str::to_owned),
+            client: "test/1".to_owned(),
+            features: Vec::new(),
+        };
+        self.send(&ClientMessage::Hello(hello)).await;
+    }
+
+    // --- sending ---
+
+    pub async fn send(&mut self, message: &ClientMessage) {
+        self.send_text(serde_json::to_string(message).unwrap()).await;
+    }
+
+    /// Any text, for what no real client sends.
+    pub async fn send_text(&mut self, text: impl Into<String>) {
+        self.send_message(Message::text(text.into())).await;
+    }
+
+    pub async fn send_message(&mut self, message: Message) {
+        // The server may have closed already: what it said before is still to be read.
+        let _ = self.socket.send(message).await;
+    }
+
+    /// Sends a command under a new id.
+    pub async fn command(&mut self, notebook: &str, command: &Command) -> CommandId {
+        let command_id: CommandId = ulid::Ulid::generate().into();
+        self.command_as(&command_id, notebook, None, command).await;
+        command_id
+    }
+
+    pub async fn command_as(
+        &mut self,
+        command_id: &CommandId,
+        notebook: &str,
+        expected_version: Option<Version>,
+        command: &Command,
+    ) {
+        self.pending.insert(command_id.clone());
+        let message = CommandMessage {
+            id: command_id.clone(),
+            notebook: id(notebook),
+            expected_version,
+            correlation_id: None,
+            body: RawJson::of(command).unwrap(),
+        };
+        self.send(&ClientMessage::Command(message)).await;
+    }
+
+    /// Sends a command and waits for its answer.
+    pub async fn run(&mut self, notebook: &str, command: &Command) -> Result<AckMessage, RejectMessage> {
+        let command_id = self.command(notebook, command).await;
+        self.answer(&command_id).await
+    }
+
+    pub async fn answer(&mut self, command_id: &CommandId) -> Result<AckMessage, RejectMessage> {
+        self.until(|client| {
+            let ack = client.acks.get(command_id).cloned().map(Ok);
+            ack.or_else(|| client.rejects.get(command_id).cloned().map(Err))
+        })
+        .await
+    }
+
+    pub async fn subscribe(&mut self, notebook: &str) {
+        self.subscribe_since(notebook, None).await;
+        let notebook = id(notebook);
+        self.until(|client| client.replicas.contains_key(&notebook).then_some(())).await;
+    }
+
+    pub async fn subscribe_since(&mut self, notebook: &str, since: Option<Version>) {
+        let message = SubscribeMessage { notebook: id(notebook), since, unconfirmed: Vec::new() };
+        self.send(&ClientMessage::Subscribe(message)).await;
+    }
+
+    /// As a real client after a lost connection: the replicas are kept, everything else begins anew.
+    pub async fn reconnect(&mut self, address: SocketAddr, token: &str) {
+        let fresh = Self::connect(address, token).await;
+        let old = std::mem::replace(self, fresh);
+        self.replicas = old.replicas;
+        let held: Vec<_> = self.replicas.iter().map(|(id, replica)| (id.clone(), replica.notebook.version)).collect();
+        for (notebook, version) in held {
+            self.subscribe_since(notebook.as_str(), Some(version)).await;
+        }
+    }
+
+    pub fn replica(&self, notebook: &str) -> &Replica {
+        &self.replicas[&id(notebook)]
+    }
+
+    pub fn state(&self, notebook: &str) -> &Notebook {
+        &self.replica(notebook).notebook
+    }
+
+    // --- hearing ---
+
+    /// Reads until `found` finds what it waits for.
+    #[track_caller]
+    pub fn until<T>(&mut self, mut found: impl FnMut(&Self) -> Option<T>) -> impl Future<Output = T> {
+        let caller = std::panic::Location::caller();
+        async move {
+            let end = tokio::time::Instant::now() + PATIENCE;
+            loop {
+                if let Some(value) = found(self) {
+                    return value;
+                }
+                assert!(!self.is_closed, "{caller}: the server closed; errors: {:?}", self.errors);
+                if tokio::time::timeout_at(end, self.hear()).await.is_err() {
+                    panic!("{caller}: it never came; errors: {:?}, rejects: {:?}", self.errors, self.rejects);
+                }
+            }
+        }
+    }
+
+    /// Reads until the server has closed the connection.
+    pub async fn until_closed(&mut self) {
+        let closed = async {
+            while !self.is_closed {
+                self.hear().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, closed).await.expect("the server closes");
+    }
+
+    /// The next error.
+    pub async fn error(&mut self) -> ErrorMessage {
+        let before = self.errors.len();
+        if let Some(error) = self.errors.pop() {
+            return error;
+        }
+        self.until(|client| client.errors.get(before).cloned()).await;
+        self.errors.pop().unwrap()
+    }
+
+    /// Reads one frame.
+    async fn hear(&mut self) {
+        match self.socket.next().await {
+            Some(Ok(Message::Text(text))) => {
+                let message: ServerMessage =
+                    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+                self.take(message);
+            }
+            Some(Ok(Message::Close(_)) | Err(_)) | None => self.is_closed = true,
+            Some(Ok(_)) => {}
+        }
+    }
+
+    fn take(&mut self, message: ServerMessage) {
+        match message {
+            ServerMessage::Welcome(welcome) => self.welcome = Some(welcome),
+            ServerMessage::Subscribed(subscribed) => self.take_subscribed(*subscribed),
+            ServerMessage::Events(events) => self.take_events(events),
+            ServerMessage::Ack(ack) => {
+                self.pending.remove(&ack.id);
+                self.acks.insert(ack.id.clone(), ack);
+            }
+            ServerMessage::Reject(reject) => {
+                self.pending.remove(&reject.id);
+                self.rejects.insert(reject.id.clone(), reject);
+            }
+            ServerMessage::Presence { notebook, peers, left } => {
+                if let Some(replica) = self.replicas.get_mut(&notebook) {
+                    replica.peers.extend(peers.into_iter().map(|peer| (peer.connection.clone(), peer)));
+                    replica.peers.retain(|connection, _| !left.contains(connection));
+                }
+            }
+            ServerMessage::Kernels { notebook, kernels } => {
+                if let Some(replica) = self.replicas.get_mut(&notebook) {
+                    replica.kernels = kernels;
+                }
+            }
+            ServerMessage::Access { ref notebook, role } => {
+                match (role, self.replicas.get_mut(notebook)) {
+                    (Some(role), Some(replica)) => replica.role = role,
+                    (None, _) => _ = self.replicas.remove(notebook),
+                    (Some(_), None) => {}
+                }
+                self.others.push(message);
+            }
+            ServerMessage::Resync { notebook, .. } => {
+                if let Some(replica) = self.replicas.get_mut(&notebook) {
+                    replica.resyncs += 1;
+                    replica.is_behind = true;
+                }
+            }
+            ServerMessage::Error(error) => self.errors.push(error),
+            other => self.others.push(other),
+        }
+    }
+
+    fn take_subscribed(&mut self, message: SubscribedMessage) {
+        let peers = message.peers.into_iter().map(|peer| (peer.connection.clone(), peer)).collect();
+        let replica = self.replicas.entry(message.notebook.clone()).or_insert_with(|| Replica {
+            notebook: Notebook::new(message.notebook),
+            role: message.role,
+            events: Vec::new(),
+            peers: BTreeMap::new(),
+            kernels: Vec::new(),
+            snapshots: 0,
+            resyncs: 0,
+            is_behind: false,
+        });
+        replica.role = message.role;
+        replica.peers = peers;
+        replica.kernels = message.kernels;
+        replica.is_behind = false;
+        if let Some(snapshot) = message.snapshot {
+            replica.snapshots += 1;
+            replica.notebook = *snapshot;
+        }
+        assert_eq!(replica.notebook.version, message.version, "what follows continues what the client holds");
+    }
+
+    fn take_events(&mut self, message: EventsMessage) {
+        let Some(replica) = self.replicas.get_mut(&message.notebook) else { return };
+        assert!(!replica.is_behind, "no events between resync and subscribed");
+        assert_eq!(message.from, message.events[0].version);
+        for event in message.events {
+            if event.version <= replica.notebook.version {
+                continue;
+            }
+            assert_eq!(event.version, replica.notebook.version + 1, "versions are gapless");
+            apply(&mut replica.notebook, &recorded(&message.notebook, &event));
+            replica.events.push(event);
+        }
+    }
+}
+
+/// The event with its envelope, as `apply` takes it.
+fn recorded(notebook: &NotebookId, message: &EventMessage) -> Recorded {
+    let message = message.clone();
+    let event = Event::decode(&message.event_type, message.schema, message.payload.get()).unwrap();
+    let envelope = Envelope {
+        id: message.id,
+        notebook_id: notebook.clone(),
+        version: message.version,
+        event_type: message.event_type,
+        schema: message.schema,
+        actor: message.actor,
+        command_id: message.command_id,
+        correlation_id: message.correlation_id,
+        causation_id: message.causation_id,
+        undoes: message.undoes,
+        recorded_at: message.recorded_at,
+    };
+    Recorded { envelope, event }
+}

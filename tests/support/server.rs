@@ -1,0 +1,155 @@
+//! A server on a free port of this machine, its data in a folder of its own.
+
+use std::net::SocketAddr;
+
+use notarium_core::{AgentId, Scope, UserId};
+use notarium_server::auth::TokenText;
+use notarium_server::clock::Clock;
+use notarium_server::{RunningServer, Server, ServerConfig};
+use notarium_store::accounts::{
+    AccountChange, AuditEntry, Coverage, Token, TokenHolder, TokenKind, TokenScopes, User,
+};
+use tempfile::TempDir;
+
+use super::{Http, TestClient};
+
+/// Somebody with a token.
+#[derive(Debug, Clone)]
+pub struct Person {
+    pub id: UserId,
+    pub name: String,
+    pub token: String,
+}
+
+/// A server that can be stopped and started again on the same data.
+pub struct TestServer {
+    running: Option<RunningServer>,
+    folder: TempDir,
+    config: ServerConfig,
+}
+
+impl TestServer {
+    pub async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// With settings of the test's own.
+    pub async fn with(settings: impl FnOnce(&mut ServerConfig)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = ServerConfig::in_folder(folder.path());
+        settings(&mut config);
+        let running = Server::start(config.clone()).await.unwrap();
+        // A restart listens where clients look for it.
+        config.listen = running.local_addr;
+        Self { running: Some(running), folder, config }
+    }
+
+    pub fn running(&self) -> &RunningServer {
+        self.running.as_ref().expect("the server runs")
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.config.listen
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address())
+    }
+
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
+    pub async fn stop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.shut_down().await;
+        }
+    }
+
+    pub async fn start_again(&mut self) {
+        assert!(self.running.is_none(), "stop it first");
+        self.running = Some(Server::start(self.config.clone()).await.unwrap());
+    }
+
+    /// Somebody new, with a session.
+    pub async fn person(&self, name: &str) -> Person {
+        let id: UserId = ulid::Ulid::generate().into();
+        let user = User {
+            id: id.clone(),
+            name: name.to_owned(),
+            login: None,
+            password_hash: None,
+            is_admin: false,
+            created_at: Clock::system().now(),
+            deactivated_at: None,
+        };
+        self.apply(AccountChange::CreateUser(user)).await;
+        let token = self.token(TokenHolder::User(id.clone()), &id, TokenScopes::all_of(TokenKind::Session)).await;
+        Person { id, name: name.to_owned(), token }
+    }
+
+    /// An API token of the person with these scopes.
+    pub async fn api_token(&self, person: &Person, scopes: &[Scope]) -> String {
+        let scopes = TokenScopes::new(TokenKind::Api, scopes.iter().copied().collect()).unwrap();
+        self.token(TokenHolder::User(person.id.clone()), &person.id, scopes).await
+    }
+
+    /// A runtime agent's token, good for all notebooks.
+    pub async fn agent_token(&self, by: &Person, name: &str) -> String {
+        let holder = TokenHolder::Agent(AgentId::new(name).unwrap());
+        self.token(holder, &by.id, TokenScopes::all_of(TokenKind::Agent)).await
+    }
+
+    async fn token(&self, holder: TokenHolder, by: &UserId, scopes: TokenScopes) -> String {
+        let text = TokenText::generate(scopes.kind(), ulid::Ulid::generate().into()).unwrap();
+        let token = Token {
+            id: text.id.clone(),
+            holder,
+            created_by: by.clone(),
+            secret_hash: text.secret_hash(),
+            scopes,
+            coverage: Coverage::All,
+            label: "test".to_owned(),
+            created_at: Clock::system().now(),
+            expires_at: None,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        self.apply(AccountChange::CreateToken(token)).await;
+        text.reveal()
+    }
+
+    /// Ends a token, as its holder's "sign out" does.
+    pub async fn revoke(&self, token: &str) {
+        let token = TokenText::parse(token).unwrap().id;
+        self.apply(AccountChange::RevokeToken { token, at: Clock::system().now() }).await;
+    }
+
+    /// Changes accounts as the command line does.
+    pub async fn apply(&self, change: AccountChange) {
+        let accounts = &self.running().app().accounts;
+        let audit = AuditEntry {
+            at: Clock::system().now(),
+            actor: "system".to_owned(),
+            action: "test".to_owned(),
+            subject: "test".to_owned(),
+        };
+        accounts.change(&[change], audit).await.unwrap();
+    }
+
+    pub fn http(&self, person: &Person) -> Http {
+        self.http_as(&person.token)
+    }
+
+    pub fn http_as(&self, token: &str) -> Http {
+        Http::new(self.url(), Some(token.to_owned()))
+    }
+
+    pub async fn connect(&self, person: &Person) -> TestClient {
+        self.connect_as(&person.token).await
+    }
+
+    pub async fn connect_as(&self, token: &str) -> TestClient {
+        TestClient::connect(self.address(), token).await
+    }
+}
