@@ -51,8 +51,7 @@ async fn assigned(agent: &mut TestClient) -> (ExecutionId, Version) {
     agent
         .until(|agent| {
             let mut executions = agent.state("n").executions.iter();
-            let (id, execution) =
-                executions.find(|(_, execution)| execution.status == ExecutionStatus::Assigned)?;
+            let (id, execution) = executions.find(|(_, execution)| execution.status == ExecutionStatus::Assigned)?;
             Some((id.clone(), execution.fence?))
         })
         .await
@@ -182,7 +181,8 @@ async fn two_agents_race_and_one_wins() {
     assert_eq!(work(&mut other).await, session);
     let claim = Command::ClaimKernelLaunch { kernel_session: session };
     let (first, second) = tokio::join!(one.run("n", &claim), other.run("n", &claim));
-    let losers: Vec<RejectionCode> = [first, second].into_iter().filter_map(|answer| answer.err()).map(|it| it.code).collect();
+    let losers: Vec<RejectionCode> =
+        [first, second].into_iter().filter_map(|answer| answer.err()).map(|it| it.code).collect();
     assert_eq!(losers, [RejectionCode::AlreadyClaimed]);
 }
 

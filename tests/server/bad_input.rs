@@ -37,12 +37,12 @@ async fn wrong_messages_are_answered_and_the_connection_stays() {
     ];
     for (text, code, words) in cases {
         client.send_text(text).await;
-        let error = client.error().await;
+        let error = client.error(text).await;
         assert_eq!(error.code, code, "{text}: {error:?}");
         assert!(!error.fatal && error.message.contains(words), "{text}: {error:?}");
     }
     client.send_message(Message::binary(vec![0, 159])).await;
-    assert_eq!(client.error().await.code, ErrorCode::Malformed);
+    assert_eq!(client.error("").await.code, ErrorCode::Malformed);
     client.run("n", &insert("d", "still here")).await.unwrap();
 }
 
@@ -71,7 +71,6 @@ async fn wrong_commands_are_rejected_with_their_code() {
     let cases = [
         (edit("c", 2, r#"[9,[0,"x"]]"#), R::InvalidChange),
         (edit("c", 2, r#"[2,[0,"x"],2]"#), R::InvalidChange),
-        (edit("c", 2, r#"[4,[0,"a\r"]]"#), R::InvalidChange),
         (edit("c", 999, r#"[4,[0,"x"]]"#), R::VersionInFuture),
         (edit("gone", 2, r#"[0,[0,"x"]]"#), R::CellDeleted),
         (edit("nobody", 2, r#"[0,[0,"x"]]"#), R::UnknownCell),
@@ -94,6 +93,10 @@ async fn wrong_commands_are_rejected_with_their_code() {
     }
     let refused = client.run("elsewhere", &insert("x", "")).await.unwrap_err();
     assert_eq!(refused.code, R::UnknownNotebook);
+    let text = r#"{"command":{"id":"cr","notebook":"n","body":{"EditSource":{"cell_id":"c","base":2,"change":[4,[0,"a\r"]]}}}}"#;
+    client.send_text(text).await;
+    let refused = client.answer(&CommandId::new("cr").unwrap()).await.unwrap_err();
+    assert!(refused.message.contains("carriage return"), "{refused:?}");
     assert_eq!(*client.state("n"), before, "a rejected command leaves no trace");
 }
 
@@ -110,7 +113,7 @@ async fn a_forged_actor_or_time_is_an_unknown_field() {
         client.rejects.clear();
         let text = format!(r#"{{"command":{{"id":"forged","notebook":"n",{forged},"body":{{"StopAll":{{}}}}}}}}"#);
         client.send_text(text).await;
-        assert_eq!(client.error().await.code, ErrorCode::Malformed);
+        assert_eq!(client.error("").await.code, ErrorCode::Malformed);
     }
 }
 
@@ -121,11 +124,11 @@ async fn frames_that_are_too_large_are_refused_and_far_too_large_ones_end_the_co
     let mut client = server.connect(&ann).await;
     assert_eq!(client.welcome.as_ref().unwrap().max_frame_bytes, 100_000);
     client.send_text("x".repeat(100_001)).await;
-    let error = client.error().await;
+    let error = client.error("").await;
     assert_eq!((error.code, error.fatal), (ErrorCode::FrameTooLarge, false));
     client.run("n", &create("Notes")).await.unwrap();
     client.send_text("x".repeat(200_001)).await;
-    let error = client.error().await;
+    let error = client.error("").await;
     assert_eq!((error.code, error.fatal), (ErrorCode::FrameTooLarge, true));
     client.until_closed().await;
     server.connect(&ann).await.subscribe("n").await;

@@ -20,8 +20,12 @@ async fn notebooks_are_made_listed_searched_renamed_and_archived() {
         // The list follows the log with a short delay.
         for _ in 0..200 {
             let page = http.get(&format!("/api/notebooks{query}")).await.ok();
-            let titles: Vec<String> =
-                page["notebooks"].as_array().unwrap().iter().map(|line| line["title"].as_str().unwrap().into()).collect();
+            let titles: Vec<String> = page["notebooks"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|line| line["title"].as_str().unwrap().into())
+                .collect();
             if !titles.is_empty() && (!query.is_empty() || titles.len() == 2) {
                 return titles;
             }
@@ -125,7 +129,8 @@ async fn a_repeated_request_is_applied_once() {
     assert_eq!(send("Other").await.refused(409), "command_id_reused");
     let n = first["notebook"].as_str().unwrap();
     let rename = |version: &str| {
-        let request = http.request(Method::PATCH, &format!("/api/notebooks/{n}")).header("if-match", version.to_owned());
+        let request =
+            http.request(Method::PATCH, &format!("/api/notebooks/{n}")).header("if-match", version.to_owned());
         request.json(&json!({"title": "New"}))
     };
     let late = http.send(rename("\"9\"")).await;
@@ -191,14 +196,20 @@ async fn runs_wait_without_an_agent_and_are_cancelled() {
     http.post(&format!("{runs}/{run}/cancel"), json!({})).await.ok();
     assert_eq!(http.get(&format!("{runs}/{run}")).await.ok()["execution"]["status"], "cancelled");
     assert_eq!(http.post(&format!("{runs}/{run}/cancel"), json!({})).await.refused(409), "execution_state");
-    assert_eq!(http.post(&format!("{runs}/{run}/input"), json!({"value": "x"})).await.refused(409), "no_input_requested");
+    assert_eq!(
+        http.post(&format!("{runs}/{run}/input"), json!({"value": "x"})).await.refused(409),
+        "no_input_requested"
+    );
     assert_eq!(http.get(&format!("{runs}/nothing")).await.refused(404), "unknown_execution");
     http.post(&format!("/api/notebooks/{n}/stop"), json!({})).await.ok();
     let interrupt = http.post(&format!("/api/notebooks/{n}/kernels/{session}/interrupt"), json!({})).await;
     assert_eq!(interrupt.refused(409), "kernel_state");
     http.delete(&format!("/api/notebooks/{n}/kernels/{session}")).await.ok();
     assert_eq!(http.get(&format!("/api/notebooks/{n}/kernels")).await.ok()["kernels"], json!({}));
-    assert_eq!(http.delete(&format!("/api/notebooks/{n}/kernels/{session}")).await.refused(404), "unknown_kernel_session");
+    assert_eq!(
+        http.delete(&format!("/api/notebooks/{n}/kernels/{session}")).await.refused(404),
+        "unknown_kernel_session"
+    );
 }
 
 #[tokio::test]

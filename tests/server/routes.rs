@@ -19,14 +19,16 @@ async fn every_route_has_a_guard_that_holds() {
         .filter(|route| matches!(route.guard, Guard::Public | Guard::Socket))
         .map(|route| format!("{} {}", route.method, route.path))
         .collect();
-    let expected = ["GET /", "GET /api/openapi.json", "GET /api/socket", "GET /healthz", "GET /readyz", "POST /api/session"];
+    let expected =
+        ["GET /", "GET /api/openapi.json", "GET /api/socket", "GET /healthz", "GET /readyz", "POST /api/session"];
     let expected: BTreeSet<String> = expected.map(str::to_owned).into();
     assert_eq!(open, expected, "a route is open to anybody: is that meant?");
     // Nothing is served that is not in the list.
     for (path, item) in &all.openapi.paths.paths {
         let listed = all.guards.iter().filter(|route| route.path == *path).count();
         let text = serde_json::to_value(item).unwrap();
-        let methods = ["get", "put", "post", "delete", "patch"].iter().filter(|method| text.get(method).is_some()).count();
+        let methods =
+            ["get", "put", "post", "delete", "patch"].iter().filter(|method| text.get(method).is_some()).count();
         assert_eq!(listed, methods, "{path}");
     }
     let http = server.http_as("none").without_token();

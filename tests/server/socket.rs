@@ -152,9 +152,7 @@ async fn people_see_each_other_come_move_and_go() {
     let state = PresenceState { cell_id: None, selection: Some([1, 4]), typing: true };
     let notebook = "n".parse().unwrap();
     other.send(&ClientMessage::Presence { notebook, state: state.clone() }).await;
-    let peer = one
-        .until(|one| one.replica("n").peers.get(&name).filter(|peer| peer.state == state).cloned())
-        .await;
+    let peer = one.until(|one| one.replica("n").peers.get(&name).filter(|peer| peer.state == state).cloned()).await;
     assert_eq!(peer.name, "Ann");
     drop(other);
     one.until(|one| (!one.replica("n").peers.contains_key(&name)).then_some(())).await;
@@ -208,7 +206,7 @@ async fn a_token_is_renewed_without_reconnecting() {
     let refused = client.run("n", &insert("c", "")).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::Forbidden);
     client.send(&ClientMessage::Refresh { token: bob.token }).await;
-    let error = client.error().await;
+    let error = client.error("another account's token").await;
     assert!(!error.fatal && error.message.contains("another account"), "{error:?}");
     client.send(&ClientMessage::Refresh { token: ann.token.clone() }).await;
     client.run("n", &insert("c", "")).await.unwrap();

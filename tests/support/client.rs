@@ -214,14 +214,14 @@ impl TestClient {
         tokio::time::timeout(PATIENCE, closed).await.expect("the server closes");
     }
 
-    /// The next error.
-    pub async fn error(&mut self) -> ErrorMessage {
-        let before = self.errors.len();
-        if let Some(error) = self.errors.pop() {
-            return error;
+    /// The next error, which `cause` should lead to.
+    pub async fn error(&mut self, cause: &str) -> ErrorMessage {
+        let end = tokio::time::Instant::now() + PATIENCE;
+        while self.errors.is_empty() {
+            let heard = tokio::time::timeout_at(end, self.hear()).await;
+            assert!(heard.is_ok() && (!self.is_closed || !self.errors.is_empty()), "no error came for: {cause}");
         }
-        self.until(|client| client.errors.get(before).cloned()).await;
-        self.errors.pop().unwrap()
+        self.errors.remove(0)
     }
 
     /// Reads one frame.

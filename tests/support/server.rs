@@ -6,9 +6,7 @@ use notarium_core::{AgentId, Scope, UserId};
 use notarium_server::auth::TokenText;
 use notarium_server::clock::Clock;
 use notarium_server::{RunningServer, Server, ServerConfig};
-use notarium_store::accounts::{
-    AccountChange, AuditEntry, Coverage, Token, TokenHolder, TokenKind, TokenScopes, User,
-};
+use notarium_store::accounts::{AccountChange, AuditEntry, Coverage, Token, TokenHolder, TokenKind, TokenScopes, User};
 use tempfile::TempDir;
 
 use super::{Http, TestClient};
