@@ -30,7 +30,7 @@ async fn wrong_messages_are_answered_and_the_connection_stays() {
         (r#"{"subscribe":{"notebook":"n","since":99}}"#, ErrorCode::VersionInFuture, ""),
         (r#"{"subscribe":{"notebook":"nowhere"}}"#, ErrorCode::UnknownNotebook, ""),
         (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Malformed, "once"),
-        (r#"{"presence":{"notebook":"n","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),
+        (r#"{"presence":{"notebook":"other","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),
         (r#"{"offer":{"kernelspecs":[]}}"#, ErrorCode::Forbidden, "agent"),
         (r#"{"kernel_status":{"notebook":"n","kernel_session":"k","busy":true}}"#, ErrorCode::Forbidden, "agent"),
         (r#"{"refresh":{"token":"nt_x"}}"#, ErrorCode::Unauthenticated, "token"),
