@@ -250,3 +250,54 @@ impl<S: Send + Sync> FromRequestParts<S> for Authenticated {
         parts.extensions.get::<Authenticated>().cloned().ok_or_else(|| AuthError::Missing.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+
+    use super::*;
+    use crate::clock::Clock;
+    use notarium_store::accounts::MemoryAccountStore;
+
+    struct Nobody;
+
+    #[async_trait]
+    impl NotebookRights for Nobody {
+        async fn require(&self, _: &Authenticated, _: &NotebookId, _: Operation) -> Result<(), Rejection> {
+            Err(Rejection::new(notarium_core::RejectionCode::UnknownNotebook, "unknown"))
+        }
+
+        async fn grant(
+            &self,
+            _: &Authenticated,
+            _: &NotebookId,
+            _: Subject,
+            _: Role,
+            _: Option<Millis>,
+        ) -> Result<(), Rejection> {
+            Ok(())
+        }
+
+        async fn revoke(&self, _: &Authenticated, _: &NotebookId, _: Subject) -> Result<(), Rejection> {
+            Ok(())
+        }
+    }
+
+    async fn router() -> GuardedRouter {
+        let accounts = Accounts::open(Arc::new(MemoryAccountStore::new()), Clock::system()).await.unwrap();
+        GuardedRouter::new(Gate { accounts, rights: Arc::new(Nobody) })
+    }
+
+    #[tokio::test]
+    async fn routes_outside_the_document_are_listed_too() {
+        let router = router().await.route(Guard::Socket, Method::GET, "/api/socket", get(|| async { "here" }));
+        let expected = RouteGuard { method: Method::GET, path: "/api/socket".to_owned(), guard: Guard::Socket };
+        assert_eq!(router.into_parts().guards, [expected]);
+    }
+
+    #[tokio::test]
+    #[should_panic(expected = "guarded by its {notebook}")]
+    async fn a_notebook_s_guard_needs_the_notebook_in_the_path() {
+        router().await.route(Guard::Notebook(Operation::Read), Method::GET, "/api/x", get(|| async { "here" }));
+    }
+}
