@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::AuthError;
 
-/// Hashes at one time: each takes its memory and a core for about 30 ms.
+/// Hashes at one time: each takes its memory and a core.
 const CONCURRENT: usize = 2;
 /// Hashes that wait for their turn; more are told to come back.
 const QUEUED: usize = 64;
