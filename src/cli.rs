@@ -5,6 +5,7 @@
 
 mod access;
 mod accounts;
+mod agent;
 mod cells;
 mod client;
 mod compare;
@@ -13,16 +14,22 @@ pub mod context;
 mod exec;
 pub mod failure;
 mod find;
+mod follow;
 mod history;
 pub mod logs;
 mod narrate;
 mod notebooks;
 mod outputs;
+mod parameters;
 mod people;
 mod print;
+mod python;
+mod run;
 mod runs;
+mod serve;
 mod session;
 mod show;
+mod up;
 mod watch;
 
 use clap::{Args, Parser, Subcommand};
@@ -66,6 +73,14 @@ pub struct Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Start everything on this machine: server, runtime agent, a Python kernel; prints one address and a token.
+    Up(up::UpArgs),
+    /// Start the server alone.
+    Serve(serve::ServeArgs),
+    /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
+    Agent(agent::AgentArgs),
+    /// Execute a notebook file from top to bottom and write what came out.
+    Run(run::RunArgs),
     /// List the notebooks that you may see, the last changed first.
     Ls(notebooks::LsArgs),
     /// Make a notebook and print its id.
@@ -146,7 +161,12 @@ pub enum Command {
 impl Command {
     /// What is logged when nobody says: long-lived programs tell what they do, commands only what is wrong.
     pub fn default_log(&self) -> &'static str {
-        "error"
+        match self {
+            // The library tells of every kernel that ends as of a fault.
+            Self::Up(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
+            Self::Serve(_) => "warn",
+            _ => "error",
+        }
     }
 }
 
@@ -154,6 +174,10 @@ impl Command {
 pub async fn run(arguments: Arguments) -> Ended {
     let context = &Context::new(arguments.global);
     match arguments.command {
+        Command::Up(args) => up::up(args).await,
+        Command::Serve(args) => serve::serve(args).await,
+        Command::Agent(args) => agent::agent(args, context).await,
+        Command::Run(args) => run::run(args, context).await,
         Command::Ls(args) => notebooks::ls(args, context).await,
         Command::New(args) => notebooks::new(args, context).await,
         Command::Import(args) => notebooks::import(args, context).await,

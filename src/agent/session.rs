@@ -397,7 +397,8 @@ impl Session {
     fn output(&mut self, now_ms: u64, id: Option<&String>, output: KernelOutput) {
         let known = id.and_then(|id| id_of(id)).filter(|id| self.runs.contains_key(id)).or_else(|| self.latest.clone());
         let Some(id) = known else {
-            tracing::warn!(kernel_session = %self.id, "output of a kernel that has run nothing is not kept");
+            // What a kernel says while it starts is part of its launch, not of a run.
+            tracing::debug!(kernel_session = %self.id, "output of a kernel that has run nothing is not kept");
             return;
         };
         let Some(run) = self.runs.get_mut(&id) else { return };

@@ -54,7 +54,7 @@ fn unusable(path: &Path, error: &dyn std::fmt::Display) -> Failure {
     Failure::failed(format!("{} cannot be used ({error}): mend or remove it, then log in again", path.display()))
 }
 
-fn write_privately(path: &Path, text: &str) -> std::io::Result<()> {
+pub fn write_privately(path: &Path, text: &str) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }

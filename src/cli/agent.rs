@@ -1,0 +1,116 @@
+//! `agent`: a runtime agent, and agents in this process.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use notarium_agent::agent::{self as runtime, AgentError, AgentNews, AgentOptions};
+use notarium_agent::connection::ConnectOptions;
+use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::session::SessionLimits;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use super::context::Access;
+use super::serve::stopped;
+use super::{Context, Ended, Failure};
+
+/// How the program calls itself.
+pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
+
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// What this agent calls itself in the server's log.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    #[command(flatten)]
+    kernels: KernelArgs,
+}
+
+/// Which kernels, and how they are run.
+#[derive(Debug, Args)]
+pub struct KernelArgs {
+    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
+    #[arg(long = "kernel-path", value_name = "DIR")]
+    pub kernel_paths: Vec<PathBuf>,
+    /// Folder in which kernels begin.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    working_dir: PathBuf,
+    /// Shut a kernel down after so many minutes without work; absent: never.
+    #[arg(long, value_name = "MINUTES")]
+    idle_timeout: Option<u64>,
+    /// Most memory (address space) of one kernel, in MiB.
+    #[arg(long, value_name = "MIB")]
+    max_memory: Option<u64>,
+    /// A variable of this environment that kernels get besides the usual harmless ones; may be repeated.
+    #[arg(long = "pass-env", value_name = "NAME")]
+    pass_environment: Vec<String>,
+}
+
+impl KernelArgs {
+    pub fn options(&self, connect: ConnectOptions, kernel_paths: Vec<PathBuf>) -> AgentOptions {
+        let launch = LaunchOptions {
+            working_dir: self.working_dir.clone(),
+            pass_environment: self.pass_environment.clone(),
+            max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            ..LaunchOptions::default()
+        };
+        let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
+        let limits = SessionLimits { idle_timeout_ms, ..SessionLimits::default() };
+        AgentOptions { connect, kernel_paths, launch, limits }
+    }
+}
+
+pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
+    let Access { server, token } = context.access()?;
+    let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
+    let connect = ConnectOptions::new(server, token, name);
+    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone());
+    runtime::run(options, stopped(), tell).await.map_err(failure)
+}
+
+fn tell(news: AgentNews) {
+    match news {
+        AgentNews::Connected { server } => eprintln!("connected to {server}"),
+        AgentNews::Disconnected { cause } => eprintln!("{cause}; trying again, kernels stay"),
+        AgentNews::KernelWanted { notebook, kernelspec } => {
+            eprintln!("notebook {notebook} wants a {kernelspec} kernel")
+        }
+    }
+}
+
+fn failure(error: AgentError) -> Failure {
+    match error {
+        AgentError::Connection(error) => error.into(),
+        AgentError::NotAnAgent => Failure::connection(error.to_string()),
+        _ => Failure::failed(error.to_string()),
+    }
+}
+
+/// An agent in this process.
+pub struct LocalAgent {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<Result<(), AgentError>>,
+}
+
+impl LocalAgent {
+    pub fn start(options: AgentOptions) -> Self {
+        let (stop, stopped) = oneshot::channel::<()>();
+        let stopped = async move {
+            let _ = stopped.await;
+        };
+        let news = |news: AgentNews| match news {
+            AgentNews::Disconnected { cause } => tracing::warn!(cause, "the agent lost its server"),
+            news => tracing::debug!(?news, "agent"),
+        };
+        Self { stop, task: tokio::spawn(runtime::run(options, stopped, news)) }
+    }
+
+    /// Shuts its kernels down.
+    pub async fn stop(self) -> Ended {
+        let _ = self.stop.send(());
+        match self.task.await {
+            Ok(result) => result.map_err(failure),
+            Err(error) => Err(Failure::failed(format!("the agent broke ({error}): please report it"))),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! A Python with ipykernel, made when the machine has no Jupyter kernel.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use notarium_agent::kernelspecs::discover;
+use tokio::process::Command;
+
+use super::Failure;
+
+/// The environment's folder in the data folder.
+const ENVIRONMENT: &str = "python";
+
+/// Where to look for kernelspecs: the given places, then the environment in the data folder. Makes that when there is
+/// no kernel anywhere, with a line that says so.
+pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let environment = data.join(ENVIRONMENT);
+    let mut paths = given.to_vec();
+    paths.push(environment.clone());
+    if discover(&paths).kernelspecs.is_empty() {
+        make(&environment).await?;
+    }
+    Ok(paths)
+}
+
+async fn make(environment: &Path) -> Result<(), Failure> {
+    let place = environment.display();
+    eprintln!("No Jupyter kernel is installed: making a Python environment with ipykernel in {place}");
+    let progress = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+    progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    progress.enable_steady_tick(Duration::from_millis(120));
+    progress.set_message("creating the environment");
+    step(Path::new("python3"), &["-m", "venv", &environment.to_string_lossy()]).await?;
+    progress.set_message("installing ipykernel");
+    let python = environment.join("bin/python");
+    step(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "ipykernel"]).await?;
+    progress.finish_and_clear();
+    eprintln!("The Python environment is ready.");
+    Ok(())
+}
+
+async fn step(program: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let command = Command::new(program).args(arguments).stdin(Stdio::null()).kill_on_drop(true).output().await;
+    let output = command.map_err(|error| {
+        Failure::failed(format!("{} cannot be started ({error}): install Python 3.9 or newer", program.display()))
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let last: Vec<&str> = words.trim().lines().rev().take(5).collect();
+    let last: Vec<&str> = last.into_iter().rev().collect();
+    Err(Failure::failed(format!(
+        "the Python environment could not be made: {}\ninstall a kernel yourself (`pip install ipykernel`), or name an \
+         environment that has one with --kernel-path",
+        last.join("\n")
+    )))
+}

@@ -1,0 +1,252 @@
+//! `run`: executes a notebook file from top to bottom, and writes what came out.
+
+mod embedded;
+mod outcome;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId};
+use notarium_wire::ipynb::{self, Document};
+use reqwest::Method;
+use serde::Deserialize;
+
+use super::agent::PROGRAM;
+use super::client::Client;
+use super::follow::{Follower, News};
+use super::parameters::{self, Parameter, has_tag};
+use super::serve::stopped;
+use super::{Context, Ended, Failure};
+use embedded::{Embedded, choose_kernel};
+use outcome::Failures;
+
+/// How long interrupted runs may take to end before the file is written without their end.
+const INTERRUPT_PATIENCE: Duration = Duration::from_secs(10);
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The notebook file.
+    #[arg(value_name = "FILE.ipynb")]
+    file: PathBuf,
+    /// Sets a variable in a cell after the one tagged `parameters`, or first. Numbers, true/false, null and JSON are
+    /// read as such, anything else as text; may be repeated.
+    #[arg(short, long = "parameter", value_name = "NAME=VALUE", value_parser = parameters::parse)]
+    parameters: Vec<Parameter>,
+    /// The same, the value being text whatever it looks like.
+    #[arg(short = 'r', long = "parameter-text", value_name = "NAME=TEXT", value_parser = parameters::parse_text)]
+    texts: Vec<Parameter>,
+    /// File to write, also after an error or Ctrl-C; absent: FILE.out.ipynb.
+    #[arg(short, long, value_name = "OUT.ipynb")]
+    output: Option<PathBuf>,
+    /// Go on after an error, and count it as no failure.
+    #[arg(long)]
+    allow_errors: bool,
+    /// Kernelspec to run on, instead of the notebook's own.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Interrupt a cell after so many seconds.
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
+    #[arg(long = "kernel-path", value_name = "DIR")]
+    kernel_paths: Vec<PathBuf>,
+    /// Folder in which the kernel begins.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    working_dir: PathBuf,
+    /// Run on the known server (--server, or the one of `login`) instead of one inside this program; the notebook stays there.
+    #[arg(long)]
+    on_server: bool,
+}
+
+/// A cell that is to be executed.
+struct Step {
+    cell_id: CellId,
+    /// nbconvert's tag `raises-exception`: an error is what it is to show.
+    may_fail: bool,
+}
+
+pub async fn run(args: RunArgs, context: &Context) -> Ended {
+    let bytes =
+        std::fs::read(&args.file).map_err(|error| Failure::failed(format!("{}: {error}", args.file.display())))?;
+    let mut document = read(&bytes, &args.file)?;
+    if args.on_server || context.global.server.is_some() {
+        let (client, options) = (context.client()?, context.connect_options()?);
+        prepare(&mut document, &args, "python")?;
+        return execute(&args, &document, &client, options, None).await;
+    }
+    let (kernelspec, language, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernel_paths).await?;
+    prepare(&mut document, &args, &language)?;
+    let embedded = Embedded::start(paths, args.working_dir.clone()).await?;
+    let options = embedded.connect_options(PROGRAM);
+    let ended = execute(&args, &document, &embedded.client, options, Some(kernelspec)).await;
+    let stopped = embedded.stop().await;
+    ended.and(stopped)
+}
+
+fn read(bytes: &[u8], path: &Path) -> Result<Document, Failure> {
+    let mut count = 0_u32;
+    let mut new_id = || {
+        count += 1;
+        format!("cell-{count}")
+    };
+    let imported = ipynb::read(bytes, &ipynb::Limits::default(), &mut new_id)
+        .map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+    for notice in &imported.notices {
+        tracing::info!(file = %path.display(), ?notice, "repaired");
+    }
+    Ok(imported.document)
+}
+
+/// Without the outputs of earlier runs, and with the parameters.
+fn prepare(document: &mut Document, args: &RunArgs, language: &str) -> Ended {
+    for cell in document.cells.iter_mut().filter(|cell| is_executed(cell)) {
+        cell.outputs.clear();
+        cell.execution_count = None;
+    }
+    let given: Vec<Parameter> = args.parameters.iter().chain(&args.texts).cloned().collect();
+    parameters::inject(document, &given, language).map_err(Failure::failed)
+}
+
+/// As `nbclient` has it: code that is not blank, but for what is tagged `skip-execution`.
+fn is_executed(cell: &ipynb::DocumentCell) -> bool {
+    cell.cell_type == "code" && !cell.source.trim().is_empty() && !has_tag(cell, "skip-execution")
+}
+
+fn steps(document: &Document) -> Result<Vec<Step>, Failure> {
+    let executed = document.cells.iter().filter(|cell| is_executed(cell));
+    let step = |cell: &ipynb::DocumentCell| {
+        let cell_id = CellId::new(&cell.id).map_err(|error| Failure::failed(error.to_string()))?;
+        Ok(Step { cell_id, may_fail: has_tag(cell, "raises-exception") })
+    };
+    executed.map(step).collect()
+}
+
+/// Imports, executes, and writes the file whatever happened.
+async fn execute(
+    args: &RunArgs,
+    document: &Document,
+    client: &Client,
+    options: notarium_agent::connection::ConnectOptions,
+    kernelspec: Option<String>,
+) -> Ended {
+    let steps = steps(document)?;
+    let notebook = import(client, document, &args.file).await?;
+    let mut follower = Follower::enter(options, notebook.clone()).await?;
+    let ended = execute_steps(args, &mut follower, &steps, kernelspec.or_else(|| args.kernel.clone())).await;
+    let text = client.send(client.request(Method::GET, &format!("/api/notebooks/{notebook}/export"))).await?;
+    let text = text.text().await.map_err(|error| Failure::connection(error.to_string()))?;
+    let output = args.output.clone().unwrap_or_else(|| args.file.with_extension("out.ipynb"));
+    std::fs::write(&output, text).map_err(|error| Failure::failed(format!("{}: {error}", output.display())))?;
+    ended
+}
+
+async fn import(client: &Client, document: &Document, file: &Path) -> Result<NotebookId, Failure> {
+    #[derive(Deserialize)]
+    struct Imported {
+        notebook: NotebookId,
+    }
+    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let request = client.request(Method::POST, &format!("/api/import?filename={}", encoded(&name)));
+    let request = request.header("content-type", "application/x-ipynb+json").body(ipynb::write(document));
+    client.json::<Imported>(request).await.map(|imported| imported.notebook)
+}
+
+/// Percent-encoded for a query.
+fn encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
+}
+
+async fn execute_steps(args: &RunArgs, follower: &mut Follower, steps: &[Step], kernelspec: Option<String>) -> Ended {
+    let kernel = match kernelspec.filter(|_| !steps.is_empty()) {
+        Some(name) => follower.launch(name).await?,
+        None => None,
+    };
+    let progress = progress(steps.len() as u64);
+    let mut failures = Failures::default();
+    // A cell that may fail must not stop those behind it: they are requested when it has ended.
+    for group in steps.split_inclusive(|step| step.may_fail) {
+        let ids = follower.request(requests(args, group, kernel.as_ref())).await?;
+        let cells: BTreeMap<ExecutionId, &Step> = ids.into_iter().zip(group).collect();
+        follow_group(follower, &cells, args.allow_errors, &progress, &mut failures).await?;
+        if failures.is_final() {
+            break;
+        }
+    }
+    progress.finish_and_clear();
+    failures.report(&args.file)
+}
+
+fn requests(args: &RunArgs, group: &[Step], kernel: Option<&KernelSessionId>) -> Vec<Command> {
+    let request = |step: &Step| Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None },
+        kernel_session: kernel.cloned(),
+        timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
+        stop_on_error: !args.allow_errors,
+    };
+    group.iter().map(request).collect()
+}
+
+fn progress(cells: u64) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} cells {elapsed} {msg}");
+    ProgressBar::new(cells).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Follows until all have ended. Ctrl-C interrupts what runs and cancels what waits.
+async fn follow_group(
+    follower: &mut Follower,
+    cells: &BTreeMap<ExecutionId, &Step>,
+    allow_errors: bool,
+    progress: &ProgressBar,
+    failures: &mut Failures,
+) -> Ended {
+    let mut asked = None;
+    while !follower.is_done() {
+        let mut tell = |news: News<'_>| match news {
+            News::Outputs { id, outputs } => failures.outputs(id, outputs),
+            News::Ended { id, end } => {
+                progress.inc(1);
+                let is_fine = end.status == ExecutionStatus::Ok
+                    || (end.status == ExecutionStatus::Error
+                        && (allow_errors || cells.get(id).is_some_and(|step| step.may_fail)));
+                failures.ended(id, cells.get(id).map(|step| &step.cell_id), end, is_fine);
+            }
+            News::Asks { id, prompt } => {
+                progress
+                    .println(format!("the code asks '{}', and nobody can answer: interrupted", prompt.escape_debug()));
+                asked = Some(id.clone());
+            }
+            News::Note(note) => progress.println(note),
+        };
+        tokio::select! {
+            next = follower.next(&mut tell) => next?,
+            () = stopped() => {
+                failures.interrupt();
+                return interrupt(follower).await;
+            }
+        }
+        if let Some(execution_id) = asked.take() {
+            follower.command(&Command::CancelExecution { execution_id }).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Stops everything, and waits a little for the ends.
+async fn interrupt(follower: &mut Follower) -> Ended {
+    follower.command(&Command::StopAll {}).await?;
+    let ends = async {
+        while !follower.is_done() {
+            follower.next(&mut |_| ()).await?;
+        }
+        Ok(())
+    };
+    tokio::time::timeout(INTERRUPT_PATIENCE, ends).await.unwrap_or(Ok(()))
+}

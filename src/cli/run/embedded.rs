@@ -1,0 +1,123 @@
+//! A server on a folder that goes with it, an agent, and the kernel for a document.
+
+use std::path::PathBuf;
+
+use notarium_agent::agent::AgentOptions;
+use notarium_agent::connection::ConnectOptions;
+use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::kernelspecs::{Discovery, Kernelspec, discover};
+use notarium_agent::session::SessionLimits;
+use notarium_server::{RunningServer, Server, ServerConfig};
+use notarium_wire::ipynb::Document;
+use serde::Deserialize;
+
+use crate::cli::agent::{LocalAgent, PROGRAM};
+use crate::cli::client::Client;
+use crate::cli::up::{self, Keys};
+use crate::cli::{Ended, Failure};
+
+/// Everything that a headless run needs.
+pub struct Embedded {
+    server: RunningServer,
+    agent: LocalAgent,
+    keys: Keys,
+    folder: TemporaryFolder,
+    pub client: Client,
+}
+
+impl Embedded {
+    pub async fn start(kernel_paths: Vec<PathBuf>, working_dir: PathBuf) -> Result<Self, Failure> {
+        let folder = TemporaryFolder::create()?;
+        let server = Server::start(ServerConfig::in_folder(&folder.0)).await;
+        let server = server.map_err(|error| Failure::failed(error.to_string()))?;
+        let keys = Keys::make(&server).await?;
+        let client = up::client(&server, &keys.session)?;
+        let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
+        let launch = LaunchOptions { working_dir, ..LaunchOptions::default() };
+        let agent = LocalAgent::start(AgentOptions { connect, kernel_paths, launch, limits: SessionLimits::default() });
+        Ok(Self { server, agent, keys, folder, client })
+    }
+
+    pub fn connect_options(&self, program: &str) -> ConnectOptions {
+        ConnectOptions::new(self.server.url(), &self.keys.session, program)
+    }
+
+    pub async fn stop(self) -> Ended {
+        let stopped = self.agent.stop().await;
+        self.server.shut_down().await;
+        drop(self.folder);
+        stopped
+    }
+}
+
+/// Removed when dropped.
+struct TemporaryFolder(PathBuf);
+
+impl TemporaryFolder {
+    fn create() -> Result<Self, Failure> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = std::env::temp_dir().join(format!("notarium-{}", ulid::Ulid::generate()));
+        let failed = |error| Failure::failed(format!("{}: {error}", path.display()));
+        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Wanted {
+    name: Option<String>,
+    language: Option<String>,
+}
+
+/// The kernelspec's name, its language, and where to look for it: the named one, the notebook's own, else one of the
+/// same language.
+pub async fn choose_kernel(
+    document: &Document,
+    named: Option<&str>,
+    given: &[PathBuf],
+) -> Result<(String, String, Vec<PathBuf>), Failure> {
+    let mut paths = given.to_vec();
+    let mut found = discover(&paths);
+    if found.kernelspecs.is_empty() {
+        let folder = crate::cli::serve::data_folder()?;
+        paths = crate::cli::python::kernel_paths(given, &folder).await?;
+        found = discover(&paths);
+    }
+    let chosen = chosen(&found, &wanted(document), named)?;
+    Ok((chosen.name.clone(), chosen.language.clone(), paths))
+}
+
+fn wanted(document: &Document) -> Wanted {
+    let kernelspec = document.metadata.get("kernelspec");
+    kernelspec.and_then(|text| serde_json::from_str(text.get()).ok()).unwrap_or_default()
+}
+
+fn chosen<'a>(found: &'a Discovery, wanted: &Wanted, named: Option<&str>) -> Result<&'a Kernelspec, Failure> {
+    if let Some(name) = named {
+        return found.get(name).ok_or_else(|| missing(found, name));
+    }
+    let own = wanted.name.as_deref().unwrap_or("python3");
+    if let Some(own) = found.get(own) {
+        return Ok(own);
+    }
+    let language = wanted.language.as_deref().unwrap_or("python");
+    let same = found.kernelspecs.iter().find(|spec| spec.language.eq_ignore_ascii_case(language));
+    let same = same.ok_or_else(|| missing(found, own))?;
+    eprintln!("notarium: there is no kernel '{own}' here: running on '{}'", same.name);
+    Ok(same)
+}
+
+fn missing(found: &Discovery, name: &str) -> Failure {
+    let names: Vec<&str> = found.kernelspecs.iter().map(|spec| spec.name.as_str()).collect();
+    Failure::failed(format!(
+        "no kernel '{name}' on this machine (there are: {}): choose one with --kernel",
+        names.join(", ")
+    ))
+}

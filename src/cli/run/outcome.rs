@@ -1,0 +1,98 @@
+//! What failed in a headless run, and how it is told.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal;
+use std::path::Path;
+
+use notarium_core::{CellId, ExecutionId, ExecutionStatus, Output};
+use serde_json::Value;
+
+use crate::cli::follow::End;
+use crate::cli::{Ended, Failure};
+
+/// Errors that were seen, and those that count.
+#[derive(Debug, Default)]
+pub struct Failures {
+    tracebacks: BTreeMap<ExecutionId, String>,
+    counted: Vec<String>,
+    is_interrupted: bool,
+}
+
+impl Failures {
+    pub fn outputs(&mut self, id: &ExecutionId, outputs: &[Output]) {
+        if let Some(error) = outputs.iter().find(|output| output.is_error()) {
+            self.tracebacks.insert(id.clone(), traceback(error));
+        }
+    }
+
+    /// A cell ended. Those that were cancelled behind a failure add nothing.
+    pub fn ended(&mut self, id: &ExecutionId, cell: Option<&CellId>, end: &End, is_fine: bool) {
+        let traceback = self.tracebacks.remove(id);
+        let adds_nothing = end.status == ExecutionStatus::Cancelled && !self.counted.is_empty();
+        if is_fine || adds_nothing || self.is_interrupted {
+            return;
+        }
+        let cell = cell.map(ToString::to_string).unwrap_or_default();
+        let status = format!("{:?}", end.status).to_lowercase();
+        let notice = end.notice.as_ref().map(|notice| format!(": {notice}")).unwrap_or_default();
+        let traceback = traceback.map(|text| format!("\n{text}")).unwrap_or_default();
+        self.counted.push(format!("cell {cell}: {status}{notice}{traceback}"));
+    }
+
+    pub fn interrupt(&mut self) {
+        self.is_interrupted = true;
+    }
+
+    /// Whether nothing more is to be run.
+    pub fn is_final(&self) -> bool {
+        self.is_interrupted || !self.counted.is_empty()
+    }
+
+    pub fn report(self, file: &Path) -> Ended {
+        let file = file.display();
+        if self.is_interrupted {
+            return Err(Failure::failed(format!("{file} was interrupted: the output holds what ran until then")));
+        }
+        match self.counted.first() {
+            None => Ok(()),
+            Some(first) => Err(Failure::failed(format!("{file} failed in {first}"))),
+        }
+    }
+}
+
+/// The kernel's own lines, as they are on a terminal.
+fn traceback(error: &Output) -> String {
+    let content: Value = serde_json::from_str(error.content.get()).unwrap_or_default();
+    let lines: Vec<&str> = content["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let text = match lines.is_empty() {
+        true => {
+            format!("{}: {}", content["ename"].as_str().unwrap_or("error"), content["evalue"].as_str().unwrap_or(""))
+        }
+        false => lines.join("\n"),
+    };
+    if std::io::stderr().is_terminal() { text } else { without_colours(&text) }
+}
+
+/// Drops the terminal's escape sequences.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        if character != '\u{1b}' {
+            plain.push(character);
+        } else if characters.next_if_eq(&'[').is_some() {
+            while characters.next().is_some_and(|next| !('@'..='~').contains(&next)) {}
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_go_and_text_stays() {
+        assert_eq!(without_colours("\u{1b}[0;31mZeroDivisionError\u{1b}[0m: x"), "ZeroDivisionError: x");
+    }
+}

@@ -1,0 +1,95 @@
+//! `serve`: the server alone.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use notarium_server::{RunningServer, Server, ServerConfig};
+
+use super::{Ended, Failure};
+
+/// What people read who want everything in another place.
+pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
+
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    #[command(flatten)]
+    pub place: PlaceArgs,
+}
+
+/// Where a server keeps its data and is reached.
+#[derive(Debug, Args)]
+pub struct PlaceArgs {
+    /// Folder for everything that is kept; made when it is missing. Else ~/.local/share/notarium.
+    #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
+    data: Option<PathBuf>,
+    /// Address and port to listen on; port 0 takes any free one.
+    #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN")]
+    listen: SocketAddr,
+    /// A host (or host:port) under which the server is reached besides this machine's own names; may be repeated.
+    #[arg(long, value_name = "HOST")]
+    allow_host: Vec<String>,
+    /// An origin, as in https://notes.example.org, from which browsers may use the server; may be repeated.
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
+    /// What share links begin with, as in https://notes.example.org.
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+}
+
+impl PlaceArgs {
+    /// The data folder: `--data`, else the user's own.
+    pub fn folder(&self) -> Result<PathBuf, Failure> {
+        self.data.clone().map_or_else(data_folder, Ok)
+    }
+
+    pub async fn start(&self, folder: &Path) -> Result<RunningServer, Failure> {
+        let mut config = ServerConfig::in_folder(folder);
+        config.listen = self.listen;
+        config.public_url.clone_from(&self.public_url);
+        // A host may be reached with and without TLS in front.
+        let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
+        config.allowed_origins = self.allow_origin.iter().cloned().chain(hosts).collect();
+        Server::start(config).await.map_err(|error| Failure::failed(error.to_string()))
+    }
+}
+
+/// `~/.local/share/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
+pub fn data_folder() -> Result<PathBuf, Failure> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let below_home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
+    let xdg = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
+    let base = xdg.or_else(|| Some(variable("HOME")?.join(below_home)));
+    base.map(|base| base.join("notarium"))
+        .ok_or_else(|| Failure::usage(format!("no home folder is known: pass --data DIR or set {DATA_VARIABLE}")))
+}
+
+pub async fn serve(args: ServeArgs) -> Ended {
+    let folder = args.place.folder()?;
+    let server = args.place.start(&folder).await?;
+    let url = server.url();
+    println!("Notarium serves {} on {url}", folder.display());
+    if let Some(token) = &server.owner_token {
+        println!("Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}");
+    }
+    stopped().await;
+    eprintln!("stopping");
+    server.shut_down().await;
+    Ok(())
+}
+
+/// Ready on Ctrl-C or SIGTERM.
+pub async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        Err(_) => {
+            let _ = tokio::signal::ctrl_c().await;
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! `up`: server, runtime agent and a Python kernel in one process.
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::Args;
+use notarium_agent::connection::ConnectOptions;
+use notarium_server::RunningServer;
+use notarium_server::auth::issue_owner_token;
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::agent::{KernelArgs, LocalAgent, PROGRAM};
+use super::client::Client;
+use super::config::{Config, write_privately};
+use super::context::Access;
+use super::serve::{PlaceArgs, stopped};
+use super::{Ended, Failure, python};
+
+/// What `up` keeps in the data folder, for its owner alone.
+const KEYS_FILE: &str = "up.json";
+
+#[derive(Debug, Args)]
+pub struct UpArgs {
+    #[command(flatten)]
+    place: PlaceArgs,
+    #[command(flatten)]
+    kernels: KernelArgs,
+}
+
+pub async fn up(args: UpArgs) -> Ended {
+    let folder = args.place.folder()?;
+    let server = args.place.start(&folder).await?;
+    let ended = up_with(&args, &folder, &server).await;
+    server.shut_down().await;
+    ended
+}
+
+async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended {
+    let paths = tokio::select! {
+        paths = python::kernel_paths(&args.kernels.kernel_paths, folder) => paths?,
+        () = stopped() => return Ok(()),
+    };
+    let keys = Keys::of_folder(server, folder).await?;
+    let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
+    let agent = LocalAgent::start(args.kernels.options(connect, paths));
+    Config { server: Some(server.url()), token: Some(keys.session.clone()) }.save()?;
+    println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
+    println!("Data: {} (Ctrl-C stops everything)", folder.display());
+    // Whoever reads this through a pipe waits for it.
+    let _ = std::io::stdout().flush();
+    stopped().await;
+    eprintln!("stopping");
+    agent.stop().await
+}
+
+/// The tokens of the person at this machine and of its agent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Keys {
+    pub session: String,
+    pub agent: String,
+}
+
+impl Keys {
+    /// Those of last time while they are good, else new ones.
+    async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
+        let file = folder.join(KEYS_FILE);
+        if let Some(keys) = Self::read(&file)
+            && is_good(server, &keys.session).await
+            && is_good(server, &keys.agent).await
+        {
+            return Ok(keys);
+        }
+        let keys = Self::make(server).await?;
+        let text = serde_json::to_string(&keys).map_err(anyhow::Error::from)?;
+        let unusable = |error| Failure::failed(format!("{} cannot be written: {error}", file.display()));
+        write_privately(&file, &text).map_err(unusable)?;
+        Ok(keys)
+    }
+
+    fn read(file: &Path) -> Option<Self> {
+        serde_json::from_str(&std::fs::read_to_string(file).ok()?).ok()
+    }
+
+    /// Signs in as the owner, and lets an agent in.
+    pub async fn make(server: &RunningServer) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        struct NewAgent {
+            token: String,
+        }
+        let accounts = &server.app().accounts;
+        let owner = match &server.owner_token {
+            Some(token) => token.clone(),
+            // Whoever may write the data folder may become its owner again.
+            None => {
+                issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?.text.reveal()
+            }
+        };
+        let signed_in =
+            accounts.exchange(&owner, None, None, None, "notarium up").await.map_err(anyhow::Error::from)?;
+        let session = signed_in.text.reveal();
+        let client = client(server, &session)?;
+        let request = client.request(Method::POST, "/api/agents").json(&json!({"name": "this machine"}));
+        let agent: NewAgent = client.json(request).await?;
+        Ok(Self { session, agent: agent.token })
+    }
+}
+
+async fn is_good(server: &RunningServer, token: &str) -> bool {
+    let Ok(client) = client(server, token) else { return false };
+    client.get::<Value>("/api/me").await.is_ok()
+}
+
+/// REST of a server in this process.
+pub fn client(server: &RunningServer, token: &str) -> Result<Client, Failure> {
+    Client::new(Access { server: server.url(), token: token.to_owned() })
+}
