@@ -143,16 +143,17 @@ fn commands_of_one_correlation_are_undone_as_one() {
 fn a_correlation_that_is_used_again_after_its_undo_undoes_only_what_is_new() {
     let mut world = with_cells();
     let bo = user("editor");
+    let rename = |title: &str| json!({"RenameNotebook": {"title": title}});
+    world.step(&bo, rename("before"));
     world.correlation = Some("burst");
-    world.step(&bo, edit("a", world.version(), json!([5, [0, "A"]])));
+    world.step(&bo, rename("undone"));
     world.correlation = None;
     world.step(&bo, undo());
-    world.step(&bo, edit("a", world.version(), json!([5, [0, "-"]])));
     world.correlation = Some("burst");
-    world.step(&bo, edit("a", world.version(), json!([6, [0, "B"]])));
+    world.step(&bo, rename("new"));
     world.correlation = None;
-    world.step(&bo, json!({"Undo": {"steps": 2}}));
-    assert_eq!(world.source("a"), "x = 1");
+    let outcome = world.step(&bo, json!({"Undo": {"steps": 2}}));
+    assert_eq!((world.notebook.title.as_str(), outcome.notices.len()), ("First", 0), "{outcome:?}");
 }
 
 #[test]
