@@ -14,6 +14,8 @@
 
 mod answers;
 mod batch;
+#[cfg(test)]
+mod behaviour;
 mod config;
 mod fanout;
 mod identity;
@@ -29,8 +31,6 @@ mod room;
 #[cfg(test)]
 mod simulation;
 mod subscribers;
-#[cfg(test)]
-mod tests;
 mod upkeep;
 
 pub use config::RoomConfig;

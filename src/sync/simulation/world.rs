@@ -21,7 +21,7 @@ use crate::room::Room;
 /// Faults happen until here; then everything heals.
 const CHAOS_MS: Millis = 12_000;
 /// By then everybody is done.
-const END_MS: Millis = CHAOS_MS + 90_000;
+const END_MS: Millis = CHAOS_MS + 40_000;
 const EDITORS: usize = 3;
 /// The index of the agent among the actors.
 const AGENT: usize = EDITORS;
@@ -69,6 +69,8 @@ struct Connection {
     to_client_at: Millis,
     events_on_the_way: usize,
     is_stalled: bool,
+    /// The server was told that the queue is empty.
+    is_reported: bool,
     /// Longest time of a message to the client.
     slowness: Millis,
 }
@@ -256,7 +258,7 @@ impl World {
         };
         self.send_commands(actor, commands);
         if self.is_calm {
-            self.after(300, Happening::Act(actor));
+            self.after(400, Happening::Act(actor));
         } else if self.chance.percent(20) {
             self.send(actor, Sent::Presence(PresenceState { typing: true, ..PresenceState::default() }));
         }
@@ -308,6 +310,7 @@ impl World {
                 to_client_at: now,
                 events_on_the_way: 0,
                 is_stalled: false,
+                is_reported: false,
                 slowness,
             },
         );
@@ -368,7 +371,7 @@ impl World {
                 self.after(100, Happening::Act(actor));
             }
         }
-        self.after(20_000, Happening::Break(0));
+        self.after(10_000, Happening::Break(0));
     }
 
     fn reach_client(&mut self, number: u64, text: &str, is_events: bool) -> Result<(), String> {
@@ -378,7 +381,7 @@ impl World {
             connection.events_on_the_way -= 1;
         }
         let has_drained = connection.is_stalled && connection.events_on_the_way == 0;
-        if has_drained {
+        if has_drained && !std::mem::replace(&mut connection.is_reported, true) {
             self.feed(Input::CaughtUp { client: ClientId(number) });
         }
         let message: ServerMessage = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
@@ -525,6 +528,7 @@ impl World {
             return None;
         }
         connection.is_stalled = true;
+        connection.is_reported = false;
         Some(Input::Lagging { client, from })
     }
 

@@ -1,0 +1,7 @@
+//! What clients see of a room, one behaviour each.
+
+mod clients;
+mod commands;
+mod kernels;
+mod scene;
+mod upkeep;

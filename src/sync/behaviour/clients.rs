@@ -1,0 +1,199 @@
+//! Joining, catching up, seeing each other, losing access.
+
+use notarium_core::{Role, Scope};
+use notarium_wire::{ErrorCode, PresenceState, ServerMessage};
+
+use super::scene::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
+use crate::config::RoomConfig;
+use crate::identity::ClientId;
+use crate::io::{Input, Output};
+
+/// Anna's notebook at `version`, every event after 2 an edit of cell `a`.
+fn with_edits(config: RoomConfig, version: u64) -> Scene {
+    let mut scene = Scene::new(config);
+    for base in 2..version {
+        let keep = if base == 2 { String::new() } else { format!(",{}", base - 2) };
+        scene.execute("anna", &edit(base, &format!(r#"[[0,"x"]{keep}]"#))).unwrap();
+    }
+    scene
+}
+
+#[test]
+fn a_client_that_knows_a_version_gets_what_it_misses() {
+    let mut scene = with_edits(RoomConfig { max_tail_events: 5, ..RoomConfig::default() }, 10);
+    let anna = user("anna");
+    scene.subscribe(1, &anna, Some(7));
+    assert_eq!(scene.durable(1), ["subscribed 7", "events 8..10"]);
+    scene.subscribe(2, &anna, Some(10));
+    assert_eq!(scene.durable(2), ["subscribed 10"]);
+    scene.subscribe(3, &anna, Some(4));
+    assert_eq!(scene.durable(3), ["subscribed 10 with state"]);
+    scene.subscribe(4, &anna, Some(11));
+    assert_eq!(scene.durable(4), error(ErrorCode::VersionInFuture));
+}
+
+#[test]
+fn what_memory_has_forgotten_comes_from_the_store() {
+    let mut scene = with_edits(RoomConfig { max_recent_events: 2, ..RoomConfig::default() }, 10);
+    scene.is_held = true;
+    scene.subscribe(1, &user("anna"), Some(3));
+    // The room goes on meanwhile, and nothing is missing or doubled.
+    let Some(question) = scene.held.pop() else { panic!("the tail is read") };
+    scene.is_held = false;
+    scene.execute("anna", &edit(10, r#"[[0,"y"],8]"#)).unwrap();
+    let Output::ReadTail { ticket, after, limit } = question else { panic!("{question:?}") };
+    let events = Ok(scene.disk.read(after, limit).into_iter().filter(|it| it.envelope.version <= 10).collect());
+    scene.feed(Input::Events { ticket, events });
+    assert_eq!(scene.durable(1), ["subscribed 3", "events 4..10", "events 11..11"]);
+}
+
+#[test]
+fn unconfirmed_cells_bring_their_changes_with_the_state() {
+    for max_recent_events in [100, 0] {
+        let config = RoomConfig { max_recent_events, max_tail_events: 0, ..RoomConfig::default() };
+        let mut scene = with_edits(config, 8);
+        scene.subscribe_with(1, &user("anna"), Some(5), &[("a", 5)]);
+        let seen = scene.seen(1);
+        let ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
+        let versions: Vec<u64> = subscribed.unconfirmed_events.iter().map(|event| event.version).collect();
+        assert_eq!((versions, subscribed.version), (vec![6, 7, 8], 8));
+        assert!(subscribed.base_too_old.is_empty() && subscribed.snapshot.is_some());
+    }
+}
+
+#[test]
+fn text_with_a_base_too_far_back_becomes_a_copy() {
+    let config = RoomConfig { max_tail_events: 0, max_unconfirmed_events: 2, ..RoomConfig::default() };
+    let mut scene = with_edits(config, 8);
+    scene.subscribe_with(1, &user("anna"), Some(5), &[("a", 5)]);
+    let seen = scene.seen(1);
+    let ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
+    assert_eq!(subscribed.base_too_old[0].as_str(), "a");
+}
+
+#[test]
+fn strangers_and_tokens_without_read_see_nothing() {
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.subscribe(1, &user("eve"), None);
+    assert_eq!(scene.words(1), error(ErrorCode::UnknownNotebook));
+    scene.subscribe(2, &without_scopes("bob", &[Scope::Edit]), None);
+    assert_eq!(scene.words(2), error(ErrorCode::Forbidden));
+    let mut empty = Scene::empty(RoomConfig::default());
+    empty.subscribe(1, &user("anna"), None);
+    assert_eq!(empty.words(1), error(ErrorCode::UnknownNotebook));
+}
+
+#[test]
+fn who_creates_and_subscribes_in_one_breath_is_in() {
+    let mut scene = Scene::empty(RoomConfig::default());
+    let anna = user("anna");
+    scene.is_held = true;
+    scene.send(1, &anna, CREATE);
+    scene.send(1, &anna, INSERT);
+    scene.subscribe(1, &anna, None);
+    while scene.release() > 0 {}
+    assert_eq!(scene.durable(1), ["ack 1", "ack 2", "subscribed 2 with state"]);
+}
+
+#[test]
+fn a_slow_client_is_caught_up_and_the_others_notice_nothing() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let anna = user("anna");
+    scene.subscribe(1, &anna, None);
+    scene.subscribe(2, &anna, None);
+    scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
+    (scene.seen(1), scene.seen(2));
+    scene.feed(Input::Lagging { client: ClientId(1), from: 3 });
+    scene.execute("anna", &edit(3, r#"[[0,"x"],1]"#)).unwrap();
+    assert!(scene.durable(1).is_empty());
+    assert_eq!(scene.durable(2), ["events 4..4"]);
+    scene.feed(Input::CaughtUp { client: ClientId(1) });
+    assert_eq!(scene.durable(1), ["resync", "subscribed 2", "events 3..4"]);
+    scene.execute("anna", &edit(4, r#"[[0,"x"],2]"#)).unwrap();
+    assert_eq!(scene.durable(1), ["events 5..5"]);
+}
+
+#[test]
+fn events_of_a_busy_notebook_share_frames_and_senders_do_not_wait() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let anna = user("anna");
+    scene.subscribe(1, &anna, None);
+    scene.subscribe(2, &anna, None);
+    scene.pass(1_000);
+    (scene.seen(1), scene.seen(2));
+    for base in 2..6 {
+        let keep = if base == 2 { String::new() } else { format!(",{}", base - 2) };
+        scene.send(1, &anna, &edit(base, &format!(r#"[[0,"x"]{keep}]"#)));
+    }
+    let own = ["events 3..3", "ack 3", "events 4..4", "ack 4", "events 5..5", "ack 5", "events 6..6", "ack 6"];
+    assert_eq!(scene.durable(1), own);
+    assert_eq!(scene.durable(2), ["events 3..3"]);
+    scene.pass(20);
+    assert_eq!(scene.durable(2), ["events 4..6"]);
+}
+
+#[test]
+fn presence_is_told_at_once_then_coalesced_and_forgotten() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let (anna, bob) = (user("anna"), with_role("bob", Role::Viewer));
+    scene.subscribe(1, &anna, None);
+    scene.pass(1_000);
+    scene.seen(1);
+    scene.subscribe(2, &bob, None);
+    assert_eq!(scene.words(1), [r#"presence ["bob"] left []"#]);
+    let seen = scene.seen(2);
+    let ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
+    assert_eq!(subscribed.peers[0].name, "anna");
+    for anchor in 0..5 {
+        let state = PresenceState { selection: Some([anchor, anchor]), ..PresenceState::default() };
+        scene.feed(Input::Presence { client: ClientId(2), state });
+    }
+    assert!(scene.words(1).is_empty());
+    scene.pass(50);
+    assert_eq!(scene.words(1), [r#"presence ["bob"] left []"#]);
+    scene.pass(29_000);
+    assert!(scene.words(1).is_empty());
+    scene.pass(2_000);
+    let seen = scene.seen(1);
+    let [ServerMessage::Presence { peers, .. }] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!(peers[0].state, PresenceState::default());
+    scene.feed(Input::Unsubscribe { client: ClientId(2) });
+    scene.pass(50);
+    assert_eq!(scene.words(1), [r#"presence [] left ["bob-1"]"#]);
+}
+
+#[test]
+fn a_right_that_is_taken_away_ends_at_once() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let bob = user("bob");
+    let grant = |role: &str| format!(r#"{{"GrantAccess":{{"subject":{{"kind":"user","id":"bob"}},"role":"{role}"}}}}"#);
+    scene.execute("anna", &grant("editor")).unwrap();
+    scene.subscribe(1, &bob, None);
+    scene.seen(1);
+    scene.execute("anna", &grant("viewer")).unwrap();
+    assert_eq!(scene.durable(1), ["access Some(Viewer)", "events 4..4"]);
+    assert_eq!(scene.refused("bob", INSERT), notarium_core::RejectionCode::Forbidden);
+    scene.execute("anna", r#"{"RevokeAccess":{"subject":{"kind":"user","id":"bob"}}}"#).unwrap();
+    assert_eq!(scene.durable(1), ["access None"]);
+    scene.execute("anna", &edit(2, r#"[[0,"secret"]]"#)).unwrap();
+    scene.pass(1_000);
+    assert!(scene.words(1).is_empty());
+}
+
+#[test]
+fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let expires_at = scene.now + 60_000;
+    let grant = format!(
+        r#"{{"GrantAccess":{{"subject":{{"kind":"user","id":"bob"}},"role":"viewer","expires_at":{expires_at}}}}}"#
+    );
+    scene.execute("anna", &grant).unwrap();
+    scene.subscribe(1, &user("bob"), None);
+    scene.subscribe(2, &with_role("carl", Role::Viewer), None);
+    scene.pass(1_000);
+    (scene.seen(1), scene.seen(2));
+    scene.pass(60_000);
+    assert_eq!(scene.durable(1), ["access None"]);
+    scene.feed(Input::IdentityChanged { client: ClientId(2), identity: user("carl") });
+    assert_eq!(scene.durable(2), ["access None"]);
+}

@@ -1,0 +1,155 @@
+//! Runtime agents: work, leases, answers, and control that overtakes output.
+
+use notarium_core::{KernelSessionId, RejectionCode};
+
+use super::scene::{LAUNCH, Scene, agent, edit, user};
+use crate::config::RoomConfig;
+use crate::identity::ClientId;
+use crate::io::{Input, Output};
+
+/// A started kernel of the agent at connection 9.
+fn with_kernel() -> (Scene, KernelSessionId) {
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.execute("anna", LAUNCH).unwrap();
+    let session = scene.room.state.kernels.keys().next().unwrap().clone();
+    scene.subscribe(9, &agent(), None);
+    report(&mut scene, &format!(r#"{{"ClaimKernelLaunch":{{"kernel_session":"{session}"}}}}"#));
+    report(&mut scene, &format!(r#"{{"ReportKernelStarted":{{"kernel_session":"{session}","language_info":{{}}}}}}"#));
+    (scene, session)
+}
+
+fn report(scene: &mut Scene, body: &str) {
+    let message = scene.message(body);
+    scene.execute_message(&agent(), message).unwrap();
+}
+
+/// Requests a run of cell `a`; its id and fence.
+fn run(scene: &mut Scene) -> (String, u64) {
+    let ack = scene.execute("anna", r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#).unwrap();
+    let id = ack.outcome.executions[0].clone();
+    (id.to_string(), scene.room.state.executions[&id].fence.unwrap())
+}
+
+fn of_execution(run: &(String, u64), seq: u64, report: &str) -> String {
+    let (id, fence) = run;
+    format!(r#"{{"ReportExecution":{{"execution_id":"{id}","fence":{fence},"seq":{seq},"report":{report}}}}}"#)
+}
+
+#[test]
+fn a_launch_is_work_until_somebody_claims_it_and_again_after_a_restart() {
+    let is_wanted = |scene: &Scene| scene.others.iter().any(|it| matches!(it, Output::WorkWanted { .. }));
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.execute("anna", LAUNCH).unwrap();
+    assert!(is_wanted(&scene));
+    let scene = scene.restarted(RoomConfig::default());
+    assert!(is_wanted(&scene));
+    let (scene, session) = with_kernel();
+    let settled = |it: &Output| matches!(it, Output::WorkSettled { kernel_session } if *kernel_session == session);
+    assert!(scene.others.iter().any(settled));
+    assert!(!is_wanted(&scene.restarted(RoomConfig::default())));
+}
+
+#[test]
+fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
+    let (mut scene, session) = with_kernel();
+    scene.subscribe(1, &user("anna"), None);
+    scene.feed(Input::KernelStatus { client: ClientId(1), kernel_session: session.clone(), busy: true });
+    scene.pass(100);
+    assert!(!scene.words(1).contains(&"kernels [(true, true)]".to_owned()), "only its agent may say that");
+    scene.feed(Input::KernelStatus { client: ClientId(9), kernel_session: session, busy: true });
+    scene.pass(100);
+    assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
+    run(&mut scene);
+    scene.seen(1);
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.pass(4_900);
+    assert!(scene.words(1).is_empty());
+    scene.pass(200);
+    assert_eq!(scene.words(1), ["kernels [(false, true)]"]);
+    scene.subscribe(9, &agent(), None);
+    scene.pass(100);
+    assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.pass(15 * 60_000 - 1_000);
+    assert_eq!(scene.room.state.kernels.len(), 1);
+    scene.pass(2_000);
+    assert!(scene.room.state.kernels.is_empty());
+    let lost = scene.room.state.executions.values().next().unwrap();
+    assert_eq!(lost.status, notarium_core::ExecutionStatus::Lost);
+    assert!(lost.notice.as_ref().unwrap().contains("15 minutes"));
+}
+
+#[test]
+fn a_kernel_outlives_a_restart_of_the_server_for_the_length_of_the_lease() {
+    let (scene, _) = with_kernel();
+    let mut scene = scene.restarted(RoomConfig::default());
+    scene.pass(14 * 60_000);
+    assert_eq!(scene.room.state.kernels.len(), 1);
+    scene.subscribe(9, &agent(), None);
+    scene.pass(60 * 60_000);
+    assert_eq!(scene.room.state.kernels.len(), 1);
+}
+
+#[test]
+fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
+    let (mut scene, _) = with_kernel();
+    scene.subscribe(1, &user("anna"), None);
+    let run = run(&mut scene);
+    report(&mut scene, &of_execution(&run, 1, r#"{"started":{}}"#));
+    report(&mut scene, &of_execution(&run, 2, r#"{"input_request":{"prompt":"?","password":true}}"#));
+    (scene.seen(1), scene.seen(9));
+    let answer = |value: &str| format!(r#"{{"AnswerInput":{{"execution_id":"{}","value":"{value}"}}}}"#, run.0);
+    let message = scene.named("answer", &answer("hunter2"));
+    scene.execute_message(&user("anna"), message).unwrap();
+    scene.pass(100);
+    assert!(scene.words(9).contains(&"input hunter2".to_owned()));
+    assert!(!scene.words(1).iter().any(|words| words.starts_with("input")));
+    assert!(!scene.disk.events.iter().any(|stored| stored.payload.get().contains("hunter2")));
+    // The stored digest does not depend on it, so it cannot be guessed from there.
+    let record = scene.disk.command("user:anna", &"answer".parse().unwrap()).unwrap();
+    let other = crate::queue::Queued::new(crate::ReplyTo::Nobody, user("anna"), scene.named("x", &answer("guess")), 0);
+    assert_eq!(record.digest, other.unwrap().digest);
+}
+
+#[test]
+fn an_answer_waits_for_an_agent_that_is_away() {
+    let (mut scene, _) = with_kernel();
+    let run = run(&mut scene);
+    report(&mut scene, &of_execution(&run, 1, r#"{"started":{}}"#));
+    report(&mut scene, &of_execution(&run, 2, r#"{"input_request":{"prompt":"?","password":false}}"#));
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.seen(9);
+    scene.execute("anna", &format!(r#"{{"AnswerInput":{{"execution_id":"{}","value":"42"}}}}"#, run.0)).unwrap();
+    assert!(scene.words(9).is_empty());
+    scene.subscribe(9, &agent(), None);
+    assert!(scene.words(9).contains(&"input 42".to_owned()));
+    scene.subscribe(9, &agent(), None);
+    assert!(!scene.words(9).contains(&"input 42".to_owned()), "once");
+}
+
+#[test]
+fn an_interrupt_overtakes_the_output_that_waits() {
+    let (mut scene, session) = with_kernel();
+    let run = run(&mut scene);
+    report(&mut scene, &of_execution(&run, 1, r#"{"started":{}}"#));
+    scene.is_held = true;
+    scene.send(1, &user("anna"), &edit(2, r#"[[0,"x"]]"#));
+    let output = r#"{"output":{"outputs":[{"content":{"output_type":"stream","name":"stdout","text":"flood"}}]}}"#;
+    for seq in 2..50 {
+        scene.send(9, &agent(), &of_execution(&run, seq, output));
+    }
+    scene.send(1, &user("anna"), &format!(r#"{{"InterruptKernel":{{"kernel_session":"{session}"}}}}"#));
+    while scene.release() > 0 {}
+    let types: Vec<&str> = scene.disk.events.iter().rev().take(49).map(|it| &*it.envelope.event_type).collect();
+    assert_eq!(types[48], "InterruptRequested");
+    assert!(types[..48].iter().all(|it| *it == "OutputAppended"));
+}
+
+#[test]
+fn a_stale_fence_is_refused() {
+    let (mut scene, _) = with_kernel();
+    let (id, fence) = run(&mut scene);
+    let body = of_execution(&(id, fence - 1), 1, r#"{"started":{}}"#);
+    let message = scene.message(&body);
+    assert_eq!(scene.execute_message(&agent(), message).unwrap_err().code, RejectionCode::StaleFence);
+}

@@ -1,0 +1,290 @@
+//! A room, a disk that answers at once unless it is held, and what everybody was sent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use notarium_core::{
+    Actor, AgentId, Authority, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId, Version,
+};
+use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ServerMessage, SubscribeMessage, UnconfirmedText};
+
+use crate::config::RoomConfig;
+use crate::identity::{ClientId, Identity};
+use crate::io::{AppendFailure, Input, Output, ReplyTo};
+use crate::room::Room;
+use crate::simulation::{Disk, context_notebook};
+
+pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
+pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
+pub(crate) const LAUNCH: &str = r#"{"LaunchKernel":{}}"#;
+
+pub(crate) struct Scene {
+    pub room: Room,
+    pub now: Millis,
+    pub disk: Disk,
+    /// Questions to the disk wait here while it is held.
+    pub is_held: bool,
+    pub held: Vec<Output>,
+    /// The next append ends so.
+    pub failure: Option<AppendFailure>,
+    sent: BTreeMap<ClientId, Vec<ServerMessage>>,
+    pub answers: Vec<Result<AckMessage, Rejection>>,
+    pub others: Vec<Output>,
+    /// Client lists of the frames with events.
+    pub shared: Vec<usize>,
+    commands: u64,
+}
+
+pub(crate) fn user(name: &str) -> Arc<Identity> {
+    let actor = Actor::User { id: UserId::new(name).unwrap() };
+    let (name, connection) = (name.to_owned(), format!("{name}-1"));
+    Arc::new(Identity { actor, authority: Authority::session(), name, connection })
+}
+
+pub(crate) fn with_role(name: &str, role: Role) -> Arc<Identity> {
+    let authority = Authority { ambient_role: Some(role), ..Authority::session() };
+    Arc::new(Identity { authority, ..(*user(name)).clone() })
+}
+
+pub(crate) fn without_scopes(name: &str, scopes: &[Scope]) -> Arc<Identity> {
+    let authority = Authority { ambient_role: Some(Role::Editor), scopes: scopes.iter().copied().collect() };
+    Arc::new(Identity { authority, ..(*user(name)).clone() })
+}
+
+pub(crate) fn agent() -> Arc<Identity> {
+    let actor = Actor::Agent { id: AgentId::new("gpu").unwrap() };
+    Arc::new(Identity { actor, authority: Authority::agent(), name: "gpu".into(), connection: "gpu-1".into() })
+}
+
+pub(crate) fn edit(base: Version, change: &str) -> String {
+    format!(r#"{{"EditSource":{{"cell_id":"a","base":{base},"change":{change}}}}}"#)
+}
+
+impl Scene {
+    /// A room whose notebook does not exist yet.
+    pub(crate) fn empty(config: RoomConfig) -> Self {
+        let (room, outputs) = Room::new(context_notebook(), Arc::new(config), [1; 32]);
+        let mut scene = Self {
+            room,
+            now: 1_000_000,
+            disk: Disk::default(),
+            is_held: false,
+            held: Vec::new(),
+            failure: None,
+            sent: BTreeMap::new(),
+            answers: Vec::new(),
+            others: Vec::new(),
+            shared: Vec::new(),
+            commands: 0,
+        };
+        scene.perform(outputs);
+        scene
+    }
+
+    /// Anna's notebook with the empty cell `a`, at version 2.
+    pub(crate) fn new(config: RoomConfig) -> Self {
+        let mut scene = Self::empty(config);
+        scene.execute("anna", CREATE).unwrap();
+        scene.execute("anna", INSERT).unwrap();
+        scene.others.clear();
+        scene
+    }
+
+    /// The server stops at once and starts again on the same disk.
+    pub(crate) fn restarted(self, config: RoomConfig) -> Self {
+        let mut scene = Self::empty(config);
+        scene.disk = self.disk;
+        let (room, outputs) = Room::new(context_notebook(), scene.room.config.clone(), [2; 32]);
+        scene.room = room;
+        scene.commands = self.commands + 1_000;
+        scene.perform(outputs);
+        scene
+    }
+
+    pub(crate) fn feed(&mut self, input: Input) {
+        let outputs = self.room.handle(self.now, input);
+        self.perform(outputs);
+    }
+
+    pub(crate) fn pass(&mut self, time: Millis) {
+        let end = self.now + time;
+        while let Some(at) = self.room.wake_at(self.now).filter(|at| *at <= end) {
+            self.now = at.max(self.now + 1);
+            self.feed(Input::Tick);
+        }
+        self.now = self.now.max(end);
+        self.feed(Input::Tick);
+    }
+
+    fn perform(&mut self, outputs: Vec<Output>) {
+        for output in outputs {
+            match output {
+                Output::Send { client, text } | Output::Subscribed { client, text } => self.deliver(client, &text),
+                Output::Presence { clients, text } => clients.iter().for_each(|client| self.deliver(*client, &text)),
+                Output::Events { clients, text, .. } => {
+                    self.shared.push(clients.len());
+                    clients.iter().for_each(|client| self.deliver(*client, &text));
+                }
+                Output::Answer { answer, .. } => self.answers.push(answer),
+                question @ (Output::Load { .. }
+                | Output::Append(_)
+                | Output::ReadTail { .. }
+                | Output::ReadHistory { .. }
+                | Output::FindCommands { .. }) => {
+                    if self.is_held {
+                        self.held.push(question);
+                    } else {
+                        self.answer(question);
+                    }
+                }
+                other => self.others.push(other),
+            }
+        }
+    }
+
+    fn deliver(&mut self, client: ClientId, text: &str) {
+        self.sent.entry(client).or_default().push(serde_json::from_str(text).unwrap());
+    }
+
+    fn answer(&mut self, question: Output) {
+        let input = match question {
+            Output::Load { recent_after } => Input::Loaded(Box::new(self.disk.load(recent_after).unwrap())),
+            Output::Append(append) => match self.failure.take() {
+                Some(failure) => Input::AppendFailed(failure),
+                None => self.disk.append(append).map_or_else(Input::AppendFailed, |()| Input::Appended),
+            },
+            Output::ReadTail { ticket, after, limit } => {
+                Input::Events { ticket, events: Ok(self.disk.read(after, limit)) }
+            }
+            Output::ReadHistory { ticket, queries } => {
+                Input::Events { ticket, events: Ok(self.disk.history(&queries)) }
+            }
+            Output::FindCommands { ticket, commands } => {
+                let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
+                Input::Commands { ticket, records: Ok(records) }
+            }
+            other => panic!("{other:?} is no question"),
+        };
+        self.feed(input);
+    }
+
+    /// The disk answers what waits; how many questions that were.
+    pub(crate) fn release(&mut self) -> usize {
+        let held = std::mem::take(&mut self.held);
+        let count = held.len();
+        held.into_iter().for_each(|question| self.answer(question));
+        count
+    }
+
+    // --- what people do ---
+
+    pub(crate) fn message(&mut self, body: &str) -> CommandMessage {
+        self.commands += 1;
+        self.named(&format!("command{}", self.commands), body)
+    }
+
+    pub(crate) fn named(&self, id: &str, body: &str) -> CommandMessage {
+        CommandMessage {
+            id: id.parse().unwrap(),
+            notebook: context_notebook(),
+            expected_version: None,
+            correlation_id: None,
+            body: RawJson::parse(body).unwrap(),
+        }
+    }
+
+    pub(crate) fn send(&mut self, client: u64, identity: &Arc<Identity>, body: &str) {
+        let message = self.message(body);
+        self.send_message(client, identity, message);
+    }
+
+    pub(crate) fn send_message(&mut self, client: u64, identity: &Arc<Identity>, message: CommandMessage) {
+        let reply_to = ReplyTo::Client(ClientId(client));
+        self.feed(Input::Command { reply_to, identity: identity.clone(), message });
+    }
+
+    pub(crate) fn execute(&mut self, name: &str, body: &str) -> Result<AckMessage, Rejection> {
+        let message = self.message(body);
+        self.execute_message(&user(name), message)
+    }
+
+    pub(crate) fn execute_message(
+        &mut self,
+        identity: &Arc<Identity>,
+        message: CommandMessage,
+    ) -> Result<AckMessage, Rejection> {
+        self.now += 100;
+        self.feed(Input::Command { reply_to: ReplyTo::Request(1), identity: identity.clone(), message });
+        self.answers.pop().expect("an answer")
+    }
+
+    pub(crate) fn refused(&mut self, name: &str, body: &str) -> RejectionCode {
+        self.execute(name, body).unwrap_err().code
+    }
+
+    pub(crate) fn subscribe(&mut self, client: u64, identity: &Arc<Identity>, since: Option<Version>) {
+        self.subscribe_with(client, identity, since, &[]);
+    }
+
+    pub(crate) fn subscribe_with(
+        &mut self,
+        client: u64,
+        identity: &Arc<Identity>,
+        since: Option<Version>,
+        unconfirmed: &[(&str, Version)],
+    ) {
+        let cell = |(id, base): &(&str, Version)| UnconfirmedText { cell_id: id.parse().unwrap(), base: *base };
+        let unconfirmed = unconfirmed.iter().map(cell).collect();
+        let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };
+        self.feed(Input::Subscribe { client: ClientId(client), identity: identity.clone(), message });
+    }
+
+    // --- what people see ---
+
+    /// The messages since the last call.
+    pub(crate) fn seen(&mut self, client: u64) -> Vec<ServerMessage> {
+        self.sent.remove(&ClientId(client)).unwrap_or_default()
+    }
+
+    /// The same in short words.
+    pub(crate) fn words(&mut self, client: u64) -> Vec<String> {
+        self.seen(client).iter().map(in_words).collect()
+    }
+
+    /// The same, without what is ephemeral.
+    pub(crate) fn durable(&mut self, client: u64) -> Vec<String> {
+        let is_durable = |message: &&ServerMessage| {
+            !matches!(message, ServerMessage::Presence { .. } | ServerMessage::Kernels { .. })
+        };
+        self.seen(client).iter().filter(is_durable).map(in_words).collect()
+    }
+}
+
+fn in_words(message: &ServerMessage) -> String {
+    match message {
+        ServerMessage::Subscribed(it) => {
+            let snapshot = if it.snapshot.is_some() { " with state" } else { "" };
+            format!("subscribed {}{snapshot}", it.version)
+        }
+        ServerMessage::Events(it) => format!("events {}..{}", it.from, it.from + it.events.len() as u64 - 1),
+        ServerMessage::Ack(it) => format!("ack {}", it.version),
+        ServerMessage::Reject(it) => format!("reject {:?}", it.code),
+        ServerMessage::Presence { peers, left, .. } => {
+            let peers: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+            format!("presence {peers:?} left {left:?}")
+        }
+        ServerMessage::Kernels { kernels, .. } => {
+            let kernels: Vec<_> = kernels.iter().map(|kernel| (kernel.reachable, kernel.busy)).collect();
+            format!("kernels {kernels:?}")
+        }
+        ServerMessage::Access { role, .. } => format!("access {role:?}"),
+        ServerMessage::Resync { .. } => "resync".to_owned(),
+        ServerMessage::InputValue { value, .. } => format!("input {value}"),
+        ServerMessage::Error(it) => format!("error {:?}", it.code),
+        other => format!("{other:?}"),
+    }
+}
+
+pub(crate) fn error(code: ErrorCode) -> Vec<String> {
+    vec![format!("error {code:?}")]
+}

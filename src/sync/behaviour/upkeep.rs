@@ -1,0 +1,81 @@
+//! What follows from the log, and the end of a room.
+
+use notarium_core::Version;
+
+use super::scene::{CREATE, INSERT, Scene, edit, user};
+use crate::config::RoomConfig;
+use crate::identity::ClientId;
+use crate::io::{Input, Output};
+
+fn snapshots(scene: &mut Scene) -> Vec<Version> {
+    let others = std::mem::take(&mut scene.others);
+    others
+        .iter()
+        .filter_map(|it| if let Output::WriteSnapshot { head, .. } = it { Some(head.version) } else { None })
+        .collect()
+}
+
+fn catalog_updates(scene: &mut Scene) -> usize {
+    let others = std::mem::take(&mut scene.others);
+    others.iter().filter(|it| matches!(it, Output::UpdateCatalog { .. })).count()
+}
+
+#[test]
+fn snapshots_are_written_every_so_many_events_and_at_the_end() {
+    let mut scene = Scene::new(RoomConfig { snapshot_events: 4, ..RoomConfig::default() });
+    for base in 2..9 {
+        let keep = if base == 2 { String::new() } else { format!(",{}", base - 2) };
+        scene.execute("anna", &edit(base, &format!(r#"[[0,"x"]{keep}]"#))).unwrap();
+    }
+    assert_eq!(snapshots(&mut scene), [4, 8]);
+    scene.feed(Input::ShutDown);
+    assert!(matches!(scene.others.last(), Some(Output::Unload)));
+    assert_eq!(snapshots(&mut scene), [9]);
+}
+
+#[test]
+fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
+    let mut scene = Scene::empty(RoomConfig::default());
+    scene.execute("anna", CREATE).unwrap();
+    assert_eq!(catalog_updates(&mut scene), 1);
+    scene.execute("anna", INSERT).unwrap();
+    scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
+    assert_eq!(catalog_updates(&mut scene), 0);
+    scene.pass(5_000);
+    assert_eq!(catalog_updates(&mut scene), 1);
+}
+
+#[test]
+fn an_idle_room_ends_and_one_with_a_client_does_not() {
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.subscribe(1, &user("anna"), None);
+    scene.pass(600_000);
+    assert_eq!(snapshots(&mut scene), [] as [Version; 0]);
+    scene.feed(Input::Unsubscribe { client: ClientId(1) });
+    scene.pass(59_000);
+    assert!(scene.others.is_empty());
+    scene.pass(2_000);
+    assert!(matches!(scene.others.last(), Some(Output::Unload)));
+    assert_eq!(snapshots(&mut scene), [2]);
+}
+
+#[test]
+fn an_id_that_names_nothing_is_forgotten_soon() {
+    let mut scene = Scene::empty(RoomConfig::default());
+    scene.subscribe(1, &user("anna"), None);
+    scene.pass(1_100);
+    assert!(matches!(scene.others[..], [Output::Unload]));
+}
+
+#[test]
+fn what_waits_when_the_server_stops_is_answered() {
+    let mut scene = Scene::new(RoomConfig::default());
+    scene.is_held = true;
+    scene.send(1, &user("anna"), &edit(2, r#"[[0,"x"]]"#));
+    scene.send(1, &user("anna"), &edit(2, r#"[[0,"y"]]"#));
+    scene.feed(Input::ShutDown);
+    scene.send(1, &user("anna"), &edit(2, r#"[[0,"z"]]"#));
+    while scene.release() > 0 {}
+    assert_eq!(scene.words(1), ["reject Unavailable", "ack 3", "ack 4"]);
+    assert!(matches!(scene.others.last(), Some(Output::Unload)));
+}

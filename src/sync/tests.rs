@@ -1,1 +1,0 @@
-//! What clients see of a room, one behaviour each.
