@@ -17,11 +17,13 @@ pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 #[derive(Clone, Default)]
 pub struct Agents(Arc<Mutex<State>>);
 
+/// Launches that nobody has claimed, and the kernelspec that each wants.
+type Wanted = BTreeMap<(NotebookId, KernelSessionId), String>;
+
 #[derive(Default)]
 struct State {
     agents: HashMap<ClientId, Agent>,
-    /// Launches that nobody has claimed, and the kernelspec that each wants.
-    wanted: BTreeMap<(NotebookId, KernelSessionId), String>,
+    wanted: Wanted,
 }
 
 struct Agent {
@@ -41,17 +43,18 @@ impl Agents {
     ) {
         let mut state = self.state();
         let agent = Agent { authenticated, outbox, offers };
-        for ((notebook, session), kernelspec) in &state.wanted {
-            agent.tell(notebook, session, kernelspec);
-        }
+        agent.tell_all(&state.wanted);
         state.agents.insert(client, agent);
     }
 
     /// What the agent's token covers is now something else.
     pub fn identity_changed(&self, client: ClientId, authenticated: &Authenticated) {
-        if let Some(agent) = self.state().agents.get_mut(&client) {
-            agent.authenticated = authenticated.clone();
-        }
+        let mut state = self.state();
+        let State { agents, wanted } = &mut *state;
+        let Some(agent) = agents.get_mut(&client) else { return };
+        agent.authenticated = authenticated.clone();
+        // It may cover more than before. What it has heard of already it has claimed, or lost to another.
+        agent.tell_all(wanted);
     }
 
     pub fn leave(&self, client: ClientId) {
@@ -93,6 +96,12 @@ impl Agents {
 }
 
 impl Agent {
+    fn tell_all(&self, wanted: &Wanted) {
+        for ((notebook, session), kernelspec) in wanted {
+            self.tell(notebook, session, kernelspec);
+        }
+    }
+
     /// Sends `work` if the token covers the notebook and the kernelspec is on offer.
     fn tell(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
         if !self.authenticated.may_see(notebook) || !self.offers.iter().any(|offer| offer.name == kernelspec) {

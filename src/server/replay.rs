@@ -1,14 +1,13 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
 use notarium_core::{Hash, Notebook, NotebookId, Version, apply};
-use notarium_store::{EventStore, Snapshot};
+use notarium_store::{EventStore, Snapshot, StoreError};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::problem::Problem;
+use crate::rooms::SNAPSHOT_FORMAT;
 
-/// As the rooms write it.
-const SNAPSHOT_FORMAT: u32 = 1;
 /// Events of one reading.
 const PAGE: usize = 2_000;
 /// A state unpacked.
@@ -16,8 +15,7 @@ const MAX_STATE_BYTES: usize = 1 << 30;
 
 /// The state at a version that the log has reached; a problem where that would take too many events.
 pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Result<Notebook, Problem> {
-    let snapshot = app.store.snapshot(notebook, Some(version)).await?;
-    let mut state = snapshot.as_ref().and_then(read_snapshot).unwrap_or_else(|| Notebook::new(notebook.clone()));
+    let mut state = nearest(&*app.store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
     if missing > app.limits.max_replayed_events {
         let limit = app.limits.max_replayed_events;
@@ -52,6 +50,19 @@ async fn advance(store: &dyn EventStore, state: &mut Notebook, to: Version) -> R
         tokio::task::yield_now().await;
     }
     Ok(())
+}
+
+/// The latest good snapshot that is not later than `version`, or the state before everything.
+async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Notebook, StoreError> {
+    let mut at_most = version;
+    while let Some(snapshot) = store.snapshot(notebook, Some(at_most)).await? {
+        if let Some(state) = read_snapshot(&snapshot) {
+            return Ok(state);
+        }
+        // Snapshots are disposable: an older one, or the whole log, gives the same state.
+        at_most = snapshot.version.saturating_sub(1);
+    }
+    Ok(Notebook::new(notebook.clone()))
 }
 
 fn read_snapshot(snapshot: &Snapshot) -> Option<Notebook> {

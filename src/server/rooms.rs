@@ -25,6 +25,7 @@ use clock::Clock;
 pub use notarium_sync::{ClientId, Identity, ReadState};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
+pub(crate) use stored::SNAPSHOT_FORMAT;
 use task::{Message, Task};
 
 /// What the rooms of a server have in common.

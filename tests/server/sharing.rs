@@ -108,3 +108,32 @@ async fn a_share_link_opens_one_notebook_until_it_is_revoked() {
     assert!(socket.errors.iter().any(|error| error.fatal), "{:?}", socket.errors);
     assert_eq!(guest.get("/api/notebooks/n").await.status, 401);
 }
+
+#[tokio::test]
+async fn members_of_a_workspace_list_and_read_what_is_in_it() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let http = server.http(&ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Shared"})).await.ok();
+    http.post("/api/notebooks", json!({"id": "own", "title": "Private"})).await.ok();
+    let workspace = http.post("/api/workspaces", json!({"name": "Team"})).await.ok();
+    let w = workspace["id"].as_str().unwrap_or_else(|| panic!("{workspace}"));
+    let member = format!("/api/workspaces/{w}/members/{}", bob.id);
+    assert!(http.put(&member, json!({"role": "viewer"})).await.status.is_success());
+    let placed = http.put("/api/notebooks/n/workspace", json!({"workspace": w})).await;
+    assert!(placed.status.is_success(), "{}", placed.text);
+    let theirs = server.http(&bob);
+    let listed = loop {
+        let page = theirs.get("/api/notebooks").await.ok();
+        if !page["notebooks"].as_array().unwrap().is_empty() {
+            break page;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    assert_eq!(listed["notebooks"].as_array().unwrap().len(), 1);
+    assert_eq!((&listed["notebooks"][0]["id"], &listed["notebooks"][0]["workspace"]), (&json!("n"), &json!(w)));
+    assert_eq!(theirs.get("/api/notebooks/n").await.ok()["role"], "viewer");
+    assert_eq!(theirs.get(&format!("/api/notebooks?workspace={w}")).await.ok()["notebooks"][0]["id"], "n");
+    assert_eq!(http.get("/api/notebooks?workspace=other").await.ok()["notebooks"], json!([]));
+    assert_eq!(theirs.get("/api/notebooks/own").await.refused(404), "unknown_notebook");
+}

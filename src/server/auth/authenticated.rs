@@ -63,6 +63,11 @@ impl Authenticated {
         self.covers(notebook, self.placements.workspace_of(notebook).as_ref())
     }
 
+    /// The workspace that the notebook is in.
+    pub fn workspace_of(&self, notebook: &NotebookId) -> Option<WorkspaceId> {
+        self.placements.workspace_of(notebook)
+    }
+
     fn covers(&self, notebook: &NotebookId, workspace: Option<&WorkspaceId>) -> bool {
         match &self.coverage {
             Coverage::All => true,

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use notarium_core::{
     Actor, Command, CorrelationId, Head, Millis, Notebook, NotebookId, Operation, RawJson, RawObject, Role, Scope,
-    Version, WorkspaceId,
+    Subject, Version, WorkspaceId,
 };
 use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery};
 use notarium_wire::{CommandMessage, KernelStatus};
@@ -25,6 +25,11 @@ use crate::fork;
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 use crate::replay;
+use crate::rooms::subject_key;
+
+/// Lines of the list that one request looks at, at most: rounds × lines.
+const MAX_LIST_ROUNDS: usize = 20;
+const MAX_LIST_PAGE: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -83,8 +88,8 @@ struct NotebookLine {
     cells: u64,
 }
 
-impl From<CatalogEntry> for NotebookLine {
-    fn from(entry: CatalogEntry) -> Self {
+impl NotebookLine {
+    fn new(entry: CatalogEntry, workspace: Option<WorkspaceId>) -> Self {
         Self {
             id: entry.notebook_id,
             title: entry.title,
@@ -92,7 +97,7 @@ impl From<CatalogEntry> for NotebookLine {
             archived: entry.archived,
             created_at: entry.created_at,
             updated_at: entry.updated_at,
-            workspace: entry.workspace_id,
+            workspace,
             cells: entry.cells,
         }
     }
@@ -106,31 +111,62 @@ async fn list_notebooks(
     authenticated: Authenticated,
     QueryOf(query): QueryOf<ListQuery>,
 ) -> Result<Json<NotebookPage>, Problem> {
-    let workspace_id = query.workspace.map(WorkspaceId::new).transpose();
-    let catalog = CatalogQuery {
-        subjects: subjects_of(&authenticated),
+    let workspace = query.workspace.as_ref().map(WorkspaceId::new).transpose();
+    let workspace = workspace.map_err(|error| Problem::invalid(error.to_string()))?;
+    let subjects = subjects_of(&authenticated);
+    let limit = query.limit.unwrap_or(50).clamp(1, 200);
+    let mut catalog = CatalogQuery {
+        // Who is in a workspace sees what is in it, whatever the access lists say: these are asked below.
+        subjects: if sees_by_coverage(&authenticated) { None } else { Some(subjects.clone()) },
         text: query.text.filter(|text| !text.trim().is_empty()),
         archived: Some(query.archived.unwrap_or(false)),
-        workspace_id: workspace_id.map_err(|error| Problem::invalid(error.to_string()))?,
         after: query.cursor.as_deref().map(parse_cursor).transpose()?,
-        limit: query.limit.unwrap_or(50).clamp(1, 200),
+        limit,
         ..CatalogQuery::default()
     };
-    let page = app.store.catalog(catalog).await?;
-    let seen = page.entries.into_iter().filter(|entry| authenticated.may_see(&entry.notebook_id));
-    let notebooks = seen.map(NotebookLine::from).collect();
-    Ok(Json(NotebookPage { notebooks, next: page.next.as_ref().map(print_cursor) }))
+    let mut notebooks = Vec::new();
+    for _ in 0..MAX_LIST_ROUNDS {
+        let page = app.store.catalog(catalog.clone()).await?;
+        for entry in page.entries {
+            let place = authenticated.workspace_of(&entry.notebook_id);
+            let cursor = CatalogCursor { updated_at: entry.updated_at, notebook_id: entry.notebook_id.clone() };
+            if sees(&authenticated, &subjects, &entry) && (workspace.is_none() || workspace == place) {
+                notebooks.push(NotebookLine::new(entry, place));
+            }
+            catalog.after = Some(cursor);
+            if notebooks.len() == limit {
+                return Ok(Json(NotebookPage { notebooks, next: catalog.after.as_ref().map(print_cursor) }));
+            }
+        }
+        if page.next.is_none() {
+            return Ok(Json(NotebookPage { notebooks, next: None }));
+        }
+        catalog.limit = MAX_LIST_PAGE;
+    }
+    Ok(Json(NotebookPage { notebooks, next: catalog.after.as_ref().map(print_cursor) }))
 }
 
-/// Whom the access lists name; agents see what their token covers.
-fn subjects_of(authenticated: &Authenticated) -> Option<Vec<String>> {
+/// Agents, and people in workspaces.
+fn sees_by_coverage(authenticated: &Authenticated) -> bool {
+    matches!(authenticated.actor, Actor::Agent { .. }) || !authenticated.workspaces.is_empty()
+}
+
+fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogEntry) -> bool {
+    let is_listed = entry.access.iter().any(|(subject, _)| subjects.contains(subject));
+    let is_ambient = authenticated.authority_for(&entry.notebook_id).ambient_role.is_some();
+    authenticated.may_see(&entry.notebook_id) && (is_listed || is_ambient)
+}
+
+/// Whom the access lists name.
+fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
     let own = match &authenticated.actor {
-        Actor::User { id } | Actor::Assistant { for_user: id, .. } => format!("user:{id}"),
-        Actor::Guest { share_link } => format!("share_link:{share_link}"),
-        Actor::Agent { .. } | Actor::System => return None,
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
+        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
+        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
+        Actor::System => None,
     };
-    let workspaces = authenticated.workspaces.keys().map(|id| format!("workspace:{id}"));
-    Some([own].into_iter().chain(workspaces).collect())
+    let workspaces = authenticated.workspaces.keys().map(|id| Subject::Workspace { id: id.clone() });
+    own.into_iter().chain(workspaces).map(|subject| subject_key(&subject)).collect()
 }
 
 fn print_cursor(cursor: &CatalogCursor) -> String {

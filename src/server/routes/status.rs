@@ -51,7 +51,7 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         let detail = "the server is starting or stopping: ask again in a moment";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail));
     }
-    app.store.catalog_lag(1).await?;
+    app.store.notebooks(None, 1).await?;
     Ok(alive().await)
 }
 

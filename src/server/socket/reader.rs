@@ -147,7 +147,10 @@ async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) 
             Turn::Heard(Heard::Gone) | Turn::Silent => return,
             Turn::Heard(Heard::Error(error)) => Err(error),
             Turn::Heard(Heard::Text(text)) => Box::pin(session.handle(&text, &mut follow)).await,
-            Turn::TokenChanged(Ok(authenticated)) => Ok(session.identity_changed(authenticated)),
+            Turn::TokenChanged(Ok(authenticated)) => {
+                session.identity_changed(authenticated);
+                Ok(())
+            }
             Turn::TokenChanged(Err(error)) => Err(refusal(&error)),
             Turn::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
         };
