@@ -53,7 +53,7 @@ interop: deps ## clients that we did not write
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
 	$(VENV)/bin/python tests/interop/ipynb/check.py
 
-bench: rust ## measure, and write BENCHMARKS.md
+bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
 
 clean: ## remove what was built

@@ -3,6 +3,7 @@
 
 mod idle;
 mod load;
+mod run;
 mod socket;
 
 use clap::{Parser, Subcommand};
@@ -26,6 +27,8 @@ enum Scenario {
     History(load::History),
     /// The time from connecting to a usable state.
     Open(load::Open),
+    /// Executions, from the request to the end; needs an agent.
+    Run(run::Run),
     /// Connections that only stay open; prints `ready` and waits for the end of its input.
     Idle(idle::Idle),
 }
@@ -44,6 +47,7 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Load(load) => load.run(&target).await,
         Scenario::History(history) => history.run(&target).await,
         Scenario::Open(open) => open.run(&target).await,
+        Scenario::Run(run) => run.run(&target).await,
         Scenario::Idle(idle) => idle.run(&target).await,
     }
 }
