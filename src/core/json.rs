@@ -33,6 +33,33 @@ impl From<Box<RawValue>> for RawJson {
     }
 }
 
+/// Reads a value without the blanks between its parts: what enters the log stands on one line, wherever it travels.
+pub(crate) fn compact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
+    let raw = Box::<RawValue>::deserialize(deserializer)?;
+    match without_blanks(raw.get()) {
+        Some(text) => RawValue::from_string(text).map(RawJson::from).map_err(serde::de::Error::custom),
+        None => Ok(raw.into()),
+    }
+}
+
+/// `None` where there are none. The text is JSON already: only strings may hold what looks like a blank.
+fn without_blanks(text: &str) -> Option<String> {
+    let (mut in_string, mut escaped) = (false, false);
+    let mut is_blank = |byte: u8| {
+        match (in_string, escaped, byte) {
+            (true, true, _) => escaped = false,
+            (true, false, b'\\') => escaped = true,
+            (_, _, b'"') => in_string = !in_string,
+            _ => {}
+        }
+        !in_string && byte.is_ascii_whitespace()
+    };
+    let first = text.bytes().position(&mut is_blank)?;
+    let mut kept = text.as_bytes()[..first].to_vec();
+    kept.extend(text.bytes().skip(first + 1).filter(|byte| !is_blank(*byte)));
+    String::from_utf8(kept).ok()
+}
+
 impl PartialEq for RawJson {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
@@ -93,7 +120,7 @@ impl Default for RawObject {
 
 impl<'de> Deserialize<'de> for RawObject {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let raw = RawJson::deserialize(deserializer)?;
+        let raw = compact(deserializer)?;
         if raw.get().starts_with('{') { Ok(Self(raw)) } else { Err(serde::de::Error::custom("expected a JSON object")) }
     }
 }
@@ -104,5 +131,22 @@ impl JsonSchema for RawObject {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         schemars::json_schema!({ "type": "object" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_between_the_parts_go_and_those_in_strings_stay() {
+        let object = RawObject::parse("{ \"a b\" :\n[1,\t\"c \\\" \\\\\" , {} ] }").expect("an object");
+        assert_eq!(object.get(), "{\"a b\":[1,\"c \\\" \\\\\",{}]}");
+        assert!(RawObject::parse("{ }").expect("an object").is_empty());
+    }
+
+    #[test]
+    fn a_compact_value_is_kept_as_it_is() {
+        assert_eq!(without_blanks("{\"big\":12345678901234567890.10,\"a b\":\" \"}"), None);
     }
 }

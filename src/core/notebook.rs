@@ -128,6 +128,7 @@ pub struct BlobPart {
 #[serde(deny_unknown_fields)]
 pub struct Output {
     /// An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`.
+    #[serde(deserialize_with = "crate::json::compact")]
     pub content: RawJson,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobPart>,
