@@ -175,3 +175,52 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
     assert_eq!(fresh.catalog(Default::default()).await.unwrap().entries[0].title, "T");
     assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
 }
+
+#[tokio::test]
+async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
+    let (sender, _work) = mpsc::unbounded_channel();
+    let config = RoomsConfig { max_inbox_bytes: 1, ..RoomsConfig::default() };
+    let rooms = Rooms::new(Arc::new(Memory::default()), config, sender);
+    let room = rooms.open(&id());
+    room.execute(anna(), command("create", CREATE)).await.unwrap();
+    let (outbox, mut receiver) = Outbox::new(1_000);
+    let floods = (0..4).map(|client| {
+        let (room, outbox) = (room.clone(), outbox.clone());
+        tokio::spawn(async move {
+            for number in 0..50 {
+                let insert = r#"{"InsertCell":{"cell_type":"code"}}"#;
+                let command = command(&format!("c{client}-{number}"), insert);
+                room.command(ClientId(client), anna(), outbox.clone(), command).await;
+            }
+        })
+    });
+    let floods: Vec<_> = floods.collect();
+    // What stops things does not wait behind them.
+    room.execute(anna(), command("stop", r#"{"StopAll":{}}"#)).await.unwrap();
+    for flood in floods {
+        flood.await.unwrap();
+    }
+    let mut acks = 0;
+    while acks < 200 {
+        acks += messages(&mut receiver).await.iter().filter_map(is_ack).count();
+    }
+    assert_eq!(room.read(anna()).await.unwrap().notebook.cells.len(), 200);
+    rooms.shut_down().await;
+}
+
+#[tokio::test]
+async fn a_restart_opens_the_notebooks_that_wait_for_a_kernel() {
+    let bench = bench(RoomConfig::default());
+    let room = bench.rooms.open(&id());
+    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.execute(anna(), command("2", r#"{"LaunchKernel":{}}"#)).await.unwrap();
+    let idle: NotebookId = "idle".parse().unwrap();
+    let create = CommandMessage { notebook: idle.clone(), ..command("3", CREATE) };
+    bench.rooms.open(&idle).execute(anna(), create).await.unwrap();
+    bench.rooms.shut_down().await;
+    let (sender, mut work) = mpsc::unbounded_channel();
+    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+    assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
+    assert_eq!(rooms.open_those_with_work().await.unwrap(), 1);
+    assert!(matches!(work.recv().await, Some(WorkNotice::Wanted { notebook, .. }) if notebook == id()));
+}

@@ -102,7 +102,8 @@ fn a_slow_client_is_caught_up_and_the_others_notice_nothing() {
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &anna, None);
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
-    (scene.seen(1), scene.seen(2));
+    scene.seen(1);
+    scene.seen(2);
     scene.feed(Input::Lagging { client: ClientId(1), from: 3 });
     scene.execute("anna", &edit(3, r#"[[0,"x"],1]"#)).unwrap();
     assert!(scene.durable(1).is_empty());
@@ -120,7 +121,8 @@ fn events_of_a_busy_notebook_share_frames_and_senders_do_not_wait() {
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &anna, None);
     scene.pass(1_000);
-    (scene.seen(1), scene.seen(2));
+    scene.seen(1);
+    scene.seen(2);
     for base in 2..6 {
         let keep = if base == 2 { String::new() } else { format!(",{}", base - 2) };
         scene.send(1, &anna, &edit(base, &format!(r#"[[0,"x"]{keep}]"#)));
@@ -191,7 +193,8 @@ fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
     scene.subscribe(1, &user("bob"), None);
     scene.subscribe(2, &with_role("carl", Role::Viewer), None);
     scene.pass(1_000);
-    (scene.seen(1), scene.seen(2));
+    scene.seen(1);
+    scene.seen(2);
     scene.pass(60_000);
     assert_eq!(scene.durable(1), ["access None"]);
     scene.feed(Input::IdentityChanged { client: ClientId(2), identity: user("carl") });

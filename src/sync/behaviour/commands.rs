@@ -17,7 +17,8 @@ fn nothing_is_shown_or_acked_before_it_is_on_disk() {
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &bob, None);
     scene.pass(1_000);
-    (scene.seen(1), scene.seen(2));
+    scene.seen(1);
+    scene.seen(2);
     scene.is_held = true;
     scene.send(1, &anna, &edit(2, r#"[[0,"x"]]"#));
     // One who comes meanwhile waits too.

@@ -97,7 +97,8 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     let run = run(&mut scene);
     report(&mut scene, &of_execution(&run, 1, r#"{"started":{}}"#));
     report(&mut scene, &of_execution(&run, 2, r#"{"input_request":{"prompt":"?","password":true}}"#));
-    (scene.seen(1), scene.seen(9));
+    scene.seen(1);
+    scene.seen(9);
     let answer = |value: &str| format!(r#"{{"AnswerInput":{{"execution_id":"{}","value":"{value}"}}}}"#, run.0);
     let message = scene.named("answer", &answer("hunter2"));
     scene.execute_message(&user("anna"), message).unwrap();
