@@ -1,6 +1,19 @@
 //! The server: HTTP, sockets, accounts, one task per open notebook, read models.
 //!
-//! Only this crate knows HTTP.
+//! Purpose: [`Server::start`] opens the data, serves REST, WebSocket and server-sent events, brings waiting kernels and
+//! runtime agents together, and resumes what was under way; [`RunningServer::shut_down`] ends it in good order.
+//!
+//! Invariants:
+//! - Every route has a guard ([`guard::GuardedRouter`] is the only way to add one), every error is a problem, and every
+//!   wrong message gets an answer that says what to do.
+//! - A token is never read from a URL. What somebody may do is asked at each operation; a revocation acts on live
+//!   connections.
+//! - What a connection can make the server keep is bounded; a slow reader is caught up from the log or cut, and slows
+//!   nobody.
+//! - A blob that an event names lies on disk, under the notebook, with the hash that names it.
+//!
+//! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do),
+//! and only it knows HTTP.
 
 mod agents;
 mod app;

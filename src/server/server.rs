@@ -113,7 +113,11 @@ impl Server {
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
         let serving = tokio::spawn(serve(listener, router, app.stopping.clone()));
-        resume(&app).await?;
+        if let Err(error) = resume(&app).await {
+            app.stopping.cancel();
+            work.abort();
+            return Err(error.into());
+        }
         tracing::info!(address = %local_addr, "the server is ready");
         Ok(RunningServer { local_addr, owner_token, app, storage, serving, work })
     }

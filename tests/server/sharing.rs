@@ -123,13 +123,7 @@ async fn members_of_a_workspace_list_and_read_what_is_in_it() {
     let placed = http.put("/api/notebooks/n/workspace", json!({"workspace": w})).await;
     assert!(placed.status.is_success(), "{}", placed.text);
     let theirs = server.http(&bob);
-    let listed = loop {
-        let page = theirs.get("/api/notebooks").await.ok();
-        if !page["notebooks"].as_array().unwrap().is_empty() {
-            break page;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-    };
+    let listed = theirs.until("/api/notebooks", |page| page["notebooks"] != json!([])).await;
     assert_eq!(listed["notebooks"].as_array().unwrap().len(), 1);
     assert_eq!((&listed["notebooks"][0]["id"], &listed["notebooks"][0]["workspace"]), (&json!("n"), &json!(w)));
     assert_eq!(theirs.get("/api/notebooks/n").await.ok()["role"], "viewer");

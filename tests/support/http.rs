@@ -3,6 +3,8 @@
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
+use super::PATIENCE;
+
 /// Speaks to the REST interface with one token.
 #[derive(Clone)]
 pub struct Http {
@@ -88,6 +90,20 @@ impl Http {
 
     pub async fn patch(&self, path: &str, body: Value) -> Answer {
         self.send(self.request(Method::PATCH, path).json(&body)).await
+    }
+
+    /// Asks again until the answer is what a projection will show once it has followed the log.
+    pub async fn until(&self, path: &str, shows: impl Fn(&Value) -> bool) -> Value {
+        let asking = async {
+            loop {
+                let answer = self.get(path).await.ok();
+                if shows(&answer) {
+                    return answer;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, asking).await.unwrap_or_else(|_| panic!("{path} never shows it"))
     }
 
     /// A new notebook with one code cell of this source; returns the ids of both.
