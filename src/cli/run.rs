@@ -14,7 +14,7 @@ use notarium_wire::ipynb::{self, Document};
 use reqwest::Method;
 use serde::Deserialize;
 
-use super::agent::PROGRAM;
+use super::agent::{KernelArgs, PROGRAM};
 use super::client::Client;
 use super::follow::{Follower, News};
 use super::parameters::{self, Parameter, has_tag};
@@ -50,12 +50,8 @@ pub struct RunArgs {
     /// Interrupt a cell after so many seconds.
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
-    #[arg(long = "kernel-path", value_name = "DIR")]
-    kernel_paths: Vec<PathBuf>,
-    /// Folder in which the kernel begins.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    working_dir: PathBuf,
+    #[command(flatten)]
+    kernels: KernelArgs,
     /// Run on the known server (--server, or the one of `login`) instead of one inside this program; the notebook stays there.
     #[arg(long)]
     on_server: bool,
@@ -77,9 +73,9 @@ pub async fn run(args: RunArgs, context: &Context) -> Ended {
         prepare(&mut document, &args, "python")?;
         return execute(&args, &document, &client, options, None).await;
     }
-    let (kernelspec, language, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernel_paths).await?;
+    let (kernelspec, language, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths).await?;
     prepare(&mut document, &args, &language)?;
-    let embedded = Embedded::start(paths, args.working_dir.clone()).await?;
+    let embedded = Embedded::start(&args.kernels, paths).await?;
     let options = embedded.connect_options(PROGRAM);
     let ended = execute(&args, &document, &embedded.client, options, Some(kernelspec)).await;
     let stopped = embedded.stop().await;

@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use notarium_agent::agent::AgentOptions;
 use notarium_agent::connection::ConnectOptions;
-use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::kernelspecs::{Discovery, Kernelspec, discover};
-use notarium_agent::session::SessionLimits;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::ipynb::Document;
 use serde::Deserialize;
 
-use crate::cli::agent::{LocalAgent, PROGRAM};
+use crate::cli::agent::{KernelArgs, LocalAgent, PROGRAM};
 use crate::cli::client::Client;
 use crate::cli::up::{self, Keys};
 use crate::cli::{Ended, Failure};
@@ -26,15 +23,14 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    pub async fn start(kernel_paths: Vec<PathBuf>, working_dir: PathBuf) -> Result<Self, Failure> {
+    pub async fn start(kernels: &KernelArgs, kernel_paths: Vec<PathBuf>) -> Result<Self, Failure> {
         let folder = TemporaryFolder::create()?;
         let server = Server::start(ServerConfig::in_folder(&folder.0)).await;
         let server = server.map_err(|error| Failure::failed(error.to_string()))?;
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
         let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-        let launch = LaunchOptions { working_dir, ..LaunchOptions::default() };
-        let agent = LocalAgent::start(AgentOptions { connect, kernel_paths, launch, limits: SessionLimits::default() });
+        let agent = LocalAgent::start(kernels.options(connect, kernel_paths));
         Ok(Self { server, agent, keys, folder, client })
     }
 
