@@ -1,0 +1,153 @@
+//! The built binary, end to end: server and agent as processes, with real ipykernel kernels, killed and restarted.
+//!
+//! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
+
+mod processes;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use notarium_core::{Command, ExecutionStatus};
+use processes::{Fixture, PATIENCE, environment, fixture_notebook, notarium};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_server_comes_back_and_the_kernel_has_lost_nothing() {
+    let mut fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = ada.run("x = 42").await;
+    assert_eq!(ada.until_over(&id).await.status, ExecutionStatus::Ok);
+    let id = ada.run("import time\nfor i in range(60):\n    print(i, flush=True)\n    time.sleep(0.05)").await;
+    ada.until("the first output", |state| state.executions.get(&id).is_some_and(|run| !run.outputs.is_empty())).await;
+    for _ in 0..2 {
+        fixture.kill_server();
+        fixture.restart_server().await;
+        ada.until_connected().await;
+    }
+    let run = ada.until_over(&id).await;
+    assert_eq!(run.status, ExecutionStatus::Ok, "{:?}", run.notice);
+    let expected: String = (0..60).map(|i| format!("{i}\n")).collect();
+    assert_eq!(run.text, expected, "every line once, in order");
+    let id = ada.run("print(x)").await;
+    assert_eq!(ada.until_over(&id).await.text, "42\n");
+    agent.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_agent_leaves_no_kernel_and_its_run_is_lost_when_it_comes_back() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = ada.run("import os; print(os.getpid())").await;
+    let kernel = ada.until_over(&id).await.text.trim().to_owned();
+    let running = ada.run("import time; print('on', flush=True); time.sleep(600)").await;
+    ada.until("the start", |state| state.executions.get(&running).is_some_and(|run| !run.outputs.is_empty())).await;
+    agent.kill();
+    ada.until_unreachable().await;
+    let proc = format!("/proc/{kernel}");
+    let deadline = Instant::now() + PATIENCE;
+    while Path::new(&proc).exists() && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(!Path::new(&proc).exists(), "the kernel outlived its agent");
+    let mut again = fixture.agent().await;
+    let run = ada.until_over(&running).await;
+    assert_eq!(run.status, ExecutionStatus::Lost);
+    assert!(run.notice.is_some());
+    let id = ada.run("print('a new kernel')").await;
+    assert_eq!(ada.until_over(&id).await.text, "a new kernel\n");
+    again.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let flood = ada.run("i = 0\nwhile True:\n    print('line', i)\n    i += 1").await;
+    ada.until("the flood", |state| state.executions.get(&flood).is_some_and(|run| run.outputs.len() > 3)).await;
+    let asked = Instant::now();
+    ada.command(Command::CancelExecution { execution_id: flood.clone() }).await;
+    let run = ada.until_over(&flood).await;
+    println!("interrupt to the end of the run, its output delivered: {:?}", asked.elapsed());
+    assert_eq!(run.status, ExecutionStatus::Cancelled);
+
+    let id = ada.run("name = input('who? '); print('hello', name)").await;
+    ada.until("the question", |state| state.executions.get(&id).is_some_and(|run| run.pending_input.is_some())).await;
+    ada.command(Command::AnswerInput { execution_id: id.clone(), value: "bob".into() }).await;
+    assert_eq!(ada.until_over(&id).await.text, "hello bob\n");
+
+    let id = ada.run("from getpass import getpass; p = getpass('secret? '); print(len(p))").await;
+    ada.until("the question", |state| state.executions.get(&id).is_some_and(|run| run.pending_input.is_some())).await;
+    ada.command(Command::AnswerInput { execution_id: id.clone(), value: "abcd".into() }).await;
+    assert_eq!(ada.until_over(&id).await.text, "4\n");
+
+    let id = ada.run("import os, signal; print('bye', flush=True); os.kill(os.getpid(), signal.SIGKILL)").await;
+    let run = ada.until_over(&id).await;
+    assert_eq!((run.status, run.text.as_str()), (ExecutionStatus::Lost, "bye\n"));
+    assert!(run.notice.unwrap().contains("SIGKILL"));
+    agent.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn up_is_one_process_tree_that_ends_cleanly() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let mut up = notarium(folder.path());
+    up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("data"));
+    up.arg("--kernel-path").arg(environment());
+    let mut up = processes::Process::start(up);
+    let url = up.line_with("Notarium is up: ").await;
+    let token = up.line_with("Token: ").await;
+    let mut ada = processes::Visitor::enter(&url, &token).await;
+    let id = ada.run("import os; print(os.getpid())").await;
+    let kernel = ada.until_over(&id).await.text.trim().to_owned();
+    // What `up` has stored is enough for the next command.
+    let ls = notarium(folder.path()).arg("ls").output().unwrap();
+    assert!(ls.status.success(), "{}", String::from_utf8_lossy(&ls.stderr));
+    assert_eq!(up.stop(), Some(0));
+    assert!(!Path::new(&format!("/proc/{kernel}")).exists(), "the kernel outlived up");
+}
+
+#[test]
+fn a_headless_run_writes_its_file_and_says_what_failed() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let cells = ["alpha = 1", "print('alpha is', alpha)", "1/0", "print('never')"];
+    let file = fixture_notebook(folder.path(), &cells, Some(0));
+    let run = |arguments: &[&str]| {
+        let mut command = notarium(folder.path());
+        command.arg("run").arg(&file).args(arguments).arg("--kernel-path").arg(environment());
+        command.output().unwrap()
+    };
+    let failed = run(&["-p", "alpha=0.5", "-o", "out.ipynb"]);
+    assert_eq!(failed.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert!(said.contains("ZeroDivisionError: division by zero") && !said.contains('\u{1b}'), "{said}");
+    let written: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("out.ipynb")).unwrap()).unwrap();
+    let cells = written["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 5);
+    assert_eq!(cells[1]["source"], serde_json::json!(["# Parameters\n", "alpha = 0.5\n"]));
+    assert_eq!(cells[2]["outputs"][0]["text"], serde_json::json!(["alpha is 0.5\n"]));
+    assert_eq!(cells[3]["outputs"][0]["ename"], "ZeroDivisionError");
+    assert_eq!(cells[4]["outputs"], serde_json::json!([]), "what follows an error is not run");
+
+    let went_on = run(&["--allow-errors", "-o", "all.ipynb"]);
+    assert_eq!(went_on.status.code(), Some(0), "{}", String::from_utf8_lossy(&went_on.stderr));
+    let written = std::fs::read_to_string(folder.path().join("all.ipynb")).unwrap();
+    assert!(written.contains("never\\n"));
+}
+
+#[test]
+fn wrong_use_and_no_server_have_their_exit_codes() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let run = |arguments: &[&str]| {
+        let output = notarium(folder.path()).args(arguments).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    assert_eq!(run(&["run"]).0, Some(2));
+    assert_eq!(run(&["run", "x.ipynb", "-p", "1a=2"]).0, Some(2));
+    let (code, said) = run(&["agent", "--server", "http://127.0.0.1:1"]);
+    assert!(code.is_some_and(|code| code > 1) && said.contains("token"), "{code:?} {said}");
+    let (code, said) = run(&["run", "missing.ipynb"]);
+    assert!(code == Some(1) && said.contains("missing.ipynb"), "{code:?} {said}");
+}

@@ -1,0 +1,274 @@
+//! Processes of the built binary, and a person who takes part over the socket.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as ProcessCommand, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
+use notarium_core::{
+    Command, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, Notebook, NotebookId, Outcome, RawObject,
+    Recorded,
+};
+use notarium_wire::ServerMessage;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+/// How long a test waits for something that must come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The virtual environment with ipykernel.
+pub fn environment() -> PathBuf {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");
+    let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map_or(default, PathBuf::from);
+    assert!(python.exists(), "{} is missing: `make test` makes it, or set NOTARIUM_TEST_PYTHON", python.display());
+    python.parent().unwrap().parent().unwrap().to_owned()
+}
+
+/// The binary, away from the configuration of whoever runs the tests.
+pub fn notarium(home: &Path) -> ProcessCommand {
+    let mut command = ProcessCommand::new(env!("CARGO_BIN_EXE_notarium"));
+    for variable in ["NOTARIUM_SERVER", "NOTARIUM_TOKEN", "NOTARIUM_DATA", "NOTARIUM_CONFIG", "XDG_CONFIG_HOME"] {
+        command.env_remove(variable);
+    }
+    command.env("HOME", home).current_dir(home);
+    command
+}
+
+/// A notebook file of code cells; one of them may be tagged `parameters`.
+pub fn fixture_notebook(folder: &Path, sources: &[&str], parameters: Option<usize>) -> PathBuf {
+    let cell = |(index, source): (usize, &&str)| {
+        let metadata = if parameters == Some(index) { json!({"tags": ["parameters"]}) } else { json!({}) };
+        json!({"cell_type": "code", "id": format!("c{index}"), "metadata": metadata, "source": source,
+               "outputs": [], "execution_count": null})
+    };
+    let cells: Vec<Value> = sources.iter().enumerate().map(cell).collect();
+    let notebook = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells});
+    let path = folder.join("fixture.ipynb");
+    std::fs::write(&path, notebook.to_string()).unwrap();
+    path
+}
+
+/// A running process; killed when dropped.
+pub struct Process {
+    child: Child,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Process {
+    pub fn start(mut command: ProcessCommand) -> Self {
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, lines) = mpsc::channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// What follows `beginning` on the next line that has it.
+    pub async fn line_with(&mut self, beginning: &str) -> String {
+        loop {
+            let line = tokio::task::block_in_place(|| self.lines.recv_timeout(PATIENCE));
+            let line = line.unwrap_or_else(|_| panic!("no line '{beginning}…' came"));
+            if let Some((_, rest)) = line.split_once(beginning) {
+                return rest.to_owned();
+            }
+        }
+    }
+
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// SIGTERM, and the exit code.
+    pub fn stop(&mut self) -> Option<i32> {
+        let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(id, Signal::TERM).unwrap();
+        self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A server on a folder, its owner, and the tokens of both sides.
+pub struct Fixture {
+    folder: tempfile::TempDir,
+    server: Process,
+    url: String,
+    session: String,
+    agent_token: String,
+}
+
+impl Fixture {
+    pub async fn start() -> Self {
+        notarium_agent::connection::install_tls_provider();
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        let mut server = serve(folder.path(), "127.0.0.1:0");
+        let url = server.line_with(" on ").await;
+        server.line_with("Nobody has signed in").await;
+        let owner = server.line_with("").await;
+        let http = reqwest::Client::new();
+        let session = post(&http, &format!("{url}/api/session"), "", json!({"token": owner, "label": "test"})).await;
+        let agent_token = post(&http, &format!("{url}/api/agents"), &session, json!({"name": "test"})).await;
+        Self { folder, server, url, session, agent_token }
+    }
+
+    pub fn kill_server(&mut self) {
+        self.server.kill();
+    }
+
+    /// On the same folder and port.
+    pub async fn restart_server(&mut self) {
+        self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap());
+        self.server.line_with(" on ").await;
+    }
+
+    pub async fn agent(&self) -> Process {
+        let mut command = notarium(self.folder.path());
+        command.args(["agent", "--server", &self.url, "--kernel-path"]).arg(environment());
+        command.env("NOTARIUM_TOKEN", &self.agent_token);
+        Process::start(command)
+    }
+
+    pub async fn person(&self) -> Visitor {
+        Visitor::enter(&self.url, &self.session).await
+    }
+}
+
+fn serve(folder: &Path, listen: &str) -> Process {
+    let mut command = notarium(folder);
+    command.args(["serve", "--listen", listen, "--data"]).arg(folder.join("data"));
+    Process::start(command)
+}
+
+async fn post(http: &reqwest::Client, address: &str, token: &str, body: Value) -> String {
+    let answer = http.post(address).bearer_auth(token).json(&body).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    answer["token"].as_str().unwrap_or_else(|| panic!("{address}: {answer}")).to_owned()
+}
+
+/// A run, as its events tell it.
+pub struct Told {
+    pub status: ExecutionStatus,
+    pub text: String,
+    pub notice: Option<String>,
+}
+
+/// A person in a notebook of her own.
+pub struct Visitor {
+    connection: Connection,
+    sender: CommandSender,
+    notebook: NotebookId,
+    events: Vec<Recorded>,
+    unreachable: bool,
+    connections: usize,
+    url: String,
+    token: String,
+}
+
+impl Visitor {
+    pub async fn enter(url: &str, token: &str) -> Self {
+        notarium_agent::connection::install_tls_provider();
+        let options = ConnectOptions::new(url, token, "test");
+        let (mut connection, _) = Connection::open(options).await.unwrap();
+        let (sender, notebook): (_, NotebookId) = (connection.sender(), ulid::Ulid::generate().into());
+        let create = Command::CreateNotebook { title: "N".into(), metadata: RawObject::default() };
+        sender.command(&notebook, &create).await.unwrap();
+        connection.subscribe(&notebook);
+        let (url, token) = (url.to_owned(), token.to_owned());
+        let mut visitor =
+            Self { connection, sender, notebook, events: vec![], unreachable: false, connections: 1, url, token };
+        visitor.until("the notebook", |state| state.version > 0).await;
+        visitor
+    }
+
+    pub async fn command(&self, command: Command) -> Outcome {
+        self.sender.command(&self.notebook, &command).await.unwrap().outcome
+    }
+
+    pub async fn run(&mut self, source: &str) -> ExecutionId {
+        let target = ExecutionTarget::Scratch { source: source.into(), purpose: "test".into() };
+        let request = Command::RequestExecution {
+            execution_id: None,
+            target,
+            kernel_session: None,
+            timeout_ms: None,
+            stop_on_error: false,
+        };
+        let id = self.command(request).await.executions[0].clone();
+        self.until("the request", |state| state.executions.contains_key(&id)).await;
+        id
+    }
+
+    /// Waits until the state is so.
+    pub async fn until(&mut self, what: &str, is_so: impl Fn(&Notebook) -> bool) {
+        let waiting = async {
+            while !self.connection.replica(&self.notebook).is_some_and(&is_so) {
+                self.step().await;
+            }
+        };
+        if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+            let state = self.connection.replica(&self.notebook);
+            panic!("{what} did not come; executions: {:#?}", state.map(|state| &state.executions));
+        }
+    }
+
+    pub async fn until_connected(&mut self) {
+        let before = self.connections;
+        while self.connections == before {
+            tokio::time::timeout(PATIENCE, self.step()).await.expect("no reconnect came");
+        }
+    }
+
+    pub async fn until_unreachable(&mut self) {
+        while !self.unreachable {
+            tokio::time::timeout(PATIENCE, self.step()).await.expect("the kernel stayed reachable");
+        }
+    }
+
+    async fn step(&mut self) {
+        match self.connection.next().await {
+            ConnectionEvent::Failed(cause) => panic!("{cause}"),
+            ConnectionEvent::Connected(_) => self.connections += 1,
+            ConnectionEvent::Events { recorded, .. } => self.events.extend(recorded),
+            ConnectionEvent::Message(ServerMessage::Kernels { kernels, .. }) => {
+                self.unreachable |= kernels.iter().any(|kernel| !kernel.reachable);
+            }
+            _ => {}
+        }
+    }
+
+    /// The run's end, from the server's record.
+    pub async fn until_over(&mut self, id: &ExecutionId) -> Told {
+        self.until("the end of the run", |state| !state.executions.contains_key(id)).await;
+        let run = self.record(id).await;
+        let text = run.outputs.iter().map(text_of).collect();
+        Told { status: run.status, text, notice: run.notice }
+    }
+
+    /// Versions must be gapless: `Execution::replay` gets them as they are in the log.
+    async fn record(&self, id: &ExecutionId) -> Execution {
+        let address = format!("{}/api/notebooks/{}/events", self.url, self.notebook);
+        let request = reqwest::Client::new().get(address).bearer_auth(&self.token);
+        let lines = request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap();
+        let stored: Vec<notarium_core::Stored> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        notarium_core::verify_chain(notarium_core::Head::START, &stored).unwrap();
+        let recorded: Vec<Recorded> = stored.iter().map(|stored| stored.typed().unwrap()).collect();
+        Execution::replay(recorded.iter().filter(|recorded| recorded.event.execution_id() == Some(id))).unwrap()
+    }
+}
+
+fn text_of(output: &notarium_core::Output) -> String {
+    let content: Value = serde_json::from_str(output.content.get()).unwrap();
+    content["text"].as_str().unwrap_or_default().to_owned()
+}
