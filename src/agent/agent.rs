@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use notarium_core::{Actor, Command, KernelSessionId, NotebookId, Version};
+use notarium_core::{Actor, AgentId, Command, KernelSessionId, NotebookId, Version};
 use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
 use tokio::sync::mpsc;
 
@@ -14,6 +14,7 @@ use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOption
 use crate::host::{self, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
 use crate::kernelspecs::{Discovery, discover};
+use crate::ledger::{Ledger, Orphans};
 use crate::reporter::Reporter;
 use crate::roster::{Act, Roster};
 use crate::session::{Input, SessionLimits};
@@ -29,6 +30,8 @@ pub struct AgentOptions {
     pub kernel_paths: Vec<PathBuf>,
     pub launch: LaunchOptions,
     pub limits: SessionLimits,
+    /// Where the list of live kernels is kept, so that the next process can tell their end if this one is killed.
+    pub state_dir: Option<PathBuf>,
 }
 
 /// Why an agent ended, other than because it was asked to.
@@ -81,6 +84,8 @@ struct Agent {
     sender: CommandSender,
     uploader: BlobUploader,
     roster: Roster,
+    /// Once it is known who we are.
+    ledger: Option<Ledger>,
     hosts: BTreeMap<KernelSessionId, HostHandle>,
     over: mpsc::UnboundedSender<KernelSessionId>,
     over_receiver: mpsc::UnboundedReceiver<KernelSessionId>,
@@ -105,6 +110,7 @@ impl Agent {
         let (claims, claims_receiver) = mpsc::unbounded_channel();
         let roster = Roster::default();
         let hosts = BTreeMap::new();
+        let ledger = None;
         Ok(Self {
             options,
             specs,
@@ -112,6 +118,7 @@ impl Agent {
             sender,
             uploader,
             roster,
+            ledger,
             hosts,
             over,
             over_receiver,
@@ -138,10 +145,20 @@ impl Agent {
     fn connected(&mut self, welcome: WelcomeMessage, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.tell_all(|| Input::Online(true));
+        self.open_ledger(&id);
         let acts = self.roster.connected(id);
         self.act_all(acts);
         news(AgentNews::Connected { server: welcome.server });
         Ok(())
+    }
+
+    fn open_ledger(&mut self, agent: &AgentId) {
+        let Some(folder) = self.options.state_dir.as_ref().filter(|_| self.ledger.is_none()) else { return };
+        let ledger = Ledger::new(folder, agent.clone());
+        for orphans in ledger.orphans() {
+            tokio::spawn(tell_ends(self.sender.clone(), orphans));
+        }
+        self.ledger = Some(ledger);
     }
 
     fn updated(&mut self, notebook: &NotebookId, events: &[notarium_core::Recorded]) {
@@ -185,7 +202,7 @@ impl Agent {
     }
 
     fn over(&mut self, id: &KernelSessionId) {
-        self.hosts.remove(id);
+        self.forget(id);
         let notebook = self.roster.notebook_of(id);
         let acts = self.roster.over(id, notebook.and_then(|notebook| self.connection.replica(&notebook)));
         self.act_all(acts);
@@ -231,6 +248,9 @@ impl Agent {
     fn start(&mut self, notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: &str) {
         let (sender, uploader) = (self.sender.clone(), self.uploader.clone());
         let reporter = Reporter { notebook: notebook.clone(), sender: sender.clone(), uploader };
+        if let Some(ledger) = &mut self.ledger {
+            ledger.add(kernel_session.clone(), notebook.clone());
+        }
         let host = host::start(HostOptions {
             notebook,
             kernel_session: kernel_session.clone(),
@@ -242,6 +262,13 @@ impl Agent {
             over: self.over.clone(),
         });
         self.hosts.insert(kernel_session, host);
+    }
+
+    fn forget(&mut self, id: &KernelSessionId) {
+        self.hosts.remove(id);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.remove(id);
+        }
     }
 
     fn tell_all(&self, input: impl Fn() -> Input) {
@@ -256,7 +283,7 @@ impl Agent {
         let all_over = async {
             while !self.hosts.is_empty() {
                 tokio::select! {
-                    Some(id) = self.over_receiver.recv() => { self.hosts.remove(&id); }
+                    Some(id) = self.over_receiver.recv() => self.forget(&id),
                     event = self.connection.next() => if let ConnectionEvent::Failed(_) = event { return },
                 }
             }
@@ -265,6 +292,19 @@ impl Agent {
             tracing::warn!("some kernels did not end in time; they are killed with this process");
         }
     }
+}
+
+/// The kernels of a process that was killed have gone with it.
+async fn tell_ends(sender: CommandSender, orphans: Orphans) {
+    let cause = "its runtime agent was killed";
+    for (kernel_session, notebook) in &orphans.sessions {
+        let ended = Command::ReportKernelEnded { kernel_session: kernel_session.clone(), cause: cause.to_owned() };
+        if let Err(CommandError::Connection(error)) = sender.command(notebook, &ended).await {
+            tracing::debug!(%error, "the end of a kernel is told by the next process");
+            return;
+        }
+    }
+    orphans.forget();
 }
 
 fn offered(specs: &Discovery) -> Vec<OfferedKernelspec> {

@@ -10,6 +10,7 @@ pub mod connection;
 mod host;
 pub mod kernel;
 pub mod kernelspecs;
+mod ledger;
 pub mod outputs;
 mod reporter;
 pub mod roster;

@@ -47,7 +47,12 @@ pub struct KernelArgs {
 }
 
 impl KernelArgs {
-    pub fn options(&self, connect: ConnectOptions, kernel_paths: Vec<PathBuf>) -> AgentOptions {
+    pub fn options(
+        &self,
+        connect: ConnectOptions,
+        kernel_paths: Vec<PathBuf>,
+        state_dir: Option<PathBuf>,
+    ) -> AgentOptions {
         let launch = LaunchOptions {
             working_dir: self.working_dir.clone(),
             pass_environment: self.pass_environment.clone(),
@@ -56,7 +61,7 @@ impl KernelArgs {
         };
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
         let limits = SessionLimits { idle_timeout_ms, ..SessionLimits::default() };
-        AgentOptions { connect, kernel_paths, launch, limits }
+        AgentOptions { connect, kernel_paths, launch, limits, state_dir }
     }
 }
 
@@ -64,8 +69,15 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
     let Access { server, token } = context.access()?;
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
-    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone());
+    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir());
     runtime::run(options, stopped(), tell).await.map_err(failure)
+}
+
+/// `~/.local/state/notarium` (XDG).
+fn state_dir() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
+    base.map(|base| base.join("notarium"))
 }
 
 fn tell(news: AgentNews) {

@@ -73,7 +73,8 @@ pub async fn run(args: RunArgs, context: &Context) -> Ended {
         prepare(&mut document, &args, "python")?;
         return execute(&args, &document, &client, options, None).await;
     }
-    let (kernelspec, language, paths) = choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths).await?;
+    let (kernelspec, language, paths) =
+        choose_kernel(&document, args.kernel.as_deref(), &args.kernels.kernel_paths).await?;
     prepare(&mut document, &args, &language)?;
     let embedded = Embedded::start(&args.kernels, paths).await?;
     let options = embedded.connect_options(PROGRAM);

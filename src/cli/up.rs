@@ -44,7 +44,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended 
     };
     let keys = Keys::of_folder(server, folder).await?;
     let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-    let agent = LocalAgent::start(args.kernels.options(connect, paths));
+    let agent = LocalAgent::start(args.kernels.options(connect, paths, Some(folder.to_owned())));
     Config { server: Some(server.url()), token: Some(keys.session.clone()) }.save()?;
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
     println!("Data: {} (Ctrl-C stops everything)", folder.display());

@@ -261,7 +261,8 @@ impl Visitor {
         let address = format!("{}/api/notebooks/{}/events", self.url, self.notebook);
         let request = reqwest::Client::new().get(address).bearer_auth(&self.token);
         let lines = request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap();
-        let stored: Vec<notarium_core::Stored> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let stored: Vec<notarium_core::Stored> =
+            lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         notarium_core::verify_chain(notarium_core::Head::START, &stored).unwrap();
         let recorded: Vec<Recorded> = stored.iter().map(|stored| stored.typed().unwrap()).collect();
         Execution::replay(recorded.iter().filter(|recorded| recorded.event.execution_id() == Some(id))).unwrap()

@@ -42,6 +42,7 @@ fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: S
             ..LaunchOptions::default()
         },
         limits,
+        state_dir: None,
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let stopped = async move {

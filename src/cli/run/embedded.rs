@@ -30,7 +30,7 @@ impl Embedded {
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
         let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-        let agent = LocalAgent::start(kernels.options(connect, kernel_paths));
+        let agent = LocalAgent::start(kernels.options(connect, kernel_paths, None));
         Ok(Self { server, agent, keys, folder, client })
     }
 
