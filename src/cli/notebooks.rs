@@ -64,11 +64,20 @@ pub struct NewArgs {
     json: bool,
 }
 
+#[derive(Debug, Serialize)]
+struct NewNotebook {
+    /// Chosen here: sent twice, it is made once.
+    id: NotebookId,
+    title: String,
+    metadata: RawObject,
+}
+
 pub async fn new(args: NewArgs, context: &Context) -> Ended {
-    let notebook: NotebookId = ulid::Ulid::generate().into();
+    let client = context.client()?;
     let metadata = args.kernel.map_or_else(|| Ok(RawObject::default()), |name| kernel_metadata(&name))?;
-    let command = Command::CreateNotebook { title: args.title, metadata };
-    let answer = context.client()?.command(&notebook, &command).await?;
+    let new = NewNotebook { id: ulid::Ulid::generate().into(), title: args.title, metadata };
+    let request = client.request(Method::POST, "/api/notebooks").json(&new);
+    let answer: Answer = client.json(idempotent(request)).await?;
     match args.json {
         true => print::json(&answer),
         false => print::line(answer.notebook.as_str()),

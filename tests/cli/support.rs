@@ -1,0 +1,293 @@
+//! A server in this process, the built binary beside it, and an agent that pretends to have a kernel.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
+use notarium_core::{Command, Event, ExecutionId, ExecutionReport, NotebookId, Output, RawJson, RawObject, Version};
+use notarium_server::{RunningServer, Server, ServerConfig, Storage};
+use notarium_wire::{OfferedKernelspec, ServerMessage};
+use tempfile::TempDir;
+use tokio::process::{Child, Command as Process};
+
+/// Longer than anything here takes; a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the program left behind.
+#[derive(Debug)]
+pub struct Ran {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    /// Standard output of a command that must succeed, without the last line break.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{self:#?}");
+        self.out.trim_end().to_owned()
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub fn json(self) -> serde_json::Value {
+        let text = self.ok();
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    }
+
+    /// Standard error of a command that must fail so.
+    #[track_caller]
+    pub fn fails(self, code: i32) -> String {
+        assert_eq!(self.code, code, "{self:#?}");
+        self.err
+    }
+}
+
+/// A folder of the user, and perhaps a server.
+pub struct World {
+    pub server: Option<RunningServer>,
+    pub folder: TempDir,
+}
+
+impl World {
+    /// Without a server, without a configuration.
+    pub fn empty() -> Self {
+        Self { server: None, folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    /// With a server, logged in as its owner.
+    pub async fn start() -> Self {
+        Self::start_with(Storage::Memory).await
+    }
+
+    pub async fn start_with(storage: Storage) -> Self {
+        let mut world = Self::empty();
+        let server = Server::start(ServerConfig::new(storage)).await.expect("the server starts");
+        let token = server.owner_token.clone().expect("a new server has an owner's token");
+        let url = server.url();
+        world.server = Some(server);
+        world.run(&["login", "--server", &url, "--token", &token, "--login", "ann", "--name", "Ann"]).await.ok();
+        world
+    }
+
+    pub fn url(&self) -> String {
+        self.server.as_ref().expect("a server").url()
+    }
+
+    pub fn config_file(&self) -> PathBuf {
+        self.folder.path().join("config.json")
+    }
+
+    /// The token that is stored.
+    pub fn token(&self) -> String {
+        let text = std::fs::read_to_string(self.config_file()).expect("a configuration");
+        let config: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        config["token"].as_str().expect("a token").to_owned()
+    }
+
+    /// A file in the user's folder.
+    pub fn file(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, content).expect("the file is written");
+        path
+    }
+
+    fn process(&self, arguments: &[&str]) -> Process {
+        let mut process = Process::new(env!("CARGO_BIN_EXE_notarium"));
+        process.args(arguments).env_clear().env("NOTARIUM_CONFIG", self.config_file()).env("TZ", "UTC");
+        process.current_dir(self.folder.path()).kill_on_drop(true);
+        process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process
+    }
+
+    /// Runs a command to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Ran {
+        ended(self.process(arguments).spawn().expect("the program starts")).await
+    }
+
+    /// Runs a command with something on standard input.
+    pub async fn run_with(&self, arguments: &[&str], input: &str) -> Ran {
+        let mut child = self.process(arguments).stdin(Stdio::piped()).spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("its standard input");
+        tokio::io::AsyncWriteExt::write_all(&mut stdin, input.as_bytes()).await.expect("it reads");
+        drop(stdin);
+        ended(child).await
+    }
+
+    /// Starts a command that goes on.
+    pub fn spawn(&self, arguments: &[&str]) -> Child {
+        self.process(arguments).spawn().expect("the program starts")
+    }
+
+    /// A notebook with one cell of this source; returns both ids.
+    pub async fn notebook(&self, title: &str, source: &str) -> (String, String) {
+        let notebook = self.run(&["new", title]).await.ok();
+        let cell = self.run(&["cell", "add", &notebook, "--source", source]).await.ok();
+        (notebook, cell)
+    }
+}
+
+/// Waits for the end.
+pub async fn ended(child: Child) -> Ran {
+    let output = tokio::time::timeout(PATIENCE, child.wait_with_output()).await.expect("it ends").expect("it ran");
+    Ran {
+        code: output.status.code().expect("an exit code"),
+        out: String::from_utf8(output.stdout).expect("UTF-8"),
+        err: String::from_utf8(output.stderr).expect("UTF-8"),
+    }
+}
+
+/// As Ctrl-C does.
+pub fn interrupt(child: &Child) {
+    let pid = child.id().expect("it runs").to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &pid]).status().expect("kill runs");
+    assert!(sent.success());
+}
+
+/// Lines of a running program.
+pub struct Lines<R>(tokio::io::Lines<tokio::io::BufReader<R>>);
+
+impl<R: tokio::io::AsyncRead + Unpin> Lines<R> {
+    pub fn of(reader: R) -> Self {
+        Self(tokio::io::AsyncBufReadExt::lines(tokio::io::BufReader::new(reader)))
+    }
+
+    /// Reads until a line holds the text, and returns that line.
+    pub async fn until(&mut self, text: &str) -> String {
+        let reading = async {
+            loop {
+                let line =
+                    self.0.next_line().await.expect("readable").unwrap_or_else(|| panic!("no line has '{text}'"));
+                if line.contains(text) {
+                    return line;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("no line with '{text}' came"))
+    }
+}
+
+/// An agent whose kernel echoes the source, fails at `boom`, asks at `ask`, and never ends `forever` until interrupted.
+pub struct EchoAgent {
+    connection: Connection,
+    agent_of: Vec<(NotebookId, notarium_core::KernelSessionId, Version)>,
+    forever: Option<(NotebookId, ExecutionId, Version)>,
+}
+
+impl EchoAgent {
+    /// Connects and works until the test ends.
+    pub async fn start(server: &str, token: &str) -> tokio::task::JoinHandle<()> {
+        let options = ConnectOptions::new(server, token, "echo agent");
+        let (connection, _) = Connection::open(options).await.expect("the agent connects");
+        let offer = OfferedKernelspec { name: "python3".into(), display_name: "Echo".into(), language: "echo".into() };
+        connection.sender().offer(vec![offer]);
+        let mut agent = Self { connection, agent_of: Vec::new(), forever: None };
+        tokio::spawn(async move { while agent.next().await {} })
+    }
+
+    async fn next(&mut self) -> bool {
+        match self.connection.next().await {
+            ConnectionEvent::Message(ServerMessage::Work { notebook, kernel_session, .. }) => {
+                self.connection.subscribe(&notebook);
+                let claim = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
+                self.send(&notebook, claim).await;
+                let started = Command::ReportKernelStarted { kernel_session, language_info: RawObject::default() };
+                self.send(&notebook, started).await;
+            }
+            ConnectionEvent::Message(ServerMessage::InputValue { notebook, execution_id, value }) => {
+                let (_, _, fence) = self.agent_of.last().cloned().expect("a kernel");
+                self.report(&notebook, &execution_id, fence, 3, stream(&value)).await;
+                self.complete(&notebook, &execution_id, fence, 4, true).await;
+            }
+            ConnectionEvent::Events { message, recorded } => {
+                for recorded in recorded {
+                    self.event(&message.notebook, recorded.event).await;
+                }
+            }
+            // What came before the subscription is in the state.
+            ConnectionEvent::Subscribed(message) => self.waiting(&message.notebook).await,
+            ConnectionEvent::Failed(_) => return false,
+            _ => {}
+        }
+        true
+    }
+
+    async fn waiting(&mut self, notebook: &NotebookId) {
+        let state = self.connection.replica(notebook).expect("a state").clone();
+        for (id, execution) in &state.executions {
+            if let (false, Some(fence), 0) = (execution.status.is_finished(), execution.fence, execution.output_seq) {
+                self.run(notebook, id, fence).await;
+            }
+        }
+    }
+
+    async fn event(&mut self, notebook: &NotebookId, event: Event) {
+        match event {
+            Event::ExecutionAssigned(event) => {
+                self.agent_of.push((notebook.clone(), event.kernel_session, event.fence));
+                self.run(notebook, &event.execution_id, event.fence).await;
+            }
+            Event::InterruptRequested(_) => {
+                if let Some((notebook, id, fence)) = self.forever.take() {
+                    self.complete(&notebook, &id, fence, 3, false).await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn run(&mut self, notebook: &NotebookId, id: &ExecutionId, fence: Version) {
+        let state = self.connection.replica(notebook).expect("a state");
+        let source = state.executions[id].subject.source().to_owned();
+        self.report(notebook, id, fence, 1, ExecutionReport::Started {}).await;
+        match source.as_str() {
+            "boom" => {
+                let error = r#"{"output_type":"error","ename":"ValueError","evalue":"boom","traceback":["\u001b[31mValueError\u001b[0m: boom"]}"#;
+                self.report(notebook, id, fence, 2, output(error)).await;
+                self.complete(notebook, id, fence, 3, false).await;
+            }
+            "ask" => {
+                let ask = ExecutionReport::InputRequest { prompt: "name? ".into(), password: false };
+                self.report(notebook, id, fence, 2, ask).await;
+            }
+            "forever" => {
+                self.report(notebook, id, fence, 2, stream("begun\n")).await;
+                self.forever = Some((notebook.clone(), id.clone(), fence));
+            }
+            _ => {
+                self.report(notebook, id, fence, 2, stream(&format!("{source}\n"))).await;
+                self.complete(notebook, id, fence, 3, true).await;
+            }
+        }
+    }
+
+    async fn complete(&self, notebook: &NotebookId, id: &ExecutionId, fence: Version, seq: u64, ok: bool) {
+        let completed = ExecutionReport::Completed { ok, execution_count: Some(1), notice: None };
+        self.report(notebook, id, fence, seq, completed).await;
+    }
+
+    async fn report(&self, notebook: &NotebookId, id: &ExecutionId, fence: Version, seq: u64, report: ExecutionReport) {
+        self.send(notebook, Command::ReportExecution { execution_id: id.clone(), fence, seq, report }).await;
+    }
+
+    async fn send(&self, notebook: &NotebookId, command: Command) {
+        let sender: CommandSender = self.connection.sender();
+        sender.command(notebook, &command).await.unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    }
+}
+
+fn output(content: &str) -> ExecutionReport {
+    let content = RawJson::parse(content).expect("JSON");
+    ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] }
+}
+
+fn stream(text: &str) -> ExecutionReport {
+    output(&serde_json::json!({ "output_type": "stream", "name": "stdout", "text": text }).to_string())
+}
+
+/// A file that is checked in.
+pub fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notebooks").join(name)
+}
