@@ -171,6 +171,7 @@ impl Command {
 }
 
 /// Does what was asked.
+#[expect(clippy::cognitive_complexity, reason = "it only dispatches: one line for each command")]
 pub async fn run(arguments: Arguments) -> Ended {
     let context = &Context::new(arguments.global);
     match arguments.command {

@@ -130,7 +130,10 @@ pub async fn edit(args: EditArgs, context: &Context) -> Ended {
         },
     };
     match client.try_command(&notebook, &command).await {
-        Ok(answer) => Ok(notebooks::report(&answer)),
+        Ok(answer) => {
+            notebooks::report(&answer);
+            Ok(())
+        }
         Err(RequestError::Refused { problem, .. }) if problem.code == "conflict" => {
             Err(conflict(&client, &notebook, &cell_id, &problem.detail).await)
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use notarium_core::{Command, CommandId, NotebookId, Outcome, RawJson, Stored, Version};
-use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,11 @@ use super::Failure;
 use super::context::Access;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// A request whose answer got lost is sent again: all that change something carry the id of their command.
+/// Of a request whose answer got lost.
 const ATTEMPTS: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_millis(300);
+/// Names a change: sent twice under one key, it is made once.
+pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// Events of one page of the record.
 pub const PAGE: usize = 1_000;
 
@@ -81,18 +83,19 @@ impl Client {
         }
     }
 
-    /// Sends a request, again where its answer got lost; anything but success is an error.
+    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is an error.
     pub async fn try_send(&self, request: RequestBuilder) -> Result<Response, RequestError> {
+        let unusable = |error: reqwest::Error| Failure::usage(format!("this cannot be asked for: {error}"));
+        let request = request.build().map_err(unusable)?;
         let mut attempt = 1;
         loop {
-            let spare = request.try_clone();
-            let sent = match spare {
-                Some(copy) => copy.send().await,
-                None => return checked(request.send().await.map_err(|error| self.unreachable(&error))?).await,
+            let spare = if attempt < ATTEMPTS && is_repeatable(&request) { request.try_clone() } else { None };
+            let Some(copy) = spare else {
+                return checked(self.http.execute(request).await.map_err(|error| self.unreachable(&error))?).await;
             };
-            match sent {
+            match self.http.execute(copy).await {
                 Ok(response) => return checked(response).await,
-                Err(error) if error.is_connect() || attempt == ATTEMPTS => return Err(self.unreachable(&error).into()),
+                Err(error) if error.is_connect() => return Err(self.unreachable(&error).into()),
                 Err(error) => tracing::debug!(%error, "the answer got lost: asking again"),
             }
             attempt += 1;
@@ -137,7 +140,8 @@ impl Client {
         let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
         let body = Body { id: ulid::Ulid::generate().into(), body };
         let path = format!("/api/notebooks/{notebook}/commands");
-        let response = self.try_send(self.request(Method::POST, &path).json(&body)).await?;
+        let request = self.request(Method::POST, &path).header(IDEMPOTENCY_KEY, body.id.as_str()).json(&body);
+        let response = self.try_send(request).await?;
         Ok(self.read(response).await?)
     }
 
@@ -176,6 +180,11 @@ impl From<RequestError> for Failure {
             RequestError::Refused { problem, .. } => Self::failed(problem.detail),
         }
     }
+}
+
+/// It changes nothing, or carries the id of its command.
+fn is_repeatable(request: &Request) -> bool {
+    request.method() == Method::GET || request.headers().contains_key(IDEMPOTENCY_KEY)
 }
 
 /// The cause at the bottom says most.

@@ -56,12 +56,13 @@ pub async fn log(args: LogArgs, context: &Context) -> Ended {
     let notebook = find::notebook(&client, &args.notebook).await?;
     let since = match args.since {
         Some(since) => since,
-        None => {
-            let head = client.events(&notebook, 0, 1).await?.head;
-            head.version.saturating_sub(args.limit as Version)
-        }
+        None => last_events(&client, &notebook, args.limit).await?,
     };
     let mut narrator = Narrator::default();
+    if !args.json && since > 0 {
+        // What the runs of the last events were about may stand before them.
+        narrator.learn(&*super::cells::outline(&client, &notebook).await?);
+    }
     let (mut after, mut left) = (since, args.limit);
     while left > 0 {
         let page = client.events(&notebook, after, left.min(PAGE)).await?;
@@ -76,6 +77,12 @@ pub async fn log(args: LogArgs, context: &Context) -> Ended {
         }
     }
     Ok(())
+}
+
+/// The version after which so many events follow.
+async fn last_events(client: &Client, notebook: &NotebookId, count: usize) -> Result<Version, Failure> {
+    let head = client.events(notebook, 0, 1).await?.head;
+    Ok(head.version.saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
 }
 
 async fn show(client: &Client, narrator: &mut Narrator, stored: &Stored, as_json: bool) -> Ended {

@@ -108,22 +108,24 @@ impl Narrator {
                 ExecutionCause::Imported => format!("brought an earlier run of {run}"),
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
-            Event::ExecutionStarted(_) => format!("began to run {run}"),
-            Event::OutputAppended(event) => format!("{run} put out {}", print::count(event.outputs.len(), "output")),
-            Event::OutputUpdated(_) => format!("{run} updated a display"),
-            Event::OutputsCleared(_) => format!("{run} cleared its outputs"),
-            Event::InputRequested(event) => format!("{run} asks: {}", print::clean(&event.prompt)),
-            Event::InputAnswered(_) => format!("answered {run}"),
+            Event::ExecutionStarted(_) => format!("started {run}"),
+            Event::OutputAppended(event) => {
+                format!("reported {} of {run}", print::count(event.outputs.len(), "output"))
+            }
+            Event::OutputUpdated(_) => format!("updated a display of {run}"),
+            Event::OutputsCleared(_) => format!("cleared the outputs of {run}"),
+            Event::InputRequested(event) => format!("passed on what {run} asks: {}", print::clean(&event.prompt)),
+            Event::InputAnswered(_) => format!("answered what {run} asked"),
             Event::ExecutionCompleted(event) => {
-                let how = if event.ok { "finished" } else { "failed" };
+                let how = if event.ok { "finished" } else { "ended with an error" };
                 let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
                 let took = took.map(|began| format!(" after {}", print::duration(at.saturating_sub(began))));
                 let notice = event.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
-                format!("{run} {how}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
+                format!("{how}: {run}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
             }
-            Event::ExecutionCancelled(event) => format!("{run} was cancelled: {}", print::clean(&event.cause)),
-            Event::ExecutionLost(event) => format!("{run} was lost: {}", print::clean(&event.cause)),
-            Event::OutputRecovered(_) => format!("recovered output of {run}, which was lost"),
+            Event::ExecutionCancelled(event) => format!("cancelled {run}{}", cause_beside(&event.cause)),
+            Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.cause)),
+            Event::OutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
             Event::InterruptRequested(_) => format!("interrupted {run}"),
             _ => return None,
         })
@@ -146,6 +148,11 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
         ExecutionSubject::Cell { cell_id, .. } => cell_name(cell_id),
         ExecutionSubject::Scratch { purpose, .. } => format!("scratch code ({})", print::clean(purpose)),
     }
+}
+
+/// Why, unless it only repeats who.
+fn cause_beside(cause: &str) -> String {
+    if cause.starts_with("cancelled by") { String::new() } else { format!(": {}", print::clean(cause)) }
 }
 
 /// A value of the wire that is one word.
@@ -202,7 +209,7 @@ fn cell_sentence(event: &Event) -> Option<String> {
 fn kernel_sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::KernelLaunchRequested(event) => format!("asked for a {} kernel", print::clean(&event.kernelspec)),
-        Event::KernelLaunchClaimed(_) => "launches the kernel".to_owned(),
+        Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
         Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
         Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.cause)),
         Event::InterruptRequested(_) => "interrupted the kernel".to_owned(),

@@ -7,7 +7,7 @@ use notarium_core::{Command, NotebookId, RawObject, Version};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 
-use super::client::{Answer, Client, percent_encoded};
+use super::client::{Answer, Client, IDEMPOTENCY_KEY, percent_encoded};
 use super::find::{self, Listing, NotebookLine};
 use super::print::{self, Table};
 use super::{Context, Ended, Failure};
@@ -174,7 +174,7 @@ pub async fn fork(args: ForkArgs, context: &Context) -> Ended {
 
 /// Sent twice, it is done once.
 fn idempotent(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-    request.header("idempotency-key", ulid::Ulid::generate().to_string())
+    request.header(IDEMPOTENCY_KEY, ulid::Ulid::generate().to_string())
 }
 
 // --- import ---

@@ -68,6 +68,6 @@ impl People {
             self.agents = Some(tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect());
         }
         let label = self.agents.as_ref().and_then(|agents| agents.get(id)).filter(|label| !label.is_empty());
-        label.map_or_else(|| format!("agent {}", print::short(id.as_str())), |label| format!("agent {label}"))
+        label.map_or_else(|| format!("agent {}", print::short(id.as_str())), |label| format!("agent \"{label}\""))
     }
 }

@@ -350,6 +350,6 @@ async fn ctrl_c_cancels_what_runs_and_what_waits() {
     let runs = world.run(&["runs", "Long", "--json"]).await.json();
     let ends: Vec<&str> =
         runs.as_array().unwrap().iter().filter_map(|run| run["execution"]["status"].as_str()).collect();
-    assert_eq!(ends, ["cancelled", "error", "cancelled", "cancelled"], "{runs:#}");
+    assert_eq!(ends, ["cancelled"; 4], "{runs:#}");
     agent.abort();
 }
