@@ -1,16 +1,16 @@
 //! `exec`: runs cells or code, and shows the outputs as they come, across reconnects.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
 use clap::Args;
 use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
 use notarium_core::{
-    CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Notebook,
-    NotebookId, Output, Recorded, Version,
+    CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase,
+    KernelSession, KernelSessionId, Notebook, NotebookId, Output, Recorded, Version,
 };
-use notarium_wire::{ErrorMessage, ServerMessage};
+use notarium_wire::{ErrorMessage, OfferedKernelspec, ServerMessage};
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
@@ -187,7 +187,7 @@ impl Following {
                 answer = &mut ack, if !is_acked => {
                     is_acked = true;
                     answer.map_err(|_| Failure::connection("the connection was closed"))??;
-                    self.explain_waiting(connection.replica(&self.notebook)).await;
+                    self.explain_waiting().await;
                 }
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
                 interrupted = tokio::signal::ctrl_c() => self.cancel(interrupted.is_ok(), &sender)?,
@@ -329,17 +329,17 @@ impl Following {
         self.client.get::<Run>(&path).await.ok().map(|run| run.execution)
     }
 
-    /// Says so when nobody is there to run it.
-    async fn explain_waiting(&self, state: Option<&Notebook>) {
+    /// Says so when nobody is there to run it. The replica may not yet know what the ack knows: the server is asked.
+    async fn explain_waiting(&self) {
         #[derive(Deserialize)]
         struct Kernels {
-            kernelspecs: Vec<notarium_wire::OfferedKernelspec>,
+            kernels: BTreeMap<KernelSessionId, KernelSession>,
+            kernelspecs: Vec<OfferedKernelspec>,
         }
-        let waiting = |kernel: &&notarium_core::KernelSession| kernel.phase == KernelPhase::Requested;
-        let Some(kernel) = state.and_then(|state| state.kernels.values().find(waiting)) else { return };
         let path = format!("/api/notebooks/{}/kernels", self.notebook);
-        let Ok(offered) = self.client.get::<Kernels>(&path).await else { return };
-        if !offered.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec) {
+        let Ok(there) = self.client.get::<Kernels>(&path).await else { return };
+        let Some(kernel) = there.kernels.values().find(|kernel| kernel.phase == KernelPhase::Requested) else { return };
+        if !there.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec) {
             let kernelspec = print::clean(&kernel.kernelspec);
             print::note(format!(
                 "waiting: no runtime agent offers the kernel {kernelspec} now; start one with `notarium agent`, or Ctrl-C to cancel"
