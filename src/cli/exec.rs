@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{IsTerminal, Write};
+use std::pin::pin;
 use std::sync::Arc;
 
 use clap::Args;
@@ -181,16 +182,22 @@ impl Following {
         let sender = connection.sender();
         let mut ack = sender.submit(CommandSender::message(&self.notebook, command)?);
         let mut is_acked = false;
+        // One that lives on while something else is waited for, or a Ctrl-C in that time would be missed.
+        let mut interrupted = pin!(tokio::signal::ctrl_c());
         while !self.views.iter().all(|view| view.status.is_finished()) {
             tokio::select! {
-                event = connection.next() => self.event(event, &connection).await?,
+                biased;
+                heard = &mut interrupted => {
+                    interrupted.set(tokio::signal::ctrl_c());
+                    self.cancel(heard.is_ok(), &sender)?;
+                }
                 answer = &mut ack, if !is_acked => {
                     is_acked = true;
                     answer.map_err(|_| Failure::connection("the connection was closed"))??;
                     self.explain_waiting().await;
                 }
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
-                interrupted = tokio::signal::ctrl_c() => self.cancel(interrupted.is_ok(), &sender)?,
+                event = connection.next() => self.event(event, &connection).await?,
             }
         }
         Ok(())

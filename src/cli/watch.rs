@@ -1,6 +1,7 @@
 //! `watch`: what everybody does in a notebook, live, across reconnects and without a gap.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 
 use clap::Args;
 use notarium_agent::connection::{Connection, ConnectionEvent};
@@ -42,10 +43,13 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
         here: BTreeMap::new(),
         was_cut: false,
     };
+    // One that lives on while an event is told, or a Ctrl-C in that time would be missed.
+    let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
+            biased;
+            _ = &mut interrupted => return Ok(()),
             event = connection.next() => watcher.event(event, &connection).await?,
-            _ = tokio::signal::ctrl_c() => return Ok(()),
         }
     }
 }

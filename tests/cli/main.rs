@@ -353,3 +353,29 @@ async fn ctrl_c_cancels_what_runs_and_what_waits() {
     assert_eq!(ends, ["cancelled"; 4], "{runs:#}");
     agent.abort();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exec_goes_on_after_the_server_was_away() {
+    let data = tempfile::tempdir().unwrap();
+    let storage = Storage::Folder(data.path().join("data"));
+    let mut world = World::start_with(storage.clone()).await;
+    world.notebook("Cut", "forever").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let mut running = world.spawn(&["exec", "Cut", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    let mut remarks = Lines::of(running.stderr.take().unwrap());
+
+    let server = world.server.take().unwrap();
+    let listen = server.local_addr;
+    server.shut_down().await;
+    remarks.until("connecting again").await;
+    let again = Server::start(ServerConfig { listen, ..ServerConfig::new(storage) }).await.expect("it starts again");
+    world.server = Some(again);
+    remarks.until("connected again").await;
+
+    world.run(&["stop", "Cut"]).await.ok();
+    remarks.until("was cancelled").await;
+    assert_eq!(ended(running).await.code, 1);
+    agent.abort();
+}
