@@ -392,12 +392,17 @@ fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded) {
             correlation_id: correlation_id.clone(),
             first_version: *version,
             last_version: *version,
-            cells: BTreeSet::new(),
+            cells: Vec::new(),
         });
         stack.len() - 1
     });
     stack[index].last_version = *version;
-    stack[index].cells.extend(recorded.event.cell_id().cloned());
+    if let Some(cell_id) = recorded.event.cell_id() {
+        let cells = &mut stack[index].cells;
+        if let Err(place) = cells.binary_search(cell_id) {
+            cells.insert(place, cell_id.clone());
+        }
+    }
     if stack.len() > DEPTH {
         stack.remove(0);
     }

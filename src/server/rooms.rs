@@ -116,14 +116,6 @@ impl Rooms {
         projections::catch_up_catalog(&*self.store).await
     }
 
-    /// After [`Rooms::catch_up_catalog`]: opens the notebooks whose kernels wait for agents, so that agents hear of them and
-    /// leases run. Returns how many.
-    pub async fn open_those_with_work(self: &Arc<Self>) -> Result<usize, StoreError> {
-        let notebooks = projections::with_work(&*self.store).await?;
-        notebooks.iter().for_each(|id| drop(self.open(id)));
-        Ok(notebooks.len())
-    }
-
     fn lock(&self) -> MutexGuard<'_, HashMap<NotebookId, Inbox>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version, WorkspaceId};
-use notarium_store::{CatalogEntry, CatalogQuery, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
+use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
 
 use super::stored::{SNAPSHOT_FORMAT, load};
 
@@ -92,20 +92,6 @@ fn search_text(notebook: &Notebook) -> String {
         left = left.saturating_sub(text[before..].chars().count() + 1);
     }
     text
-}
-
-/// The notebooks in which a kernel is wanted or lives, or a run has not ended.
-pub(super) async fn with_work(store: &dyn EventStore) -> Result<Vec<NotebookId>, StoreError> {
-    let mut query = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
-    let mut found = Vec::new();
-    loop {
-        let page = store.catalog(query.clone()).await?;
-        found.extend(page.entries.into_iter().map(|entry| entry.notebook_id));
-        if page.next.is_none() {
-            return Ok(found);
-        }
-        query.after = page.next;
-    }
 }
 
 /// Entries that the last process did not come to write.

@@ -209,7 +209,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
 }
 
 #[tokio::test]
-async fn a_restart_opens_the_notebooks_that_wait_for_a_kernel() {
+async fn the_list_says_which_notebooks_a_restart_must_open() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
     room.execute(anna(), command("1", CREATE)).await.unwrap();
@@ -221,6 +221,9 @@ async fn a_restart_opens_the_notebooks_that_wait_for_a_kernel() {
     let (sender, mut work) = mpsc::unbounded_channel();
     let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
     assert_eq!(rooms.catch_up_catalog().await.unwrap(), 0);
-    assert_eq!(rooms.open_those_with_work().await.unwrap(), 1);
+    let with_work = notarium_store::CatalogQuery { has_work: Some(true), ..Default::default() };
+    let entries = bench.store.catalog(with_work).await.unwrap().entries;
+    assert_eq!(entries.len(), 1);
+    rooms.open(&entries[0].notebook_id);
     assert!(matches!(work.recv().await, Some(WorkNotice::Wanted { notebook, .. }) if notebook == id()));
 }
