@@ -138,6 +138,28 @@ fn a_headless_run_writes_its_file_and_says_what_failed() {
 }
 
 #[test]
+fn every_fixture_runs_and_its_exit_code_says_whether_a_cell_failed() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notebooks");
+    let files = std::fs::read_dir(fixtures).unwrap().map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.filter(|path| path.extension().is_some_and(|extension| extension == "ipynb")).collect();
+    assert!(files.len() >= 8, "{files:?}");
+    for file in files {
+        let mut command = notarium(folder.path());
+        command.arg("run").arg(&file).args(["-o", "out.ipynb", "--kernel-path"]).arg(environment());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let written =
+            std::fs::read(folder.path().join("out.ipynb")).unwrap_or_else(|_| panic!("{}: {said}", file.display()));
+        std::fs::remove_file(folder.path().join("out.ipynb")).unwrap();
+        let written: serde_json::Value = serde_json::from_slice(&written).unwrap();
+        let outputs = written["cells"].as_array().unwrap().iter().flat_map(|cell| cell["outputs"].as_array());
+        let failed = outputs.flatten().any(|output| output["output_type"] == "error");
+        assert_eq!(output.status.code(), Some(i32::from(failed)), "{}: {said}", file.display());
+    }
+}
+
+#[test]
 fn wrong_use_and_no_server_have_their_exit_codes() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let run = |arguments: &[&str]| {

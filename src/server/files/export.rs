@@ -14,6 +14,7 @@ pub fn named_blobs(notebook: &Notebook) -> Vec<&BlobPart> {
     let mut seen = BTreeSet::new();
     let shown = notebook.order.iter().filter_map(|cell_id| notebook.latest_execution(cell_id));
     let named = shown.flat_map(|(_, execution)| &execution.outputs).flat_map(|output| &output.blobs);
+    let named = named.filter(|part| parts::is_in_files(part));
     named.filter(|part| seen.insert(part.sha256.as_str())).collect()
 }
 
@@ -38,7 +39,7 @@ fn document_cell(
     blobs: &BTreeMap<String, Bytes>,
 ) -> DocumentCell {
     let content = &cell.content;
-    let outputs = latest.map(|execution| execution.outputs.iter().map(|output| parts::join(output, blobs)).collect());
+    let outputs = latest.map(|execution| execution.outputs.iter().map(|output| parts::join(output, blobs)));
     let count = latest.and_then(|execution| execution.execution_count);
     DocumentCell {
         id: cell_id.to_string(),
@@ -47,10 +48,48 @@ fn document_cell(
         metadata: object(&content.metadata),
         attachments: content.attachments.as_ref().map(object),
         execution_count: count.and_then(|count| i64::try_from(count).ok()),
-        outputs: outputs.unwrap_or_default(),
+        outputs: outputs.map(one_stream_each).unwrap_or_default(),
         flags: flags(&content.flags),
         extra: Object::new(),
     }
+}
+
+/// A stream of nbformat's.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stream {
+    name: String,
+    output_type: String,
+    text: String,
+}
+
+/// A run reports a stream in pieces; in a file pieces that follow each other are one output, as every other program
+/// writes it.
+fn one_stream_each(outputs: impl Iterator<Item = Box<RawValue>>) -> Vec<Box<RawValue>> {
+    let mut merged: Vec<Box<RawValue>> = Vec::new();
+    let mut open: Option<Stream> = None;
+    for output in outputs {
+        match (stream_of(&output), open.as_mut()) {
+            (Some(next), Some(last)) if next.name == last.name => last.text.push_str(&next.text),
+            (next, _) => {
+                merged.extend(open.take().as_ref().and_then(written));
+                match next {
+                    Some(next) => open = Some(next),
+                    None => merged.push(output),
+                }
+            }
+        }
+    }
+    merged.extend(open.as_ref().and_then(written));
+    merged
+}
+
+fn stream_of(output: &RawValue) -> Option<Stream> {
+    serde_json::from_str::<Stream>(output.get()).ok().filter(|stream| stream.output_type == "stream")
+}
+
+fn written(stream: &Stream) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(stream).ok()
 }
 
 fn type_name(cell_type: CellType) -> &'static str {
@@ -71,4 +110,27 @@ fn flags(flags: &CellFlags) -> Object {
 
 fn object(raw: &RawObject) -> BTreeMap<String, Box<RawValue>> {
     serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_stream_that_follow_each_other_are_one_output() {
+        let stream = |name: &str, text: &str| format!(r#"{{"name":"{name}","output_type":"stream","text":"{text}"}}"#);
+        let display = r#"{"output_type":"display_data","data":{},"metadata":{}}"#.to_owned();
+        let odd = r#"{"name":"stdout","output_type":"stream","text":"x","unknown":1}"#.to_owned();
+        let given = [
+            stream("stdout", "a"),
+            stream("stdout", "b"),
+            stream("stderr", "c"),
+            display.clone(),
+            odd.clone(),
+            stream("stdout", "d"),
+        ];
+        let merged = one_stream_each(given.into_iter().map(|text| RawValue::from_string(text).unwrap()));
+        let texts: Vec<&str> = merged.iter().map(|output| output.get()).collect();
+        assert_eq!(texts, [stream("stdout", "ab"), stream("stderr", "c"), display, odd, stream("stdout", "d")]);
+    }
 }

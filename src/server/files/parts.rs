@@ -87,12 +87,18 @@ impl Splitter {
 /// The output as one nbformat object. `blobs` are the bytes by lower-case hex of their hash; what is missing is named in
 /// words where it belongs.
 pub fn join(output: &Output, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
-    let content = output.blobs.iter().fold(None, |content: Option<Box<RawValue>>, part| {
-        let before = content.as_deref().map_or(output.content.get(), RawValue::get);
-        let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
-        put(before, &path, value_of(part, blobs)).or(content)
-    });
+    let content =
+        output.blobs.iter().filter(|part| is_in_files(part)).fold(None, |content: Option<Box<RawValue>>, part| {
+            let before = content.as_deref().map_or(output.content.get(), RawValue::get);
+            let path: Vec<String> = part.pointer.split('/').skip(1).map(unescape).collect();
+            put(before, &path, value_of(part, blobs)).or(content)
+        });
     content.unwrap_or_else(|| raw_text(output.content.get()))
+}
+
+/// Whether files hold the part. What a run wrote beyond its limit stays a blob; the output says which.
+pub fn is_in_files(part: &BlobPart) -> bool {
+    !part.pointer.starts_with("/metadata/notarium/")
 }
 
 fn value_of(part: &BlobPart, blobs: &BTreeMap<String, Bytes>) -> Box<RawValue> {
