@@ -7,6 +7,8 @@ PYTHON ?= python3
 VENV := target/test-venv
 NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
 CASES := target/codemirror-cases.jsonl
+# Ours, and where they lie beside this repository, those that all parts of the project share.
+NOTEBOOKS = $(wildcard tests/fixtures/notebooks/*.ipynb ../shared/notebooks/*.ipynb)
 export NOTARIUM_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export NOTARIUM_CODEMIRROR_CASES := $(CURDIR)/$(CASES)
 
@@ -49,9 +51,11 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
 	cargo test --workspace
 
-interop: deps ## clients that we did not write
+interop: deps ## files and runs, compared with Python's nbformat and nbclient
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
-	$(VENV)/bin/python tests/interop/ipynb/check.py
+	$(VENV)/bin/python tests/interop/ipynb/check.py --cases 500
+	cargo build --quiet
+	$(VENV)/bin/python tests/interop/nbclient_compare.py target/debug/notarium $(NOTEBOOKS)
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench

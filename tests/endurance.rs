@@ -184,6 +184,7 @@ fn kill_and_restart(world: &World, mut server: Process, watcher: &Process) -> Pr
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_is_lost_when_the_server_is_killed_five_times() {
+    notarium_agent::connection::install_tls_provider();
     let world = World::new();
     let server = world.serve();
     let owner_token = server.until("the owner token", |line| {
@@ -191,8 +192,8 @@ async fn nothing_is_lost_when_the_server_is_killed_five_times() {
     });
     let session = prepare(&world, &owner_token).await;
     let prefix = python().parent().and_then(Path::parent).expect("python is in a prefix").to_owned();
-    let mut agent = world.as_person(&session.agent, &["agent", "--kernel-path"]);
-    let _agent = Process::start(agent.arg(prefix));
+    let mut agent = world.as_person(&session.agent, &["agent"]);
+    let _agent = Process::start(agent.arg("--kernel-path").arg(prefix));
     world.run(&session.token, &["exec", &session.notebook, &session.code]);
 
     let watch = || Process::start(&mut world.as_person(&session.token, &["watch", &session.notebook, "--json"]));

@@ -1,8 +1,14 @@
 //! The runtime agent: runs cells in real Jupyter kernels.
 //!
-//! **Invariants.** Only this crate speaks ZeroMQ. Nothing that a kernel sends is lost silently: what cannot be kept or
-//! read is said. A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
-//! Must never know how the server stores or shows a run.
+//! Purpose: dials out to a server, offers the kernelspecs of its machine, claims what waits for one, executes, and reports
+//! what the kernel says. It survives network cuts and restarts of the server without losing a kernel.
+//!
+//! Invariants:
+//! - Only this crate speaks ZeroMQ.
+//! - Nothing that a kernel sends is lost silently: what cannot be kept or read is said.
+//! - A dead kernel is noticed at once, with its cause. No kernel process outlives its [`kernel::Kernel`].
+//!
+//! This crate must never know how the server stores or shows a run.
 
 pub mod agent;
 pub mod blobs;

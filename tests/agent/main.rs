@@ -47,6 +47,7 @@ async fn a_killed_agent_leaves_no_kernel_and_its_run_is_lost_when_it_comes_back(
     let proc = format!("/proc/{kernel}");
     let deadline = Instant::now() + PATIENCE;
     while Path::new(&proc).exists() && Instant::now() < deadline {
+        // The end of a process that is not our child is no event to us.
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     assert!(!Path::new(&proc).exists(), "the kernel outlived its agent");

@@ -7,7 +7,6 @@ import time
 
 from jupyter_client.manager import KernelManager
 
-
 FLOOD = "for i in range(200_000): print('line', i)"
 FLUSHED = "for i in range(20_000): print('line', i, flush=True)"
 

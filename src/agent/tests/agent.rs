@@ -152,6 +152,7 @@ async fn a_network_cut_loses_nothing_and_the_kernel_keeps_its_variables() {
     let id = ada.run("import time\nfor i in range(30):\n    print(i, flush=True)\n    time.sleep(0.05)").await;
     ada.until("the start", |state| state.executions.get(&id).is_some_and(|run| !run.outputs.is_empty())).await;
     server.cut();
+    // The length of the cut itself: output piles up meanwhile, and nobody can tell.
     tokio::time::sleep(std::time::Duration::from_millis(700)).await;
     server.mend();
     let (status, text, _) = ada.until_over(&server, &id).await;
@@ -211,6 +212,7 @@ async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_noth
     let proc = PathBuf::from(format!("/proc/{}", pid.trim()));
     let deadline = Instant::now() + PATIENCE;
     while proc.exists() && Instant::now() < deadline {
+        // The end of a process that is not our child is no event to us.
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     assert!(!proc.exists(), "the kernel of a stale session lives");

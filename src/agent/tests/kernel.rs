@@ -315,6 +315,7 @@ async fn wait_for_file(path: &Path) {
     let since = Instant::now();
     while !path.exists() {
         assert!(since.elapsed() < PATIENCE, "{} is not written", path.display());
+        // A file that another process writes is no event to us.
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

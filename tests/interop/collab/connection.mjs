@@ -54,7 +54,15 @@ export class Connection {
     this.send({ subscribe: { notebook: this.notebook, ...since, ...(unconfirmed.length ? { unconfirmed } : {}) } });
   }
 
+  on_resync() {
+    this.behind = true;
+  }
+
   on_subscribed({ version, snapshot, unconfirmed_events = [], base_too_old = [] }) {
+    const unasked = this.behind && snapshot && this.unconfirmed().length;
+    this.behind = false;
+    // The server did not know of text that is not acked: ask for its cells' events as well.
+    if (unasked) return this.on_welcome();
     if (base_too_old.length) throw new Error(`base too old for ${base_too_old}`);
     this.delay = 50;
     if (snapshot) {

@@ -24,9 +24,8 @@ import sys
 import warnings
 
 import nbformat
-from nbformat.v4.rwbase import _rejoin_mimebundle
-
 import odd
+from nbformat.v4.rwbase import _rejoin_mimebundle
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "notebooks"
@@ -98,12 +97,16 @@ def differences(nb, answer):
         return
     metadata = nb["metadata"] if isinstance(nb.get("metadata"), dict) else {}
     yield from metadata_differences("notebook", metadata, document["metadata"], document["extra"])
-    for index, (cell, got) in enumerate(zip(nb["cells"], document["cells"])):
+    for index, (cell, got) in enumerate(zip(nb["cells"], document["cells"], strict=False)):
         yield from (f"cell {index}: {difference}" for difference in cell_differences(cell, got))
 
 
 def metadata_differences(where, expected, got, extra):
-    expected = {key: value for key, value in expected.items() if key not in ("orig_nbformat", "orig_nbformat_minor", "signature", "trusted")}
+    expected = {
+        key: value
+        for key, value in expected.items()
+        if key not in ("orig_nbformat", "orig_nbformat_minor", "signature", "trusted")
+    }
     for key, value in expected.items():
         mine = got.get(key)
         if key in ("kernelspec", "language_info") and isinstance(value, dict) and isinstance(mine, dict):
@@ -119,7 +122,11 @@ def cell_differences(cell, got):
     if want in KNOWN and got["cell_type"] != want and "notarium" not in cell.get("metadata", {}):
         yield f"type {got['cell_type']} instead of {kind}"
     source = cell.get("source", "")
-    if isinstance(source, str) and kind != "heading" and source.replace("\r\n", "\n").replace("\r", "\n") != got["source"]:
+    if (
+        isinstance(source, str)
+        and kind != "heading"
+        and source.replace("\r\n", "\n").replace("\r", "\n") != got["source"]
+    ):
         yield f"source {got['source']!r} instead of {source!r}"
     if isinstance(cell.get("metadata"), dict):
         yield from metadata_differences("cell", cell["metadata"], got["metadata"], got["extra"])
@@ -128,15 +135,24 @@ def cell_differences(cell, got):
     if want == "code":
         yield from output_differences(cell, got)
     # nbformat strips `trusted`, though not where nbformat 3 had it.
-    known = KNOWN.get(want, KNOWN[got["cell_type"]] if got["cell_type"] in KNOWN else set()) | {"attachments", "level", "cell_type", "trusted"}
+    known = KNOWN.get(want, KNOWN.get(got["cell_type"], set())) | {"attachments", "level", "cell_type", "trusted"}
     for key in set(cell) - known:
-        if key not in got["extra"] and cell[key] not in (None, [], {}, "") and got["cell_type"] in ("code", "markdown", "raw"):
+        if (
+            key not in got["extra"]
+            and cell[key] not in (None, [], {}, "")
+            and got["cell_type"] in ("code", "markdown", "raw")
+        ):
             yield f"key {key} is lost"
 
 
 def output_differences(cell, got):
     count = cell.get("execution_count")
-    if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**63 and count != got["execution_count"]:
+    if (
+        isinstance(count, int)
+        and not isinstance(count, bool)
+        and 0 <= count < 2**63
+        and count != got["execution_count"]
+    ):
         yield f"execution count {got['execution_count']} instead of {count}"
     outputs = cell.get("outputs", [])
     if not isinstance(outputs, list) or any(upgraded_here(output) for output in outputs):
@@ -161,7 +177,7 @@ def their_bytes(nb, answer):
     """What nbformat writes for its own reading as 4.5 with our ids, or None when that is not valid."""
     nb = copy.deepcopy(nb)
     nb["nbformat_minor"] = 5
-    for cell, mine in zip(nb["cells"], answer["document"]["cells"]):
+    for cell, mine in zip(nb["cells"], answer["document"]["cells"], strict=False):
         cell["id"] = mine["id"]
     if strictly_valid(copy.deepcopy(nb)):
         return None
@@ -209,7 +225,14 @@ def loses_sources(value):
 
 def without_aside(answer):
     """Our bytes but for what we keep aside where nbformat throws it away."""
-    notices = {"cell_id", "unknown_cell_key", "unknown_notebook_key", "notebook_metadata", "upgraded", "worksheets_flattened"}
+    notices = {
+        "cell_id",
+        "unknown_cell_key",
+        "unknown_notebook_key",
+        "notebook_metadata",
+        "upgraded",
+        "worksheets_flattened",
+    }
     if "notarium" not in answer["ipynb"] or not has(answer, *notices):
         return answer["ipynb"]
     nb = nbformat.reads(answer["ipynb"], as_version=4)
@@ -220,7 +243,9 @@ def without_aside(answer):
 
 def byte_differences(expected, got):
     if expected != got:
-        at = next((i for i, (a, b) in enumerate(zip(expected, got)) if a != b), min(len(expected), len(got)))
+        at = next(
+            (i for i, (a, b) in enumerate(zip(expected, got, strict=False)) if a != b), min(len(expected), len(got))
+        )
         around = slice(max(0, at - 60), at + 60)
         yield f"bytes differ at {at}: {got[around]!r} instead of {expected[around]!r}"
 
@@ -231,7 +256,17 @@ def has(answer, *codes):
 
 def has_repairs(answer):
     """Repairs that nbformat does not make: the bytes then differ on purpose."""
-    return has(answer, "line_endings", "not_finite", "lone_surrogate", "empty_field_dropped", "output_upgraded", "kernelspec_completed", "stale_aside", "execution_count")
+    return has(
+        answer,
+        "line_endings",
+        "not_finite",
+        "lone_surrogate",
+        "empty_field_dropped",
+        "output_upgraded",
+        "kernelspec_completed",
+        "stale_aside",
+        "execution_count",
+    )
 
 
 def write_expected():
@@ -260,12 +295,15 @@ def main():
     cases += odd.generated(random.Random(options.seed), options.cases, FIXTURES)
     tally = dict.fromkeys(["both read", "both refuse", "only we read", "only we refuse", "same bytes"], 0)
     failed = 0
-    for (name, text), answer in zip(cases, ours([text for _, text in cases])):
+    for (name, text), answer in zip(cases, ours([text for _, text in cases]), strict=False):
         found = list(check(name, text, answer, tally))
         failed += bool(found)
         for line in found[:3]:
             print(f"FAIL {name}: {line[:600]}")
-    print(f"{len(cases)} cases, {len(cases) - failed} agree; " + ", ".join(f"{key} {count}" for key, count in tally.items()))
+    print(
+        f"{len(cases)} cases, {len(cases) - failed} agree; "
+        + ", ".join(f"{key} {count}" for key, count in tally.items())
+    )
     sys.exit(bool(failed))
 
 

@@ -37,18 +37,41 @@ def with_output(*outputs, minor=5):
 
 
 def old(*cells, major=3, **fields):
-    return {"metadata": {"name": "old"}, "nbformat": major, "nbformat_minor": 0, "worksheets": [{"cells": list(cells), "metadata": {}}], **fields}
+    return {
+        "metadata": {"name": "old"},
+        "nbformat": major,
+        "nbformat_minor": 0,
+        "worksheets": [{"cells": list(cells), "metadata": {}}],
+        **fields,
+    }
 
 
 def old_code(*outputs, **fields):
-    return {"cell_type": "code", "collapsed": False, "input": ["a = 1\n", "a"], "language": "python", "metadata": {}, "outputs": list(outputs), "prompt_number": 1, **fields}
+    return {
+        "cell_type": "code",
+        "collapsed": False,
+        "input": ["a = 1\n", "a"],
+        "language": "python",
+        "metadata": {},
+        "outputs": list(outputs),
+        "prompt_number": 1,
+        **fields,
+    }
 
 
 LINE_ENDS = "a\nb\r\nc\rd\x0be\x0cf\x1cg\x1dh\x1ei\x85j\u2028k\u2029l"
 BUNDLE = {
-    "text/plain": ["a\n", "b"], "text/html": "<b>\n</b>", "image/png": ["AAAA\n", "BBBB\n"], "image/svg+xml": "<svg>\n</svg>", "image/jpeg": "AA\nBB",
-    "application/javascript": "a();\nb();", "application/json": ["kept", "as list"], "application/vnd.x+json": {"z": 1, "a": [1.0, 1e300]},
-    "text/latex": "$x$", "application/x-other": "a\nb", "text/x\n+json": "a\nb",
+    "text/plain": ["a\n", "b"],
+    "text/html": "<b>\n</b>",
+    "image/png": ["AAAA\n", "BBBB\n"],
+    "image/svg+xml": "<svg>\n</svg>",
+    "image/jpeg": "AA\nBB",
+    "application/javascript": "a();\nb();",
+    "application/json": ["kept", "as list"],
+    "application/vnd.x+json": {"z": 1, "a": [1.0, 1e300]},
+    "text/latex": "$x$",
+    "application/x-other": "a\nb",
+    "text/x\n+json": "a\nb",
 }
 
 NAMED = {
@@ -68,13 +91,55 @@ NAMED = {
     "cell null": {**notebook(), "cells": [None]},
     "cell text": {**notebook(), "cells": ["x"]},
     "top-level key": notebook(cell(), author="me"),
-    "transient metadata": notebook(cell(metadata={"trusted": True, "a": 1}), metadata={"signature": "s", "orig_nbformat": 2, "orig_nbformat_minor": 1}),
-    "colab": notebook(cell(metadata={"id": "a1", "colab": {"base_uri": "https://x"}, "outputId": "q"}), minor=0, metadata={"colab": {"provenance": []}, "kernelspec": {"name": "python3"}}),
-    "vs code": notebook(cell(metadata={"vscode": {"languageId": "python"}}), minor=2, metadata={"orig_nbformat": 4, "language_info": {"name": "python"}, "vscode": {"interpreter": {"hash": "x"}}}),
-    "kaggle": notebook(cell(metadata={"_uuid": "x", "_kg_hide-input": True, "execution": {"iopub.execute_input": "2020-01-01T00:00:00Z"}, "trusted": True}), minor=4),
-    "databricks": notebook(cell(metadata={"application/vnd.databricks.v1+cell": {"nuid": "x", "title": ""}}), minor=0, metadata={"application/vnd.databricks.v1+notebook": {}}),
-    "papermill": notebook(cell(metadata={"papermill": {"duration": 0.01, "status": "completed"}, "tags": ["parameters"]}), metadata={"papermill": {"parameters": {"alpha": 0.6}}}),
-    "r kernel": notebook(cell(), minor=2, metadata={"kernelspec": {"display_name": "R", "language": "R", "name": "ir"}, "language_info": {"codemirror_mode": "r", "file_extension": ".r", "mimetype": "text/x-r-source", "name": "R", "pygments_lexer": "r", "version": "4"}}),
+    "transient metadata": notebook(
+        cell(metadata={"trusted": True, "a": 1}),
+        metadata={"signature": "s", "orig_nbformat": 2, "orig_nbformat_minor": 1},
+    ),
+    "colab": notebook(
+        cell(metadata={"id": "a1", "colab": {"base_uri": "https://x"}, "outputId": "q"}),
+        minor=0,
+        metadata={"colab": {"provenance": []}, "kernelspec": {"name": "python3"}},
+    ),
+    "vs code": notebook(
+        cell(metadata={"vscode": {"languageId": "python"}}),
+        minor=2,
+        metadata={"orig_nbformat": 4, "language_info": {"name": "python"}, "vscode": {"interpreter": {"hash": "x"}}},
+    ),
+    "kaggle": notebook(
+        cell(
+            metadata={
+                "_uuid": "x",
+                "_kg_hide-input": True,
+                "execution": {"iopub.execute_input": "2020-01-01T00:00:00Z"},
+                "trusted": True,
+            }
+        ),
+        minor=4,
+    ),
+    "databricks": notebook(
+        cell(metadata={"application/vnd.databricks.v1+cell": {"nuid": "x", "title": ""}}),
+        minor=0,
+        metadata={"application/vnd.databricks.v1+notebook": {}},
+    ),
+    "papermill": notebook(
+        cell(metadata={"papermill": {"duration": 0.01, "status": "completed"}, "tags": ["parameters"]}),
+        metadata={"papermill": {"parameters": {"alpha": 0.6}}},
+    ),
+    "r kernel": notebook(
+        cell(),
+        minor=2,
+        metadata={
+            "kernelspec": {"display_name": "R", "language": "R", "name": "ir"},
+            "language_info": {
+                "codemirror_mode": "r",
+                "file_extension": ".r",
+                "mimetype": "text/x-r-source",
+                "name": "R",
+                "pygments_lexer": "r",
+                "version": "4",
+            },
+        },
+    ),
     "kernelspec without names": notebook(cell(), metadata={"kernelspec": {}}),
     "kernelspec null": notebook(cell(), metadata={"kernelspec": None}),
     "language_info without name": notebook(cell(), metadata={"language_info": {"version": "3"}}),
@@ -103,8 +168,12 @@ NAMED = {
     "execution count text": notebook(cell(execution_count="*")),
     "execution count true": notebook(cell(execution_count=True)),
     "execution count huge": notebook(cell(execution_count=10**30)),
-    "markdown with outputs": notebook(cell("markdown", outputs=[], execution_count=None), cell("markdown", outputs=[output("stream")])),
-    "markdown with attachments": notebook(cell("markdown", attachments={"a.png": {"image/png": ["AA\n", "BB"]}, "b.svg": {"image/svg+xml": "<a>\n</a>"}})),
+    "markdown with outputs": notebook(
+        cell("markdown", outputs=[], execution_count=None), cell("markdown", outputs=[output("stream")])
+    ),
+    "markdown with attachments": notebook(
+        cell("markdown", attachments={"a.png": {"image/png": ["AA\n", "BB"]}, "b.svg": {"image/svg+xml": "<a>\n</a>"}})
+    ),
     "attachments empty": notebook(cell("markdown", attachments={}), cell("raw", attachments={}), cell(attachments={})),
     "attachments odd": notebook(cell("markdown", attachments={"a.png": {"image/png": {"odd": 1}}})),
     "code with attachments": notebook(cell(attachments={"a.png": {"image/png": "AA"}})),
@@ -115,25 +184,79 @@ NAMED = {
     "no cell metadata": notebook(without(cell(), "metadata")),
     "cell metadata null": notebook(cell(metadata=None)),
     "cell metadata a list": notebook(cell(metadata=[])),
-    "cell metadata odd": notebook(cell(metadata={"tags": "a,b", "name": "", "collapsed": "no", "scrolled": "yes", "execution": {"a": 1}, "jupyter": None})),
-    "tags odd": notebook(cell(metadata={"tags": ["a", "a"]}), cell(metadata={"tags": ["a,b"]}), cell(metadata={"tags": [""]}), cell(metadata={"tags": ["a\nb"]})),
+    "cell metadata odd": notebook(
+        cell(
+            metadata={
+                "tags": "a,b",
+                "name": "",
+                "collapsed": "no",
+                "scrolled": "yes",
+                "execution": {"a": 1},
+                "jupyter": None,
+            }
+        )
+    ),
+    "tags odd": notebook(
+        cell(metadata={"tags": ["a", "a"]}),
+        cell(metadata={"tags": ["a,b"]}),
+        cell(metadata={"tags": [""]}),
+        cell(metadata={"tags": ["a\nb"]}),
+    ),
     "name odd": notebook(cell(metadata={"name": "a\nb"}), cell(metadata={"name": "a\n"}), cell(metadata={"name": 3})),
-    "raw format": notebook(cell("raw", metadata={"format": "text/latex"}), cell("raw", metadata={"format": 3}), cell("markdown", metadata={"format": 3})),
-    "hidden": notebook(cell(metadata={"jupyter": {"source_hidden": True, "outputs_hidden": False, "more": 1}}), cell(metadata={"jupyter": {"outputs_hidden": True}}), cell(metadata={"jupyter": {}})),
-    "slides": notebook(cell("markdown", metadata={"slideshow": {"slide_type": "slide"}, "editable": False, "deletable": False})),
+    "raw format": notebook(
+        cell("raw", metadata={"format": "text/latex"}),
+        cell("raw", metadata={"format": 3}),
+        cell("markdown", metadata={"format": 3}),
+    ),
+    "hidden": notebook(
+        cell(metadata={"jupyter": {"source_hidden": True, "outputs_hidden": False, "more": 1}}),
+        cell(metadata={"jupyter": {"outputs_hidden": True}}),
+        cell(metadata={"jupyter": {}}),
+    ),
+    "slides": notebook(
+        cell("markdown", metadata={"slideshow": {"slide_type": "slide"}, "editable": False, "deletable": False})
+    ),
     "bundle": with_output(output("display_data", data=BUNDLE), output("execute_result", data=BUNDLE)),
     "bundle not an object": with_output(output("display_data", data=None)),
     "bundle with an object": with_output(output("display_data", data={"text/html": {"a": 1}, "text/plain": "x"})),
     "bundle with null": with_output(output("display_data", data={"text/html": None})),
     "bundle empty": with_output(output("display_data", data={}, metadata={})),
-    "widgets": notebook(cell(outputs=[output("display_data", data={"application/vnd.jupyter.widget-view+json": {"model_id": "m", "version_major": 2, "version_minor": 0}, "text/plain": "w"})]), metadata={"widgets": {"application/vnd.jupyter.widget-state+json": {"state": {}, "version_major": 2, "version_minor": 0}}}),
-    "plotly with NaN": with_output(output("display_data", data={"application/vnd.plotly.v1+json": {"y": [1.5, float("nan"), float("inf"), -float("inf")]}})),
+    "widgets": notebook(
+        cell(
+            outputs=[
+                output(
+                    "display_data",
+                    data={
+                        "application/vnd.jupyter.widget-view+json": {
+                            "model_id": "m",
+                            "version_major": 2,
+                            "version_minor": 0,
+                        },
+                        "text/plain": "w",
+                    },
+                )
+            ]
+        ),
+        metadata={
+            "widgets": {
+                "application/vnd.jupyter.widget-state+json": {"state": {}, "version_major": 2, "version_minor": 0}
+            }
+        },
+    ),
+    "plotly with NaN": with_output(
+        output(
+            "display_data",
+            data={"application/vnd.plotly.v1+json": {"y": [1.5, float("nan"), float("inf"), -float("inf")]}},
+        )
+    ),
     "transient": with_output(output("display_data", transient={"display_id": "x"})),
     "result without count": with_output(without(output("execute_result"), "execution_count")),
     "result without metadata": with_output(without(output("execute_result"), "metadata")),
     "display without data": with_output(without(output("display_data"), "data")),
     "stream with metadata": with_output(output("stream", metadata={})),
-    "stream with list": with_output(output("stream", text=["a\n", "b\r", "c\x85d"]), output("stream", text=[]), output("stream", text="")),
+    "stream with list": with_output(
+        output("stream", text=["a\n", "b\r", "c\x85d"]), output("stream", text=[]), output("stream", text="")
+    ),
     "stream text odd": with_output(output("stream", text=None)),
     "stream mixed": with_output(output("stream", text=["a", 1])),
     "stream without name": with_output(without(output("stream"), "name")),
@@ -146,21 +269,59 @@ NAMED = {
     "output without type": with_output({"text": "x"}),
     "output null": with_output(None),
     "pyout in 4": with_output({"output_type": "pyout", "text": "x", "prompt_number": 1}),
-    "numbers": notebook(cell(metadata={"n": [0, -0.0, 1e16, 1e-5, 0.1, 123456789012345678901234567890, 1.7976931348623157e308, 5e-324, 1e22, 1.0, 100000.0, 123456789.123]})),
-    "unicode": notebook(cell(source="😀 é e\u0301 \u200d \x7f \x00 \x1b[0m \ufeff"), metadata={"ключ": "値", "\x01": "\x02", "\U0001f600": 1, "\uffff": 2}),
+    "numbers": notebook(
+        cell(
+            metadata={
+                "n": [
+                    0,
+                    -0.0,
+                    1e16,
+                    1e-5,
+                    0.1,
+                    123456789012345678901234567890,
+                    1.7976931348623157e308,
+                    5e-324,
+                    1e22,
+                    1.0,
+                    100000.0,
+                    123456789.123,
+                ]
+            }
+        )
+    ),
+    "unicode": notebook(
+        cell(source="😀 é e\u0301 \u200d \x7f \x00 \x1b[0m \ufeff"),
+        metadata={"ключ": "値", "\x01": "\x02", "\U0001f600": 1, "\uffff": 2},
+    ),
     "surrogates": notebook(cell(source="a\ud800b\udc00")),
     "sorting": notebook(cell(metadata={"b": 1, "a": 2, "B": 3, "_": 4, "é": 5, "z": {"2": 1, "10": 2}})),
     "empty values": notebook(cell(metadata={"a": [], "b": {}, "c": "", "d": None, "e": [[]], "f": [{}]})),
     "minor 4.99": notebook(cell("future", key=1), minor=99, extra=1),
     "v3": old(old_code()),
-    "v3 outputs": old(old_code(
-        {"output_type": "pyout", "prompt_number": 1, "text": ["a\n", "b"], "html": "<b>", "metadata": {"png": {"width": 3}}},
-        {"output_type": "display_data", "png": "AAAA", "svg": ["<svg>\n", "</svg>"], "jpeg": "BB", "latex": "$x$", "javascript": ["a\n"], "json": "{\"a\": [1.0, 1e3]}"},
-        {"output_type": "stream", "stream": "stderr", "text": ["no", "ends"]},
-        {"output_type": "stream", "text": "no stream"},
-        {"output_type": "stream", "stream": "stdout", "text": "x", "metadata": {}},
-        {"output_type": "pyerr", "ename": "E", "evalue": "v", "traceback": ["a", "b"], "metadata": {}},
-    )),
+    "v3 outputs": old(
+        old_code(
+            {
+                "output_type": "pyout",
+                "prompt_number": 1,
+                "text": ["a\n", "b"],
+                "html": "<b>",
+                "metadata": {"png": {"width": 3}},
+            },
+            {
+                "output_type": "display_data",
+                "png": "AAAA",
+                "svg": ["<svg>\n", "</svg>"],
+                "jpeg": "BB",
+                "latex": "$x$",
+                "javascript": ["a\n"],
+                "json": '{"a": [1.0, 1e3]}',
+            },
+            {"output_type": "stream", "stream": "stderr", "text": ["no", "ends"]},
+            {"output_type": "stream", "text": "no stream"},
+            {"output_type": "stream", "stream": "stdout", "text": "x", "metadata": {}},
+            {"output_type": "pyerr", "ename": "E", "evalue": "v", "traceback": ["a", "b"], "metadata": {}},
+        )
+    ),
     "v3 json not json": old(old_code({"output_type": "display_data", "json": "{"})),
     "v3 full mime types": old(old_code({"output_type": "display_data", "text/plain": ["a\n", "b"], "metadata": {}})),
     "v3 unknown mime": old(old_code({"output_type": "display_data", "pdf": "AA", "foo": 3, "metadata": {}})),
@@ -172,22 +333,46 @@ NAMED = {
     "v3 no input": old(without(old_code(), "input")),
     "v3 no outputs": old(without(old_code(), "outputs")),
     "v3 collapsed odd": old(old_code(collapsed="yes")),
-    "v3 headings": old(*[{"cell_type": "heading", "level": level, "metadata": {}, "source": "A\u2028b\nc\r\nd"} for level in range(1, 7)]),
+    "v3 headings": old(
+        *[
+            {"cell_type": "heading", "level": level, "metadata": {}, "source": "A\u2028b\nc\r\nd"}
+            for level in range(1, 7)
+        ]
+    ),
     "v3 heading without level": old({"cell_type": "heading", "metadata": {}, "source": []}),
     "v3 heading without source": old({"cell_type": "heading", "level": 2, "metadata": {}}),
     "v3 html": old({"cell_type": "html", "metadata": {}, "source": ["<b>\n", "</b>"]}),
     "v3 raw and rendered": old({"cell_type": "raw", "metadata": {}, "source": "r", "rendered": "x"}),
     "v3 lines without ends": old({"cell_type": "markdown", "metadata": {}, "source": ["a", "b", "c"]}),
-    "v3 worksheets": {**old(), "worksheets": [{"cells": [old_code()]}, {"cells": [], "metadata": {"a": 1}}, {"cells": [old_code()], "metadata": {}}]},
+    "v3 worksheets": {
+        **old(),
+        "worksheets": [
+            {"cells": [old_code()]},
+            {"cells": [], "metadata": {"a": 1}},
+            {"cells": [old_code()], "metadata": {}},
+        ],
+    },
     "v3 no worksheets": {**old(), "worksheets": []},
     "v3 worksheets missing": without(old(), "worksheets"),
     "v3 minor 9": old(old_code(), nbformat_minor=9, orig_nbformat=2, orig_nbformat_minor=1),
     "v3 metadata missing": without(old(old_code()), "metadata"),
-    "v3 name missing": old(old_code(), metadata={"signature": "sha256:x", "kernelspec": {"name": "x", "display_name": "X"}}),
+    "v3 name missing": old(
+        old_code(), metadata={"signature": "sha256:x", "kernelspec": {"name": "x", "display_name": "X"}}
+    ),
     "v3 top-level key": old(old_code(), author="me"),
-    "v2": old({**without(old_code({"output_type": "pyout", "text": ["a", "b"], "prompt_number": 1}), "metadata"), "input": ["a", "b"]}, {"cell_type": "markdown", "source": ["a", "", "b"]}, major=2),
+    "v2": old(
+        {
+            **without(old_code({"output_type": "pyout", "text": ["a", "b"], "prompt_number": 1}), "metadata"),
+            "input": ["a", "b"],
+        },
+        {"cell_type": "markdown", "source": ["a", "", "b"]},
+        major=2,
+    ),
     "v2 png": old(without(old_code({"output_type": "display_data", "png": "AA\n"}), "metadata"), major=2),
-    "v1": {"nbformat": 1, "cells": [{"cell_type": "code", "code": "a = 1", "prompt_number": 2}, {"cell_type": "text", "text": "hello"}]},
+    "v1": {
+        "nbformat": 1,
+        "cells": [{"cell_type": "code", "code": "a = 1", "prompt_number": 2}, {"cell_type": "text", "text": "hello"}],
+    },
     "v1 without version": {"cells": [{"cell_type": "code", "code": "a = 1", "prompt_number": 2}]},
     "not a notebook": {"a": 1},
     "a list": [],
@@ -198,10 +383,16 @@ NAMED = {
 def named(_fixtures):
     cases = [(name, json.dumps(value, ensure_ascii="surrogate" in name)) for name, value in NAMED.items()]
     broken = {
-        "empty": "", "space": " \n", "truncated": json.dumps(notebook(cell()))[:-20], "trailing": json.dumps(notebook()) + "x", "comma": '{"cells": [],}',
+        "empty": "",
+        "space": " \n",
+        "truncated": json.dumps(notebook(cell()))[:-20],
+        "trailing": json.dumps(notebook()) + "x",
+        "comma": '{"cells": [],}',
         "duplicate keys": '{"cells": [], "metadata": {"a": 1, "a": 2}, "metadata": {"b": 1}, "nbformat": 4, "nbformat_minor": 5}',
         "control character": '{"cells": [], "metadata": {"a": "\t"}, "nbformat": 4, "nbformat_minor": 5}',
-        "nul bytes": "\x00" * 20, "single quotes": "{'cells': []}", "conflict": '{\n<<<<<<< HEAD\n "cells": [],\n',
+        "nul bytes": "\x00" * 20,
+        "single quotes": "{'cells': []}",
+        "conflict": '{\n<<<<<<< HEAD\n "cells": [],\n',
         "numbers as written": '{"cells": [], "metadata": {"n": [1E5, 1e+2, -0, 1.10, 0.30, 12e-1, 1e23]}, "nbformat": 4, "nbformat_minor": 5}',
         "escapes": '{"cells": [], "metadata": {"\\u0061\\/": "\\ud83d\\ude00\\u00e9\\b\\f"}, "nbformat": 4, "nbformat_minor": 5}',
         "spaces": ' {\r\n\t"cells" : [ ] , "metadata":{ } ,"nbformat":4,"nbformat_minor" :5 } \n\n',
@@ -211,10 +402,35 @@ def named(_fixtures):
 
 def values(random):
     """Odd values to put anywhere."""
-    return random.choice([
-        None, True, 0, -1, 1.5, 10**25, "", "text", "a\nb", "a\r\nb", "é\u2028", [], ["a\n", "b"], ["a", 1], [[]], {}, {"a": 1}, {"text/plain": ["a\n", "b"]},
-        "stream", "code", "heading", 3, float("nan"), {"name": "n"}, ["t", "t"],
-    ])
+    return random.choice(
+        [
+            None,
+            True,
+            0,
+            -1,
+            1.5,
+            10**25,
+            "",
+            "text",
+            "a\nb",
+            "a\r\nb",
+            "é\u2028",
+            [],
+            ["a\n", "b"],
+            ["a", 1],
+            [[]],
+            {},
+            {"a": 1},
+            {"text/plain": ["a\n", "b"]},
+            "stream",
+            "code",
+            "heading",
+            3,
+            float("nan"),
+            {"name": "n"},
+            ["t", "t"],
+        ]
+    )
 
 
 def places(value, found):
@@ -226,8 +442,34 @@ def places(value, found):
     return found
 
 
-KEYS = ["id", "source", "metadata", "outputs", "execution_count", "attachments", "output_type", "data", "text", "name", "tags", "input", "level",
-        "collapsed", "trusted", "language", "transient", "kernelspec", "evalue", "traceback", "extra", "text/html", "application/json", "png", "json", "prompt_number"]
+KEYS = [
+    "id",
+    "source",
+    "metadata",
+    "outputs",
+    "execution_count",
+    "attachments",
+    "output_type",
+    "data",
+    "text",
+    "name",
+    "tags",
+    "input",
+    "level",
+    "collapsed",
+    "trusted",
+    "language",
+    "transient",
+    "kernelspec",
+    "evalue",
+    "traceback",
+    "extra",
+    "text/html",
+    "application/json",
+    "png",
+    "json",
+    "prompt_number",
+]
 
 
 def damage(random, value):
@@ -247,35 +489,87 @@ def damage(random, value):
 
 def healthy(random):
     """A valid notebook of random content: its bytes must be those of nbformat."""
-    word = lambda: "".join(random.choice("ab \n\n\té😀\u2028\x0b\x1e\"\\<&/\x7f") for _ in range(random.randrange(12)))
-    data = lambda: {mime: word() for mime in random.sample([key for key in BUNDLE if key.startswith(("text/p", "text/h", "image", "application/ja"))], 3)}
-    number = lambda: random.choice([random.random() * 10 ** random.randint(-20, 20), random.randint(-10**20, 10**20), float(random.randint(-99, 99))])
-    meta = lambda: {random.choice("abcdeXYZ_") + str(index): random.choice([number(), word(), [number()], {word(): {}}, None, False]) for index in range(random.randrange(4))}
-    outputs = lambda: [
-        random.choice([
-            output("stream", text=word()), output("display_data", data=data(), metadata=meta()), output("error", evalue=word(), traceback=[word(), word()]),
-            output("execute_result", data={**data(), "application/json": meta()}, execution_count=random.randrange(99)),
-        ]) for _ in range(random.randrange(3))
-    ]
+
+    def word():
+        return "".join(random.choice('ab \n\n\té😀\u2028\x0b\x1e"\\<&/\x7f') for _ in range(random.randrange(12)))
+
+    def data():
+        return {
+            mime: word()
+            for mime in random.sample(
+                [key for key in BUNDLE if key.startswith(("text/p", "text/h", "image", "application/ja"))], 3
+            )
+        }
+
+    def number():
+        return random.choice(
+            [
+                random.random() * 10 ** random.randint(-20, 20),
+                random.randint(-(10**20), 10**20),
+                float(random.randint(-99, 99)),
+            ]
+        )
+
+    def meta():
+        return {
+            random.choice("abcdeXYZ_") + str(index): random.choice(
+                [number(), word(), [number()], {word(): {}}, None, False]
+            )
+            for index in range(random.randrange(4))
+        }
+
+    def outputs():
+        return [
+            random.choice(
+                [
+                    output("stream", text=word()),
+                    output("display_data", data=data(), metadata=meta()),
+                    output("error", evalue=word(), traceback=[word(), word()]),
+                    output(
+                        "execute_result",
+                        data={**data(), "application/json": meta()},
+                        execution_count=random.randrange(99),
+                    ),
+                ]
+            )
+            for _ in range(random.randrange(3))
+        ]
+
     cells = [
-        random.choice([
-            lambda: cell(source=word(), metadata=meta(), outputs=outputs(), execution_count=random.choice([None, random.randrange(99)])),
-            lambda: cell("markdown", source=word(), metadata=meta(), **random.choice([{}, {"attachments": {word(): data()}}])),
-            lambda: cell("raw", source=word(), metadata=meta()),
-        ])() for _ in range(random.randrange(6))
+        random.choice(
+            [
+                lambda: cell(
+                    source=word(),
+                    metadata=meta(),
+                    outputs=outputs(),
+                    execution_count=random.choice([None, random.randrange(99)]),
+                ),
+                lambda: cell(
+                    "markdown", source=word(), metadata=meta(), **random.choice([{}, {"attachments": {word(): data()}}])
+                ),
+                lambda: cell("raw", source=word(), metadata=meta()),
+            ]
+        )()
+        for _ in range(random.randrange(6))
     ]
     return notebook(*cells, minor=random.choice([0, 1, 2, 4, 5, 5]), metadata=meta())
 
 
 def generated(random, count, fixtures):
     """Half healthy notebooks, half damaged ones: named cases, fixtures and healthy ones with one to four wounds."""
-    small = [json.loads(path.read_text(encoding="utf8")) for path in sorted(fixtures.glob("*.ipynb")) if path.stat().st_size < 20_000]
+    small = [
+        json.loads(path.read_text(encoding="utf8"))
+        for path in sorted(fixtures.glob("*.ipynb"))
+        if path.stat().st_size < 20_000
+    ]
     cases = []
     for index in range(count):
         if index % 2:
             cases.append((f"healthy {index}", json.dumps(healthy(random))))
             continue
-        base = random.choice([lambda: random.choice(list(NAMED.values())), lambda: random.choice(small), lambda: healthy(random)])()
+        base = random.choice(
+            [lambda: random.choice(list(NAMED.values())), lambda: random.choice(small), lambda: healthy(random)]
+        )()
         value = json.loads(json.dumps(base))
         for _ in range(random.randint(1, 4)):
             damage(random, value)
