@@ -16,7 +16,8 @@ help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: rust ## build, start server + agent with a Python kernel, print one URL and a token
-	cargo run --release --quiet -- up
+	@echo "Building (some minutes the first time) …"
+	cargo run --release --quiet --bin notarium -- up
 
 test: lint unit interop ## every check that CI runs
 
