@@ -8,6 +8,7 @@ use std::time::Duration;
 use notarium_core::{Actor, AgentId, Command, KernelSessionId, NotebookId, Version};
 use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::blobs::BlobUploader;
 use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
@@ -22,6 +23,9 @@ use crate::session::{Input, SessionLimits};
 /// How long kernels may take to end when the agent stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// How long an agent waits for another process of its token: longer than a server takes to notice that one is dead.
+pub const DISPLACED_PATIENCE: Duration = Duration::from_secs(75);
+
 /// What an agent needs.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
@@ -32,6 +36,9 @@ pub struct AgentOptions {
     pub limits: SessionLimits,
     /// Where the list of live kernels is kept, so that the next process can tell their end if this one is killed.
     pub state_dir: Option<PathBuf>,
+    /// How long another process may have this agent's place at the server before this one gives up; see
+    /// [`DISPLACED_PATIENCE`].
+    pub displaced_patience: Duration,
 }
 
 /// Why an agent ended, other than because it was asked to.
@@ -87,6 +94,8 @@ struct Agent {
     /// Once it is known who we are.
     ledger: Option<Ledger>,
     hosts: BTreeMap<KernelSessionId, HostHandle>,
+    /// Since when another process has had our place at the server.
+    displaced_since: Option<Instant>,
     over: mpsc::UnboundedSender<KernelSessionId>,
     over_receiver: mpsc::UnboundedReceiver<KernelSessionId>,
     claims: mpsc::UnboundedSender<ClaimAnswer>,
@@ -94,7 +103,8 @@ struct Agent {
 }
 
 impl Agent {
-    fn new(options: AgentOptions) -> Result<Self, AgentError> {
+    fn new(mut options: AgentOptions) -> Result<Self, AgentError> {
+        options.connect.instance.get_or_insert_with(|| ulid::Ulid::generate().to_string());
         let specs = discover(&options.kernel_paths);
         for problem in &specs.problems {
             tracing::warn!(path = %problem.path.display(), reason = problem.reason, "a kernelspec cannot be used");
@@ -120,6 +130,7 @@ impl Agent {
             roster,
             ledger,
             hosts,
+            displaced_since: None,
             over,
             over_receiver,
             claims,
@@ -132,6 +143,7 @@ impl Agent {
             ConnectionEvent::Connected(welcome) => self.connected(welcome, news)?,
             ConnectionEvent::Disconnected { cause, .. } => {
                 self.tell_all(|| Input::Online(false));
+                self.check_patience(&cause)?;
                 news(AgentNews::Disconnected { cause: cause.to_string() });
             }
             ConnectionEvent::Failed(cause) => return Err(cause.into()),
@@ -142,8 +154,19 @@ impl Agent {
         Ok(())
     }
 
+    /// Ends the waiting for another process that has our place and does not go.
+    fn check_patience(&mut self, cause: &ConnectError) -> Result<(), AgentError> {
+        if !matches!(cause, ConnectError::AgentConnected(_)) {
+            self.displaced_since = None;
+            return Ok(());
+        }
+        let since = *self.displaced_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < self.options.displaced_patience { Ok(()) } else { Err(cause.clone().into()) }
+    }
+
     fn connected(&mut self, welcome: WelcomeMessage, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
+        self.displaced_since = None;
         self.tell_all(|| Input::Online(true));
         self.open_ledger(&id);
         let acts = self.roster.connected(id);

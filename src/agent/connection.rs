@@ -37,6 +37,8 @@ pub struct ConnectOptions {
     pub token: String,
     /// Name and version of the program, for people who look for a fault.
     pub client: String,
+    /// Of a runtime agent: the name of this process, so that it may take over from a connection of its own that was cut.
+    pub instance: Option<String>,
     /// How long the server may take to accept the socket, and then to welcome.
     pub connect_timeout: Duration,
     /// The pause after the first failure; it doubles from there.
@@ -50,6 +52,7 @@ impl ConnectOptions {
             server: server.into(),
             token: token.into(),
             client: client.into(),
+            instance: None,
             connect_timeout: Duration::from_secs(10),
             min_backoff: Duration::from_millis(100),
             max_backoff: Duration::from_secs(10),
@@ -68,6 +71,9 @@ pub enum ConnectError {
     Unauthenticated(String),
     #[error("the server refuses this connection: {0}")]
     Refused(String),
+    /// The other one may be gone soon: it is tried again.
+    #[error("{0}")]
+    AgentConnected(String),
     #[error("the connection was closed")]
     Closed,
 }
@@ -75,7 +81,7 @@ pub enum ConnectError {
 impl ConnectError {
     /// Whether another attempt is pointless.
     pub fn is_final(&self) -> bool {
-        !matches!(self, Self::Unreachable { .. })
+        !matches!(self, Self::Unreachable { .. } | Self::AgentConnected(_))
     }
 }
 

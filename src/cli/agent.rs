@@ -61,7 +61,8 @@ impl KernelArgs {
         };
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
         let limits = SessionLimits { idle_timeout_ms, ..SessionLimits::default() };
-        AgentOptions { connect, kernel_paths, launch, limits, state_dir }
+        let displaced_patience = runtime::DISPLACED_PATIENCE;
+        AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience }
     }
 }
 

@@ -17,6 +17,7 @@ use crate::blob_check;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
+use crate::seats::Seats;
 
 /// The server's parts, as handlers see them.
 #[derive(Clone)]
@@ -29,6 +30,7 @@ pub struct Parts {
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
     pub agents: Agents,
+    pub seats: Seats,
     pub clock: Clock,
     pub limits: ServerLimits,
     /// Cancelled when the server begins to stop.

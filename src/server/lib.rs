@@ -32,6 +32,7 @@ mod replay;
 mod rights;
 pub mod rooms;
 pub mod routes;
+mod seats;
 mod server;
 mod socket;
 mod storage;

@@ -22,6 +22,7 @@ use crate::limits::ServerLimits;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
+use crate::seats::Seats;
 use crate::storage::{OpenStorage, Storage};
 
 /// Notebooks with work that are opened at a start in one round.
@@ -140,6 +141,7 @@ fn app(
         rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
         accounts,
         agents: Agents::default(),
+        seats: Seats::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
         stopping: CancellationToken::new(),

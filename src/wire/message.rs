@@ -51,6 +51,10 @@ pub struct HelloMessage {
     pub token: Option<String>,
     /// Name and version of the program, for people who look for a fault.
     pub client: String,
+    /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
+    /// same process takes over from the one before; another process is refused while that lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
     /// Optional parts of the protocol that the client knows. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
@@ -295,6 +299,8 @@ pub enum ErrorCode {
     Forbidden,
     UnknownNotebook,
     TooManyRequests,
+    /// Another process is connected as this runtime agent, or a newer connection of this one is.
+    AgentConnected,
     /// A `since` after the notebook's version: the client knows what this server does not. Subscribe without it.
     VersionInFuture,
     /// The server is stopping or cannot serve this now; reconnect with backoff.

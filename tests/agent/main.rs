@@ -61,6 +61,21 @@ async fn a_killed_agent_leaves_no_kernel_and_its_run_is_lost_when_it_comes_back(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_second_agent_with_the_token_gives_up_and_the_first_keeps_its_kernel() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = ada.run("x = 42").await;
+    assert_eq!(ada.until_over(&id).await.status, ExecutionStatus::Ok);
+    let second = fixture.agent_here(Duration::ZERO);
+    let refused = tokio::time::timeout(PATIENCE, second).await.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("another process is connected as this agent"), "{refused}");
+    let id = ada.run("print(x)").await;
+    assert_eq!(ada.until_over(&id).await.text, "42\n");
+    agent.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
     let fixture = Fixture::start().await;
     let mut agent = fixture.agent().await;

@@ -6,7 +6,10 @@ use std::process::{Child, Command as ProcessCommand, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use notarium_agent::agent::{AgentError, AgentOptions};
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
+use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::session::SessionLimits;
 use notarium_core::{
     Command, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, Notebook, NotebookId, Outcome, RawObject,
     Recorded,
@@ -138,6 +141,19 @@ impl Fixture {
         command.args(["agent", "--server", &self.url, "--kernel-path"]).arg(environment());
         command.env("NOTARIUM_TOKEN", &self.agent_token);
         Process::start(command)
+    }
+
+    /// An agent of the same token in this process, until it gives up.
+    pub async fn agent_here(&self, displaced_patience: Duration) -> Result<(), AgentError> {
+        let options = AgentOptions {
+            connect: ConnectOptions::new(&self.url, &self.agent_token, "test"),
+            kernel_paths: vec![environment()],
+            launch: LaunchOptions::default(),
+            limits: SessionLimits::default(),
+            state_dir: None,
+            displaced_patience,
+        };
+        notarium_agent::agent::run(options, std::future::pending(), |_| ()).await
     }
 
     pub async fn person(&self) -> Visitor {

@@ -4,7 +4,7 @@ use notarium_core::{
     Command, ExecutionId, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output, RawJson, RawObject,
     RejectionCode, Version,
 };
-use notarium_wire::{ClientMessage, OfferedKernelspec, ServerMessage};
+use notarium_wire::{ClientMessage, ErrorCode, OfferedKernelspec, ServerMessage};
 use serde_json::json;
 
 use crate::support::{Person, TestClient, TestServer};
@@ -230,4 +230,49 @@ async fn a_password_goes_to_the_kernel_and_never_into_the_log() {
         .await;
     assert_eq!(value, "tr0ub4dor");
     assert!(!http.get("/api/notebooks/n/events?limit=1000").await.text.contains("tr0ub4dor"));
+}
+
+#[tokio::test]
+async fn a_second_process_of_one_token_is_refused_and_ends_no_kernel() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let token = server.agent_token(&ann, "gpu").await;
+    let mut gpu = TestClient::connect_agent(server.address(), &token, "first").await;
+    offer(&mut gpu, "python3").await;
+    gpu.subscribe("n").await;
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    start(&mut gpu, &session).await;
+    let (id, fence) = assigned(&mut gpu).await;
+
+    let mut second = TestClient::connect_agent(server.address(), &token, "second").await;
+    let error = second.error("the place is taken").await;
+    assert_eq!((error.code, error.fatal), (ErrorCode::AgentConnected, true));
+    assert!(error.message.contains("token of its own"), "{}", error.message);
+    second.until_closed().await;
+    run_to_its_end(&mut gpu, &id, fence).await;
+
+    // The first comes back while its old connection looks alive, and has its kernel still.
+    let mut back = TestClient::connect_agent(server.address(), &token, "first").await;
+    assert_eq!(gpu.error("the place was taken over").await.code, ErrorCode::AgentConnected);
+    gpu.until_closed().await;
+    back.run("n", &Command::ReconcileKernels { alive: vec![session.clone()] }).await.unwrap();
+    back.subscribe("n").await;
+    assert!(back.state("n").kernels.contains_key(&session));
+
+    // Once it has gone, another process may be this agent.
+    drop(back);
+    let third = async {
+        loop {
+            let third = TestClient::connect_agent(server.address(), &token, "third").await;
+            if third.welcome.is_some() {
+                return third;
+            }
+        }
+    };
+    let mut third = tokio::time::timeout(crate::support::PATIENCE, third).await.unwrap();
+    third.run("n", &Command::ReconcileKernels { alive: Vec::new() }).await.unwrap();
+    third.subscribe("n").await;
+    assert!(third.state("n").kernels.is_empty());
 }

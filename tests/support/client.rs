@@ -89,11 +89,27 @@ impl TestClient {
         }
     }
 
+    /// Connects as this process of a runtime agent, and waits for the answer to its hello.
+    pub async fn connect_agent(address: SocketAddr, token: &str, instance: &str) -> Self {
+        let mut client = Self::open(address, &[]).await.unwrap();
+        client.hello_as(Some(token), Some(instance)).await;
+        while client.welcome.is_none() && client.errors.is_empty() {
+            assert!(!client.is_closed, "it closed without a word");
+            client.hear().await;
+        }
+        client
+    }
+
     pub async fn hello(&mut self, token: Option<&str>) {
+        self.hello_as(token, None).await;
+    }
+
+    async fn hello_as(&mut self, token: Option<&str>, instance: Option<&str>) {
         let hello = HelloMessage {
             protocol: PROTOCOL,
             token: token.map(str::to_owned),
             client: "test/1".to_owned(),
+            instance: instance.map(str::to_owned),
             features: Vec::new(),
         };
         self.send(&ClientMessage::Hello(hello)).await;

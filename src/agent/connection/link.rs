@@ -142,6 +142,7 @@ impl Link {
             protocol: PROTOCOL,
             token: Some(self.options.token.clone()),
             client: self.options.client.clone(),
+            instance: self.options.instance.clone(),
             features: Vec::new(),
         });
         let frame = frame_of(&hello).map_err(|error| ConnectError::Refused(error.to_string()))?;
@@ -173,6 +174,7 @@ impl Link {
     fn server_error(&self, error: notarium_wire::ErrorMessage) -> ConnectError {
         match error.code {
             notarium_wire::ErrorCode::Unauthenticated => ConnectError::Unauthenticated(error.message),
+            notarium_wire::ErrorCode::AgentConnected => ConnectError::AgentConnected(error.message),
             code if is_final(code) => ConnectError::Refused(error.message),
             _ => self.unreachable(error.message),
         }

@@ -43,6 +43,7 @@ fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: S
         },
         limits,
         state_dir: None,
+        displaced_patience: notarium_agent::agent::DISPLACED_PATIENCE,
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let stopped = async move {

@@ -18,6 +18,7 @@ use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::auth::Authenticated;
 use crate::blob_check;
 use crate::rooms::{ClientId, Identity, Outbox, RoomHandle};
+use crate::seats::Seat;
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
@@ -38,21 +39,31 @@ pub struct Session {
     authenticated: Authenticated,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
+    /// Of runtime agents only.
+    seat: Option<Seat>,
 }
 
 type Done = Result<(), ErrorMessage>;
 
 impl Session {
     /// Begins with the `welcome`.
-    pub fn new(app: App, authenticated: Authenticated, outbox: Outbox) -> Self {
+    pub fn new(app: App, authenticated: Authenticated, seat: Option<Seat>, outbox: Outbox) -> Self {
         let client = app.next_client();
         let connection = format!("c{}", client.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection)));
-        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false }
+        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false, seat }
     }
 
     pub fn app(&self) -> &App {
         &self.app
+    }
+
+    /// Until a newer connection of the same runtime agent speaks for it; for others never.
+    pub async fn taken_over(&self) {
+        match &self.seat {
+            Some(seat) => seat.taken_over().await,
+            None => std::future::pending().await,
+        }
     }
 
     pub fn send(&self, message: &ServerMessage) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
+use notarium_core::Actor;
 use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, HelloMessage, PROTOCOL, ServerMessage, WelcomeMessage};
 use tokio::time::timeout;
 
@@ -16,11 +17,15 @@ use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
 use crate::rooms::Outbox;
+use crate::seats::Seat;
 
 type Stream = SplitStream<WebSocket>;
 
 /// After a message that was far too long: time for the client to read why, before the connection is cut.
 const LINGER: Duration = Duration::from_millis(500);
+
+/// Longest name of a runtime agent's process.
+const MAX_INSTANCE_BYTES: usize = 64;
 
 /// What one reading brought.
 enum Heard {
@@ -34,8 +39,8 @@ enum Heard {
 /// Reads until the connection ends. What it must still be told is in the outbox.
 pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<String>) {
     match Box::pin(greet(&app, &mut stream, token)).await {
-        Ok(Some((authenticated, follow))) => {
-            let session = Session::new(app, authenticated, outbox);
+        Ok(Some(Greeted { authenticated, follow, seat })) => {
+            let session = Session::new(app, authenticated, seat, outbox);
             converse(session, stream, follow).await;
         }
         Ok(None) => {}
@@ -45,12 +50,15 @@ pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<St
 
 // --- the greeting ---
 
+/// Somebody who has said who it is.
+struct Greeted {
+    authenticated: Authenticated,
+    follow: Follow,
+    seat: Option<Seat>,
+}
+
 /// `None`: the client left without a word.
-async fn greet(
-    app: &App,
-    stream: &mut Stream,
-    token: Option<String>,
-) -> Result<Option<(Authenticated, Follow)>, ErrorMessage> {
+async fn greet(app: &App, stream: &mut Stream, token: Option<String>) -> Result<Option<Greeted>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
     let hello = timeout(limit, first_message(app, stream)).await.map_err(|_| {
         fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
@@ -60,7 +68,21 @@ async fn greet(
         let message = format!("this server speaks protocol {PROTOCOL}, not {}: update the older one", hello.protocol);
         return Err(fatal(ErrorCode::UnsupportedProtocol, message));
     }
-    let_in(app, hello.token.or(token)).await.map(Some).map_err(|error| refusal(&error))
+    let (authenticated, follow) = let_in(app, hello.token.or(token)).await.map_err(|error| refusal(&error))?;
+    let seat = seat(app, &authenticated, hello.instance)?;
+    Ok(Some(Greeted { authenticated, follow, seat }))
+}
+
+/// Of a runtime agent: the right to be its one connection.
+fn seat(app: &App, authenticated: &Authenticated, instance: Option<String>) -> Result<Option<Seat>, ErrorMessage> {
+    let Actor::Agent { id } = &authenticated.actor else { return Ok(None) };
+    if instance.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_INSTANCE_BYTES) {
+        let message = format!("hello.instance has 1 to {MAX_INSTANCE_BYTES} characters: choose another");
+        return Err(fatal(ErrorCode::Malformed, message));
+    }
+    let taken = "another process is connected as this agent: stop it, or give this one a token of its own \
+                 (`notarium agent-token`)";
+    app.seats.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
 }
 
 async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
@@ -128,6 +150,7 @@ enum Turn {
     Heard(Heard),
     TokenChanged(Result<Authenticated, AuthError>),
     Silent,
+    TakenOver,
     Stopping,
 }
 
@@ -140,6 +163,7 @@ async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) 
         let turn = tokio::select! {
             next = timeout(patience, stream.next()) => next.map_or(Turn::Silent, |next| Turn::Heard(heard(&app, next))),
             changed = follow.changed() => Turn::TokenChanged(changed),
+            () = session.taken_over() => Turn::TakenOver,
             () = app.stopping.cancelled() => Turn::Stopping,
         };
         let done = match turn {
@@ -152,6 +176,7 @@ async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) 
                 Ok(())
             }
             Turn::TokenChanged(Err(error)) => Err(refusal(&error)),
+            Turn::TakenOver => Err(fatal(ErrorCode::AgentConnected, "a newer connection of this agent has taken over")),
             Turn::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
         };
         let Err(error) = done else { continue };

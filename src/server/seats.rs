@@ -1,0 +1,110 @@
+//! One connection per runtime agent: two processes with one token would each call the other's kernels dead.
+//!
+//! The process that holds the seat keeps it, so that a second start by mistake ends nobody's run. The same process may
+//! always come back, at once, also while its old connection looks alive after a network cut.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use notarium_core::AgentId;
+use tokio_util::sync::CancellationToken;
+
+/// Who speaks for which agent. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Seats(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    holders: HashMap<AgentId, Holder>,
+    /// The number of the last seat.
+    last: u64,
+}
+
+struct Holder {
+    number: u64,
+    /// `hello.instance`. Absent: a process that cannot be recognised.
+    instance: Option<String>,
+    taken_over: CancellationToken,
+}
+
+/// The right to speak as an agent, until it is dropped or taken over.
+pub struct Seat {
+    seats: Seats,
+    agent: AgentId,
+    number: u64,
+    taken_over: CancellationToken,
+}
+
+impl Seats {
+    /// The agent's seat. `None`: another process has it.
+    pub fn take(&self, agent: &AgentId, instance: Option<String>) -> Option<Seat> {
+        let mut state = self.state();
+        if let Some(holder) = state.holders.get(agent) {
+            if holder.instance.is_none() || holder.instance != instance {
+                return None;
+            }
+            holder.taken_over.cancel();
+        }
+        state.last += 1;
+        let (number, taken_over) = (state.last, CancellationToken::new());
+        state.holders.insert(agent.clone(), Holder { number, instance, taken_over: taken_over.clone() });
+        Some(Seat { seats: self.clone(), agent: agent.clone(), number, taken_over })
+    }
+
+    fn leave(&self, agent: &AgentId, number: u64) {
+        let mut state = self.state();
+        if state.holders.get(agent).is_some_and(|holder| holder.number == number) {
+            state.holders.remove(agent);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Seat {
+    /// Until a newer connection of the same process has taken the seat.
+    pub async fn taken_over(&self) {
+        self.taken_over.cancelled().await;
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.seats.leave(&self.agent, self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(seats: &Seats, agent: &str, instance: &str) -> Option<Seat> {
+        seats.take(&agent.parse().unwrap(), Some(instance.to_owned()))
+    }
+
+    #[test]
+    fn the_process_that_has_it_keeps_it_and_may_come_back() {
+        let seats = Seats::default();
+        let old = take(&seats, "a", "one").unwrap();
+        assert!(take(&seats, "a", "two").is_none());
+        assert!(take(&seats, "b", "two").is_some(), "every agent has its own");
+        let new = take(&seats, "a", "one").unwrap();
+        assert!(old.taken_over.is_cancelled() && !new.taken_over.is_cancelled());
+        drop(old);
+        assert!(take(&seats, "a", "two").is_none(), "the old connection's end frees nothing");
+        drop(new);
+        assert!(take(&seats, "a", "two").is_some());
+    }
+
+    #[test]
+    fn who_has_no_name_is_nobody_s_twin() {
+        let seats = Seats::default();
+        let agent: AgentId = "a".parse().unwrap();
+        let nameless = seats.take(&agent, None).unwrap();
+        assert!(seats.take(&agent, None).is_none());
+        drop(nameless);
+        assert!(seats.take(&agent, None).is_some());
+    }
+}
