@@ -1,5 +1,7 @@
 //! Parts of a request, refused with a problem where they are not what they should be.
 
+use std::error::Error;
+
 use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
 use axum::response::{IntoResponse, Response};
@@ -9,6 +11,7 @@ use http::{HeaderMap, StatusCode, header};
 use notarium_core::{CommandId, Version};
 use serde::de::DeserializeOwned;
 
+use crate::pace::TooSlow;
 use crate::problem::Problem;
 
 /// Parameters of the path.
@@ -71,10 +74,19 @@ impl<S: Send + Sync> FromRequest<S> for BytesBody {
 }
 
 fn body_problem(rejection: &BytesRejection) -> Problem {
+    if is_too_slow(rejection) {
+        let detail = "the body came too slowly: send it at once";
+        return Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail);
+    }
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large("the body is larger than this route takes"),
         status => Problem::new(status, "malformed", rejection.body_text()),
     }
+}
+
+fn is_too_slow(rejection: &BytesRejection) -> bool {
+    let mut causes = std::iter::successors(rejection.source(), |&error| error.source());
+    causes.any(|error| error.is::<TooSlow>())
 }
 
 /// 413.

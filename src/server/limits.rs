@@ -23,11 +23,17 @@ pub struct ServerLimits {
     pub max_queued_frames: usize,
     /// Events that reading an old version may have to replay.
     pub max_replayed_events: u64,
+    /// Requests and event streams that are open at a time; further ones wait. Sockets are counted apart.
+    pub max_http_connections: usize,
+    /// How long the headers of a request may take, and how long a connection may wait for its next one.
+    pub header_timeout: Duration,
+    /// How long the body of a request may take beside the time that `min_bytes_per_second` gives it.
+    pub body_timeout: Duration,
     pub hello_timeout: Duration,
     pub heartbeat: Duration,
     /// How long a connection may take none of the bytes that are sent to it.
     pub stall_timeout: Duration,
-    /// What a connection must be able to take in a second, once it is behind.
+    /// What a connection must be able to take in a second, once it is behind, and what of a body must come in one.
     pub min_bytes_per_second: u64,
     /// How long stopping waits for connections and requests to end.
     pub drain_timeout: Duration,
@@ -46,6 +52,9 @@ impl Default for ServerLimits {
             max_errors_per_minute: 60,
             max_queued_frames: 1_024,
             max_replayed_events: 200_000,
+            max_http_connections: 10_000,
+            header_timeout: Duration::from_secs(30),
+            body_timeout: Duration::from_secs(20),
             hello_timeout: Duration::from_secs(10),
             heartbeat: Duration::from_secs(20),
             stall_timeout: Duration::from_secs(20),

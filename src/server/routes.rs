@@ -13,12 +13,15 @@ pub mod notebooks;
 pub mod runs;
 pub mod status;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use http::{HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -29,6 +32,8 @@ use crate::app::App;
 use crate::extract::{method_not_allowed, not_found};
 use crate::guard::{Gate, Guard, GuardedRouter, RouteGuard};
 use crate::origin::{AllowedOrigins, check_origin};
+use crate::pace::{Pace, keep_pace};
+use crate::problem::Problem;
 use crate::rights::RoomRights;
 use crate::socket;
 
@@ -77,6 +82,8 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(DefaultBodyLimit::max(app.limits.max_request_bytes))
+        .layer(axum::middleware::from_fn_with_state(Pace::of(&app.limits), keep_pace))
+        .layer(CatchPanicLayer::custom(broken))
         .layer(CompressionLayer::new().compress_when(compressed))
         .layer(axum::middleware::from_fn_with_state(allowed, check_origin))
         .layer(header(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
@@ -84,4 +91,44 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
         .layer(header(header::CONTENT_SECURITY_POLICY, API_POLICY))
         .layer(header(header::CACHE_CONTROL, "no-store"))
         .layer(TraceLayer::new_for_http())
+}
+
+/// The answer where a handler panicked. The panic itself is in the log, with its place.
+fn broken(_: Box<dyn Any + Send>) -> Response {
+    let detail = "the server made a mistake, and goes on: look whether it was done before you try again, and report it";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", detail).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::{Body, to_bytes};
+    use http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{Server, ServerConfig};
+
+    #[tokio::test]
+    async fn a_panic_is_a_problem_and_ends_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = ServerConfig { listen: ([127, 0, 0, 1], 0).into(), ..ServerConfig::in_folder(folder.path()) };
+        let running = Server::start(config).await.unwrap();
+        let routes = Router::new().route("/broken", get(async || -> Response { panic!("planted") }));
+        let router =
+            layered(routes.route("/well", get(async || "well")), running.app(), AllowedOrigins::loopback(8787));
+        let answer = async |path: &str| {
+            let request = Request::get(path).header("host", "localhost:8787").body(Body::empty()).unwrap();
+            router.clone().oneshot(request).await.unwrap()
+        };
+        let broken = answer("/broken").await;
+        assert_eq!(broken.status(), StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(broken.headers()[header::CONTENT_TYPE], "application/problem+json");
+        assert_eq!(broken.headers()[header::CACHE_CONTROL], "no-store");
+        let body = to_bytes(broken.into_body(), 10_000).await.unwrap();
+        let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(problem["code"], "internal");
+        assert!(!problem.to_string().contains("planted"), "what broke is for the log");
+        assert_eq!(answer("/well").await.status(), StatusCode::OK);
+        running.shut_down().await;
+    }
 }

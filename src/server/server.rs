@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use notarium_store::accounts::{AccountError, AccountStore};
 use notarium_store::{BlobError, Blobs, CatalogQuery, EventStore, StoreError};
 use tokio::net::TcpListener;
@@ -23,6 +22,7 @@ use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::seats::Seats;
+use crate::serve::serve;
 use crate::storage::{OpenStorage, Storage};
 
 /// Notebooks with work that are opened at a start in one round.
@@ -113,7 +113,8 @@ impl Server {
         let work = tokio::spawn(route_work(app.agents.clone(), work));
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
-        let serving = tokio::spawn(serve(listener, router, app.stopping.clone()));
+        let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
+        let serving = tokio::spawn(async move { serve(listener, router, &limits, stopping).await });
         if let Err(error) = resume(&app).await {
             app.stopping.cancel();
             work.abort();
@@ -149,19 +150,6 @@ fn app(
         sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
         last_client: AtomicU64::new(0),
     })
-}
-
-async fn serve(listener: TcpListener, router: axum::Router, stopping: CancellationToken) {
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "a connection keeps its delay");
-        }
-    });
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let stopped = async move { stopping.cancelled().await };
-    if let Err(error) = axum::serve(listener, service).with_graceful_shutdown(stopped).await {
-        tracing::error!(%error, "the server stopped serving");
-    }
 }
 
 /// Brings news about wanted kernels to the agents.

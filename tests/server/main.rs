@@ -10,5 +10,6 @@ mod rest;
 mod restart;
 mod routes;
 mod sharing;
+mod slow;
 mod socket;
 mod streams;

@@ -1,0 +1,85 @@
+//! Clients that only hold a connection open are given up, and nobody else is harmed. Spoken by hand, over TCP.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::support::{PATIENCE, TestServer};
+
+async fn impatient() -> TestServer {
+    TestServer::with(|config| {
+        config.limits.header_timeout = Duration::from_millis(300);
+        config.limits.body_timeout = Duration::from_millis(300);
+    })
+    .await
+}
+
+/// Sends the first text, then byte after byte for as long as the server takes them; returns what it said.
+async fn trickle(server: &TestServer, first: String) -> String {
+    let stream = TcpStream::connect(server.address()).await.unwrap();
+    let (mut reader, mut writer) = stream.into_split();
+    writer.write_all(first.as_bytes()).await.unwrap();
+    let trickling = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if writer.write_all(b"x").await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    let mut said = Vec::new();
+    let heard = async {
+        // A reset after the last word is an end as well.
+        let _ = reader.read_to_end(&mut said).await;
+    };
+    let heard = async {
+        tokio::select! { () = heard => {}, () = trickling => {} }
+    };
+    timeout(PATIENCE, heard).await.expect("the server ends the connection");
+    String::from_utf8(said).unwrap()
+}
+
+#[tokio::test]
+async fn headers_that_never_end_and_silence_end_the_connection() {
+    let server = impatient().await;
+    let host = server.address();
+    let said = trickle(&server, format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\nx-slow: ")).await;
+    assert!(!said.contains("200"), "{said}");
+    let mut silent = TcpStream::connect(host).await.unwrap();
+    let mut said = Vec::new();
+    timeout(PATIENCE, silent.read_to_end(&mut said)).await.expect("a silent connection ends").unwrap();
+    // One that has had its answer and asks for nothing more.
+    let mut idle = TcpStream::connect(host).await.unwrap();
+    idle.write_all(format!("GET /healthz HTTP/1.1\r\nhost: {host}\r\n\r\n").as_bytes()).await.unwrap();
+    let mut said = Vec::new();
+    timeout(PATIENCE, idle.read_to_end(&mut said)).await.expect("an idle connection ends").unwrap();
+    assert!(said.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&said));
+    assert_eq!(server.http_as("").without_token().get("/healthz").await.status, 200);
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_is_refused_with_words() {
+    let server = impatient().await;
+    let ann = server.person("Ann").await;
+    let http = server.http(&ann);
+    http.post("/api/notebooks", serde_json::json!({"id": "n", "title": "Notes"})).await.ok();
+    let head = |method: &str, path: &str, kind: &str| {
+        format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: {kind}\r\n\
+             content-length: 100000\r\n\r\n",
+            server.address(),
+            ann.token
+        )
+    };
+    let said = trickle(&server, head("POST", "/api/notebooks", "application/json")).await;
+    assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
+    let blob = format!("/api/notebooks/n/blobs/{}", "0".repeat(64));
+    let said = trickle(&server, head("PUT", &blob, "application/octet-stream")).await;
+    assert!(said.starts_with("HTTP/1.1 4") && said.contains("too slowly"), "{said}");
+    // Sockets are not requests: they live on.
+    let mut client = server.connect(&ann).await;
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    client.subscribe("n").await;
+}
