@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
 use crate::seats::Seats;
+use crate::sweep::InUse;
 
 /// The server's parts, as handlers see them.
 #[derive(Clone)]
@@ -27,6 +28,8 @@ pub struct App(Arc<Parts>);
 pub struct Parts {
     pub store: Arc<dyn EventStore>,
     pub blobs: Blobs,
+    /// Old blobs that somebody has just been promised.
+    pub in_use: InUse,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
     pub agents: Agents,

@@ -9,7 +9,7 @@ use crate::app::App;
 /// Refuses a command that names a blob which its notebook does not have.
 pub async fn check(app: &App, notebook: &NotebookId, body: &RawJson) -> Result<(), Rejection> {
     for hash in named_by(body)? {
-        let known = app.blobs.size(notebook, &hash).await.map_err(|error| {
+        let known = app.in_use.claim(&app.blobs, notebook, &hash, app.clock.now()).await.map_err(|error| {
             tracing::error!(%error, %notebook, "blob not looked up");
             Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
         })?;

@@ -38,6 +38,7 @@ mod serve;
 mod server;
 mod socket;
 mod storage;
+mod sweep;
 
 pub use agents::Agents;
 pub use app::App;

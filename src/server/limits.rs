@@ -15,6 +15,10 @@ pub struct ServerLimits {
     pub max_blob_bytes: usize,
     /// Of all blobs that one export or one reading puts together.
     pub max_export_blob_bytes: u64,
+    /// How long a blob that no event names is kept.
+    pub blob_grace: Duration,
+    /// Between two searches for such blobs.
+    pub sweep_interval: Duration,
     pub max_sockets: usize,
     pub max_subscriptions_per_socket: usize,
     /// Messages that a connection may get wrong in a minute.
@@ -47,6 +51,8 @@ impl Default for ServerLimits {
             max_import_bytes: 256 << 20,
             max_blob_bytes: 256 << 20,
             max_export_blob_bytes: 512 << 20,
+            blob_grace: Duration::from_secs(24 * 60 * 60),
+            sweep_interval: Duration::from_secs(6 * 60 * 60),
             max_sockets: 20_000,
             max_subscriptions_per_socket: 1_000,
             max_errors_per_minute: 60,

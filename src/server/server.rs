@@ -24,6 +24,7 @@ use crate::routes;
 use crate::seats::Seats;
 use crate::serve::serve;
 use crate::storage::{OpenStorage, Storage};
+use crate::sweep::{self, InUse, SweepError, Swept};
 
 /// Notebooks with work that are opened at a start in one round.
 const RESUME_PAGE: usize = 500;
@@ -93,6 +94,7 @@ pub struct RunningServer {
     storage: OpenStorage,
     serving: JoinHandle<()>,
     work: JoinHandle<()>,
+    sweeping: JoinHandle<()>,
 }
 
 impl Server {
@@ -120,8 +122,9 @@ impl Server {
             work.abort();
             return Err(error.into());
         }
+        let sweeping = tokio::spawn(sweep::now_and_then(app.clone()));
         tracing::info!(address = %local_addr, "the server is ready");
-        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work })
+        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping })
     }
 }
 
@@ -139,6 +142,7 @@ fn app(
     App::new(Parts {
         store: storage.events.clone(),
         blobs: storage.blobs.clone(),
+        in_use: InUse::new(config.limits.blob_grace),
         rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
         accounts,
         agents: Agents::default(),
@@ -192,6 +196,11 @@ impl RunningServer {
         &self.app
     }
 
+    /// Removes the blobs that no event came to name, as the server does by itself now and then.
+    pub async fn sweep_blobs(&self) -> Result<Swept, SweepError> {
+        sweep::Sweeper::default().sweep(&self.app).await
+    }
+
     /// Tells every connection, lets what is under way end, writes what is left, and releases the data.
     pub async fn shut_down(self) {
         let patience = self.app.limits.drain_timeout;
@@ -199,8 +208,10 @@ impl RunningServer {
         if !self.drained(patience).await {
             tracing::warn!(?patience, "connections did not end in time: they are cut");
         }
-        let Self { app, storage, serving, work, .. } = self;
+        let Self { app, storage, serving, work, sweeping, .. } = self;
         serving.abort();
+        sweeping.abort();
+        let _ = sweeping.await;
         app.rooms.shut_down().await;
         work.abort();
         drop(app);

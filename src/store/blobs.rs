@@ -152,13 +152,19 @@ impl Blobs {
         Ok(BlobContent { size_bytes, bytes: found.into_stream().map_err(BlobError::from).boxed() })
     }
 
-    /// The blob's size in bytes; `None` where there is no such blob.
-    pub async fn size(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<u64>, BlobError> {
+    /// What is known of a blob; `None` where there is no such blob.
+    pub async fn find(&self, notebook: &NotebookId, sha256: &Hash) -> Result<Option<BlobEntry>, BlobError> {
         match self.store.head(&path(notebook, sha256)).await.map_err(BlobError::from) {
-            Ok(found) => Ok(Some(found.size)),
+            Ok(found) => Ok(blob_entry(&found)),
             Err(BlobError::NotFound) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The notebooks that have a folder for blobs, whether they exist or not, in no order.
+    pub async fn notebooks(&self) -> Result<Vec<NotebookId>, BlobError> {
+        let folders = self.store.list_with_delimiter(None).await?.common_prefixes;
+        Ok(folders.iter().filter_map(|folder| NotebookId::new(folder.as_ref()).ok()).collect())
     }
 
     /// The notebook's blobs, in no order. Files that are no blobs are left out.
@@ -242,7 +248,9 @@ mod tests {
         for bytes in ["", "x", "some bytes"] {
             let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from(bytes)).await.unwrap();
             assert_eq!(content(&blobs, &sha256).await, bytes.as_bytes());
-            assert_eq!(blobs.size(&notebook("nb"), &sha256).await.unwrap(), Some(bytes.len() as u64));
+            let found = blobs.find(&notebook("nb"), &sha256).await.unwrap();
+            assert_eq!(found.map(|blob| blob.size_bytes), Some(bytes.len() as u64));
+            assert_eq!(blobs.notebooks().await.unwrap(), [notebook("nb")]);
         }
         assert_eq!(names(&blobs).await.len(), 3);
     }
@@ -261,7 +269,7 @@ mod tests {
     async fn a_blob_belongs_to_its_notebook() {
         let (blobs, _folder) = open();
         let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
-        assert_eq!(blobs.size(&notebook("n"), &sha256).await.unwrap(), None);
+        assert_eq!(blobs.find(&notebook("n"), &sha256).await.unwrap(), None);
         assert!(matches!(blobs.get(&notebook("other"), &sha256).await, Err(BlobError::NotFound)));
         assert!(blobs.list(&notebook("n")).next().await.is_none());
     }

@@ -5,7 +5,7 @@ use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use notarium_core::{BlobPart, Hash, NotebookId, Operation, Scope};
-use notarium_store::blobs::BlobContent;
+use notarium_store::blobs::{BlobContent, BlobEntry};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -51,7 +51,9 @@ async fn upload_blob(
 ) -> Result<Response, Problem> {
     require_uploader(&app, &authenticated, &notebook).await?;
     let sha256 = parse_hash(&sha256)?;
-    if let Some(size_bytes) = app.blobs.size(&notebook, &sha256).await? {
+    if let Some(BlobEntry { size_bytes, .. }) =
+        app.in_use.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
+    {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }
     let media_type = media_type(request.headers());
