@@ -99,6 +99,9 @@ impl std::fmt::Display for EndCause {
 pub enum LossReason {
     /// The kernel replied that the execution is over, but its `idle` never came: its output channel has dropped messages.
     EndMissing,
+    /// The kernel is idle again, but has not replied how the execution ended: ipykernel says nothing more when an interrupt
+    /// hits it between two steps of its own.
+    ReplyMissing,
     /// A message could not be read.
     Unreadable,
 }
@@ -156,7 +159,7 @@ pub struct LaunchOptions {
     pub launch_timeout: Duration,
     /// How long a kernel may take to shut down when asked, and then again after SIGTERM, before SIGKILL.
     pub shutdown_timeout: Duration,
-    /// How long after its reply an execution waits for its `idle` while no output comes.
+    /// How long after its reply an execution waits for its `idle` while no output comes, and after `idle` for its reply.
     pub idle_timeout: Duration,
     /// Output that waits in memory for a slow event channel.
     pub max_waiting_bytes: usize,

@@ -21,7 +21,7 @@ use notarium_core::{
 };
 use serde_json::value::RawValue;
 
-use crate::kernel::{EndCause, FinishStatus, KernelEvent};
+use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::{Emit, KernelOutput, OutputLimits};
 
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
@@ -351,7 +351,7 @@ impl Session {
             KernelEvent::Finished { execution_id, status, execution_count, .. } => {
                 self.finished(now_ms, &id_of(&execution_id), status, execution_count);
             }
-            KernelEvent::OutputsLost { execution_id, .. } => self.outputs_lost(execution_id.as_ref()),
+            KernelEvent::OutputsLost { execution_id, reason } => self.outputs_lost(execution_id.as_ref(), reason),
             KernelEvent::Ended { cause, .. } => self.ended(now_ms, &cause),
         }
     }
@@ -419,10 +419,13 @@ impl Session {
         self.flush();
     }
 
-    fn outputs_lost(&mut self, id: Option<&String>) {
+    fn outputs_lost(&mut self, id: Option<&String>, reason: LossReason) {
         let id = id.and_then(|id| id_of(id)).or_else(|| self.latest.clone());
         if let Some(run) = id.and_then(|id| self.runs.get_mut(&id)) {
-            run.note("the kernel lost some of this run's output");
+            run.note(match reason {
+                LossReason::ReplyMissing => "the kernel did not say how this run ended: it may have been interrupted",
+                LossReason::EndMissing | LossReason::Unreadable => "the kernel lost some of this run's output",
+            });
         }
     }
 

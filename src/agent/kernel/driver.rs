@@ -109,7 +109,7 @@ impl Driver {
         if self.executions.interrupt_is_due(Instant::now()) {
             self.interrupt();
         }
-        if !self.channels.iopub.is_empty() {
+        if !self.channels.iopub.is_empty() || !self.channels.shell.is_empty() {
             return;
         }
         match self.state.exited.take() {

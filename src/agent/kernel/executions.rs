@@ -39,7 +39,7 @@ struct Unfinished {
     execution_id: ExecutionId,
     order: u64,
     started: bool,
-    idle: bool,
+    idle_at: Option<Instant>,
     reply: Option<(Instant, ExecuteReply)>,
 }
 
@@ -60,7 +60,7 @@ impl Executions {
     /// An execution was sent to the kernel as `msg_id`.
     pub fn requested(&mut self, msg_id: String, execution_id: ExecutionId) {
         self.order += 1;
-        let unfinished = Unfinished { execution_id, order: self.order, started: false, idle: false, reply: None };
+        let unfinished = Unfinished { execution_id, order: self.order, started: false, idle_at: None, reply: None };
         self.unfinished.insert(msg_id, unfinished);
     }
 
@@ -70,7 +70,7 @@ impl Executions {
 
     /// The kernel is interrupted. If it has not begun with what it was asked to do, that is interrupted when it begins.
     pub fn interrupted(&mut self) {
-        let running = self.unfinished.values().any(|unfinished| unfinished.started && !unfinished.idle);
+        let running = self.unfinished.values().any(|unfinished| unfinished.started && unfinished.idle_at.is_none());
         let next = self
             .unfinished
             .iter()
@@ -107,7 +107,7 @@ impl Executions {
         };
         match content {
             IopubContent::Busy => self.busy(now, message).into_iter().collect(),
-            IopubContent::Idle => self.idle(message).into_iter().collect(),
+            IopubContent::Idle => self.idle(now, message).into_iter().collect(),
             IopubContent::Output(output) => {
                 let execution_id = self.execution_of(message);
                 vec![KernelEvent::Output { execution_id, output }]
@@ -127,11 +127,7 @@ impl Executions {
         let Some(unfinished) = self.unfinished.get_mut(&msg_id) else {
             return Vec::new();
         };
-        let reply = message.content().unwrap_or_else(|_| ExecuteReply {
-            status: "error".into(),
-            execution_count: None,
-            payload: None,
-        });
+        let reply = message.content().unwrap_or_else(|_| unknown_reply());
         unfinished.reply = Some((now, reply));
         self.finish_if_complete(&msg_id).into_iter().collect()
     }
@@ -160,38 +156,48 @@ impl Executions {
     /// When [`expire`](Self::expire) or [`interrupt_is_due`](Self::interrupt_is_due) is.
     pub fn deadline(&self) -> Option<Instant> {
         let interrupt = self.interrupt.as_ref().and_then(|interrupt| interrupt.due);
-        self.idle_deadline().into_iter().chain(interrupt).min()
+        let ends = self.unfinished.values().filter_map(|unfinished| self.end_deadline(unfinished));
+        ends.chain(interrupt).min()
     }
 
-    fn idle_deadline(&self) -> Option<Instant> {
-        let replied = self.unfinished.values().filter_map(|unfinished| unfinished.reply.as_ref());
-        let earliest = replied.map(|(at, _)| *at).min()?;
-        Some(self.heard_at.map_or(earliest, |heard| heard.max(earliest)) + self.idle_timeout)
+    /// Of an execution that has one of reply and `idle`: when the other is given up. Output may come before `idle`, so
+    /// only silence counts; nothing comes before a reply that should have come first.
+    fn end_deadline(&self, unfinished: &Unfinished) -> Option<Instant> {
+        let since = match (&unfinished.reply, unfinished.idle_at) {
+            (Some((at, _)), None) => self.heard_at.map_or(*at, |heard| heard.max(*at)),
+            (None, Some(at)) => at,
+            _ => return None,
+        };
+        Some(since + self.idle_timeout)
     }
 
-    /// Ends the executions that have waited too long for `idle`. An aborted one never ran, so it has lost nothing.
+    /// Ends the executions that have waited too long for their reply or `idle`.
     pub fn expire(&mut self, now: Instant) -> Vec<KernelEvent> {
-        if self.idle_deadline().is_none_or(|deadline| now < deadline) {
-            return Vec::new();
-        }
+        let is_due = |unfinished: &Unfinished| self.end_deadline(unfinished).is_some_and(|deadline| deadline <= now);
         let mut waited: Vec<(u64, String)> = self
             .unfinished
             .iter()
-            .filter(|(_, unfinished)| unfinished.reply.as_ref().is_some_and(|(at, _)| *at + self.idle_timeout <= now))
+            .filter(|(_, unfinished)| is_due(unfinished))
             .map(|(msg_id, unfinished)| (unfinished.order, msg_id.clone()))
             .collect();
         waited.sort();
-        waited.into_iter().flat_map(|(_, msg_id)| self.finish_without_idle(&msg_id)).collect()
+        waited.into_iter().flat_map(|(_, msg_id)| self.finish_without(now, &msg_id)).collect()
     }
 
-    fn finish_without_idle(&mut self, msg_id: &str) -> Vec<KernelEvent> {
+    /// An aborted execution never ran, so it has lost nothing.
+    fn finish_without(&mut self, now: Instant, msg_id: &str) -> Vec<KernelEvent> {
         let Some(unfinished) = self.unfinished.get_mut(msg_id) else {
             return Vec::new();
         };
-        unfinished.idle = true;
-        let aborted = unfinished.reply.as_ref().is_some_and(|(_, reply)| finish_status(reply) == FinishStatus::Aborted);
+        let reason = match &unfinished.reply {
+            Some((_, reply)) if finish_status(reply) == FinishStatus::Aborted => None,
+            Some(_) => Some(LossReason::EndMissing),
+            None => Some(LossReason::ReplyMissing),
+        };
+        unfinished.idle_at.get_or_insert(now);
+        unfinished.reply.get_or_insert_with(|| (now, unknown_reply()));
         let execution_id = Some(unfinished.execution_id.clone());
-        let lost = (!aborted).then_some(KernelEvent::OutputsLost { execution_id, reason: LossReason::EndMissing });
+        let lost = reason.map(|reason| KernelEvent::OutputsLost { execution_id, reason });
         lost.into_iter().chain(self.finish_if_complete(msg_id)).collect()
     }
 
@@ -205,15 +211,17 @@ impl Executions {
         first.then(|| KernelEvent::Started { execution_id: unfinished.execution_id.clone() })
     }
 
-    fn idle(&mut self, message: &Message) -> Option<KernelEvent> {
+    fn idle(&mut self, now: Instant, message: &Message) -> Option<KernelEvent> {
         let msg_id = message.parent_id.as_ref()?;
-        self.unfinished.get_mut(msg_id)?.idle = true;
+        self.unfinished.get_mut(msg_id)?.idle_at.get_or_insert(now);
         self.finish_if_complete(msg_id)
     }
 
     fn finish_if_complete(&mut self, msg_id: &str) -> Option<KernelEvent> {
-        let complete =
-            self.unfinished.get(msg_id).is_some_and(|unfinished| unfinished.idle && unfinished.reply.is_some());
+        let complete = self
+            .unfinished
+            .get(msg_id)
+            .is_some_and(|unfinished| unfinished.idle_at.is_some() && unfinished.reply.is_some());
         if !complete {
             return None;
         }
@@ -243,6 +251,11 @@ impl Executions {
         let unfinished = self.unfinished.get(msg_id).map(|unfinished| &unfinished.execution_id);
         unfinished.or_else(|| self.remembered.get(msg_id)).cloned()
     }
+}
+
+/// For a reply that cannot be read, or never came: the execution did not end well as far as anybody knows.
+fn unknown_reply() -> ExecuteReply {
+    ExecuteReply { status: "error".into(), execution_count: None, payload: None }
 }
 
 fn finish_status(reply: &ExecuteReply) -> FinishStatus {
@@ -346,6 +359,18 @@ mod tests {
         let (mut executions, now) = executions();
         executions.shell(now, &reply("m2", "aborted"));
         assert_eq!(brief(&executions.expire(now + TIMEOUT)), ["two Aborted"]);
+    }
+
+    #[test]
+    fn a_missing_reply_is_told_whatever_else_the_kernel_says() {
+        let (mut executions, now) = executions();
+        executions.iopub(now, &status("m1", "busy"));
+        executions.iopub(now, &status("m1", "idle"));
+        executions.iopub(now + Duration::from_secs(3), &stream("m1"));
+        assert_eq!(executions.deadline(), Some(now + TIMEOUT));
+        assert_eq!(brief(&executions.expire(now + TIMEOUT)), ["one lost ReplyMissing", "one Error"]);
+        assert_eq!(executions.deadline(), None);
+        assert!(executions.shell(now + TIMEOUT, &reply("m1", "ok")).is_empty(), "an execution ends once");
     }
 
     #[test]
