@@ -463,10 +463,12 @@ impl Effects {
                 self.access = true;
                 self.catalog_now = true;
             }
-            Event::CellInserted(_) | Event::CellDeleted(_) | Event::CellRestored(_) | Event::CellSourceEdited(_) => {
+            // Of these the list shows the version alone, which the end of their run brings up to date.
+            Event::OutputAppended(_) | Event::OutputUpdated(_) | Event::OutputsCleared(_) => {}
+            event => {
                 self.catalog_later = true;
+                self.note_kernels(event);
             }
-            event => self.note_kernels(event),
         }
     }
 

@@ -43,6 +43,10 @@ fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
     assert_eq!(catalog_updates(&mut scene), 0);
     scene.pass(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
+    // The list shows versions and when they were made, whatever made them.
+    scene.execute("anna", r#"{"NameVersion":{"version":2,"name":"draft"}}"#).unwrap();
+    scene.pass(5_000);
+    assert_eq!(catalog_updates(&mut scene), 1);
 }
 
 #[test]
