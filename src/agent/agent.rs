@@ -46,7 +46,7 @@ pub struct AgentOptions {
 pub enum AgentError {
     #[error(transparent)]
     Connection(#[from] ConnectError),
-    #[error("this token is not an agent's: make one with `notarium agent-token`")]
+    #[error("this token is not an agent's: make one with `notarium agent-token new`")]
     NotAnAgent,
     #[error("no Jupyter kernel is installed: `pip install ipykernel`, or name an environment with --kernel-path")]
     NoKernelspecs,

@@ -82,6 +82,7 @@ pub enum AccessCommand {
 pub struct ListArgs {
     /// Id or title.
     notebook: String,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -177,6 +178,7 @@ pub struct NewLinkArgs {
     /// What others see instead of a name.
     #[arg(long, default_value = "")]
     label: String,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

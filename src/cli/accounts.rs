@@ -14,6 +14,7 @@ use super::{Context, Ended, Failure, find};
 
 #[derive(Debug, Args)]
 pub struct JsonArgs {
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -162,6 +163,7 @@ pub struct NewTokenArgs {
     /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires: Option<Millis>,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -210,6 +212,7 @@ pub struct NewAgentArgs {
     /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     expires: Option<Millis>,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -259,6 +262,7 @@ pub struct NewUserArgs {
     name: Option<String>,
     #[arg(long)]
     admin: bool,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -273,6 +277,7 @@ pub struct UserArgs {
 pub struct ResetArgs {
     /// Login or id.
     user: String,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNews, AgentOptions};
-use notarium_agent::connection::ConnectOptions;
+use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use tokio::sync::oneshot;
@@ -30,10 +30,10 @@ pub struct AgentArgs {
 #[derive(Debug, Args)]
 pub struct KernelArgs {
     /// A virtual environment (or other prefix) with kernels, searched before the usual places; may be repeated.
-    #[arg(long = "kernel-path", value_name = "DIR")]
+    #[arg(long = "kernel-path", value_name = "DIR", value_parser = existing_folder)]
     pub kernel_paths: Vec<PathBuf>,
     /// Folder in which kernels begin.
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(long, value_name = "DIR", default_value = ".", value_parser = existing_folder)]
     working_dir: PathBuf,
     /// Shut a kernel down after so many minutes without work; absent: never.
     #[arg(long, value_name = "MINUTES")]
@@ -44,6 +44,12 @@ pub struct KernelArgs {
     /// A variable of this environment that kernels get besides the usual harmless ones; may be repeated.
     #[arg(long = "pass-env", value_name = "NAME")]
     pass_environment: Vec<String>,
+}
+
+/// A wrong path would not be missed: another kernel would run the code.
+fn existing_folder(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_dir() { Ok(path) } else { Err("there is no such folder".to_owned()) }
 }
 
 impl KernelArgs {
@@ -93,6 +99,9 @@ fn tell(news: AgentNews) {
 
 fn failure(error: AgentError) -> Failure {
     match error {
+        AgentError::Connection(ConnectError::Unauthenticated(reason)) => Failure::connection(format!(
+            "the server does not accept the token ({reason}): `notarium agent-token new` makes one for an agent"
+        )),
         AgentError::Connection(error) => error.into(),
         AgentError::NotAnAgent => Failure::connection(error.to_string()),
         _ => Failure::failed(error.to_string()),

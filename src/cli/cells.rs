@@ -66,7 +66,7 @@ impl SourceArgs {
 
 async fn read_text(file: &PathBuf) -> Result<String, Failure> {
     let text = tokio::fs::read_to_string(file).await;
-    let text = text.map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    let text = text.map_err(|error| Failure::unreadable(file, &error))?;
     Ok(without_last_break(text))
 }
 
@@ -377,6 +377,7 @@ async fn restore(args: RestoreArgs, context: &Context) -> Ended {
 pub struct TrashArgs {
     /// Id or title.
     notebook: String,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

@@ -21,6 +21,7 @@ pub struct DiffArgs {
     from: Version,
     /// The later version; absent: as it is now.
     to: Option<Version>,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -138,6 +139,7 @@ pub struct BlameArgs {
     notebook: String,
     /// Id, or an unmistakable part of it.
     cell: String,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

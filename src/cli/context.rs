@@ -27,7 +27,7 @@ impl Context {
 
     /// The server: flag or variable, else the stored one.
     pub fn server(&self) -> Result<String, Failure> {
-        let unknown = "no server is known: pass --server URL, set NOTARIUM_SERVER, or use `notarium login`";
+        let unknown = "no server is known: start one here with `notarium up`, or name one with `notarium login`, --server URL or NOTARIUM_SERVER";
         self.known_server()?.ok_or_else(|| Failure::usage(unknown))
     }
 

@@ -30,7 +30,6 @@ pub struct ExecArgs {
     /// Id or title.
     notebook: String,
     /// Ids, or unmistakable parts of them, in the order in which they run.
-    #[arg(required_unless_present_any = ["all", "code"])]
     cells: Vec<String>,
     /// Every code cell with some source, from top to bottom.
     #[arg(long, conflicts_with_all = ["cells", "code"])]
@@ -39,7 +38,7 @@ pub struct ExecArgs {
     #[arg(long, value_name = "SOURCE", conflicts_with = "cells", allow_hyphen_values = true)]
     code: Option<String>,
     /// Interrupt a run after so many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     /// Go on after errors, and end well in spite of them.
     #[arg(long)]
@@ -47,6 +46,9 @@ pub struct ExecArgs {
 }
 
 pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
+    if args.cells.is_empty() && !args.all && args.code.is_none() {
+        return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
+    }
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
     let (mut connection, _) = Connection::open(context.connect_options()?).await?;

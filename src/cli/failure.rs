@@ -1,6 +1,8 @@
 //! How a command fails: one sentence that says what to do, and an exit code.
 
 use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::process::ExitCode;
 
 use notarium_agent::connection::{CommandError, ConnectError};
@@ -40,6 +42,20 @@ impl Failure {
         Self { kind: FailureKind::Connection, message: message.into() }
     }
 
+    /// A file that was named cannot be read.
+    pub fn unreadable(file: &Path, error: &io::Error) -> Self {
+        Self::usage(format!("{} cannot be read: {}", file.display(), spoken(error)))
+    }
+
+    /// A file cannot be written.
+    pub fn unwritable(file: &Path, error: &io::Error) -> Self {
+        let reason = match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => "its folder does not exist".to_owned(),
+            _ => spoken(error),
+        };
+        Self::failed(format!("{} cannot be written: {reason}", file.display()))
+    }
+
     /// Nobody reads the output any more: the program ends, and says nothing.
     pub fn reader_gone() -> Self {
         Self { kind: FailureKind::ReaderGone, message: String::new() }
@@ -52,6 +68,16 @@ impl Failure {
             print::note(format!("notarium: {}", print::clean_block(&self.message)));
         }
         ExitCode::from(self.kind as u8)
+    }
+}
+
+/// What a file is not, in words; the system's where there are no better ones.
+fn spoken(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "there is no such file".to_owned(),
+        ErrorKind::IsADirectory => "it is a folder: name a file".to_owned(),
+        ErrorKind::PermissionDenied => "this user may not".to_owned(),
+        _ => error.to_string(),
     }
 }
 

@@ -122,6 +122,7 @@ pub struct RecordArgs {
     /// A file of JSON Lines that `notarium log NB --since 0 --json` wrote; no server is asked.
     #[arg(long, value_name = "FILE", conflicts_with = "notebook")]
     file: Option<PathBuf>,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -248,7 +249,9 @@ fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
     let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
     let read =
         |(index, line)| serde_json::from_str(line).map_err(|error| unusable(&format!("line {}: {error}", index + 1)));
-    lines.map(read).collect()
+    let record: Vec<Stored> = lines.map(read).collect::<Result<_, _>>()?;
+    // Nothing would be proven, and that must not look like a proof.
+    if record.is_empty() { Err(unusable(&"it has no events")) } else { Ok(record) }
 }
 
 // --- replay ---

@@ -60,6 +60,7 @@ pub struct NewArgs {
     /// The kernel that it is for, as runtime agents offer it.
     #[arg(long, value_name = "KERNELSPEC")]
     kernel: Option<String>,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -145,6 +146,7 @@ pub struct ForkArgs {
     /// Leave the outputs behind.
     #[arg(long)]
     without_outputs: bool,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }
@@ -213,33 +215,45 @@ struct Notice {
     message: String,
 }
 
-/// Every file is tried; the first failure is what the command ends with.
+/// Every file is tried; how the first one failed is the exit code.
 pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     if args.title.is_some() && args.files.len() > 1 {
         return Err(Failure::usage("--title is for one file: import the files one by one"));
     }
     let client = context.client()?;
-    let mut ended = Ok(());
+    let mut failures = Vec::new();
     for file in &args.files {
         match import_file(&client, file, args.title.as_deref()).await {
             Ok(imported) => show_imported(file, &imported, args.json)?,
-            Err(failure) if args.files.len() == 1 => return Err(named(file, failure)),
+            Err(failure) if args.files.len() == 1 => return Err(failure),
             Err(failure) => {
-                let failure = named(file, failure);
-                print::note(failure.to_string());
-                ended = ended.and(Err(failure));
+                print::note(print::clean_block(&failure.message));
+                failures.push(failure.kind);
             }
         }
     }
-    ended
-}
-
-fn named(file: &Path, failure: Failure) -> Failure {
-    Failure { message: format!("{}: {}", file.display(), failure.message), ..failure }
+    match failures.first() {
+        Some(&kind) => {
+            let message = format!("{} of {} files were not imported, see above", failures.len(), args.files.len());
+            Err(Failure { kind, message })
+        }
+        None => Ok(()),
+    }
 }
 
 async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Result<Imported, Failure> {
     let content = read_file(file).await?;
+    import_content(client, file, content, title)
+        .await
+        .map_err(|failure| Failure { message: format!("{}: {}", file.display(), failure.message), ..failure })
+}
+
+async fn import_content(
+    client: &Client,
+    file: &Path,
+    content: Vec<u8>,
+    title: Option<&str>,
+) -> Result<Imported, Failure> {
     let name = file.file_name().filter(|name| *name != "-").map(|name| name.to_string_lossy().into_owned());
     let id: NotebookId = ulid::Ulid::generate().into();
     let mut path = format!("/api/import?id={id}");
@@ -257,7 +271,7 @@ async fn read_file(file: &Path) -> Result<Vec<u8>, Failure> {
         }
         false => tokio::fs::read(file).await,
     };
-    read.map_err(|error| Failure::usage(format!("it cannot be read: {error}")))
+    read.map_err(|error| Failure::unreadable(file, &error))
 }
 
 fn show_imported(file: &Path, imported: &Imported, as_json: bool) -> Ended {
@@ -312,7 +326,7 @@ async fn write_file(file: &Path, content: &[u8]) -> Ended {
     };
     if let Err(error) = written.await {
         let _ = tokio::fs::remove_file(&beside).await;
-        return Err(Failure::failed(format!("{} cannot be written: {error}", file.display())));
+        return Err(Failure::unwritable(file, &error));
     }
     print::note(format!("wrote {} ({})", file.display(), print::size(content.len() as u64)));
     Ok(())

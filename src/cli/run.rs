@@ -16,8 +16,10 @@ use serde::Deserialize;
 
 use super::agent::{KernelArgs, PROGRAM};
 use super::client::Client;
+use super::failure::FailureKind;
 use super::follow::{Follower, News};
 use super::parameters::{self, Parameter, has_tag};
+use super::print;
 use super::serve::stopped;
 use super::{Context, Ended, Failure};
 use embedded::{Embedded, choose_kernel};
@@ -48,13 +50,29 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Interrupt a cell after so many seconds.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout: Option<u64>,
     #[command(flatten)]
     kernels: KernelArgs,
     /// Run on the known server (--server, or the one of `login`) instead of one inside this program; the notebook stays there.
     #[arg(long)]
     on_server: bool,
+}
+
+impl RunArgs {
+    fn output(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| self.file.with_extension("out.ipynb"))
+    }
+}
+
+/// Before hours of work, not after: there is a place for what comes out.
+fn check_output(output: &Path) -> Ended {
+    let folder = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let found = std::fs::read_dir(folder).map(|_| ()).and_then(|()| match output.is_dir() {
+        true => Err(std::io::ErrorKind::IsADirectory.into()),
+        false => Ok(()),
+    });
+    found.map_err(|error| Failure { kind: FailureKind::Usage, ..Failure::unwritable(output, &error) })
 }
 
 /// A cell that is to be executed.
@@ -65,8 +83,8 @@ struct Step {
 }
 
 pub async fn run(args: RunArgs, context: &Context) -> Ended {
-    let bytes =
-        std::fs::read(&args.file).map_err(|error| Failure::failed(format!("{}: {error}", args.file.display())))?;
+    let bytes = std::fs::read(&args.file).map_err(|error| Failure::unreadable(&args.file, &error))?;
+    check_output(&args.output())?;
     let mut document = read(&bytes, &args.file)?;
     if args.on_server || context.global.server.is_some() {
         let (client, options) = (context.client()?, context.connect_options()?);
@@ -135,8 +153,9 @@ async fn execute(
     let ended = execute_steps(args, &mut follower, &steps, kernelspec.or_else(|| args.kernel.clone())).await;
     let text = client.send(client.request(Method::GET, &format!("/api/notebooks/{notebook}/export"))).await?;
     let text = text.text().await.map_err(|error| Failure::connection(error.to_string()))?;
-    let output = args.output.clone().unwrap_or_else(|| args.file.with_extension("out.ipynb"));
-    std::fs::write(&output, text).map_err(|error| Failure::failed(format!("{}: {error}", output.display())))?;
+    let output = args.output();
+    std::fs::write(&output, text).map_err(|error| Failure::unwritable(&output, &error))?;
+    print::note(format!("wrote {}", output.display()));
     ended
 }
 

@@ -34,6 +34,7 @@ pub struct RunsArgs {
     /// At most so many.
     #[arg(long, default_value_t = 50)]
     limit: usize,
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

@@ -24,7 +24,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
     data: Option<PathBuf>,
     /// Address and port to listen on; port 0 takes any free one.
-    #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN")]
+    #[arg(long, default_value = "127.0.0.1:8787", value_name = "ADDRESS", env = "NOTARIUM_LISTEN", value_parser = address)]
     listen: SocketAddr,
     /// A host (or host:port) under which the server is reached besides this machine's own names; may be repeated.
     #[arg(long, value_name = "HOST")]
@@ -37,10 +37,19 @@ pub struct PlaceArgs {
     public_url: Option<String>,
 }
 
+/// `localhost` is an address too.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let numeric = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    let say = "write address and port, as in 127.0.0.1:8787, [::1]:8787 or, for every network, 0.0.0.0:8787";
+    numeric.parse().map_err(|_| say.to_owned())
+}
+
 impl PlaceArgs {
     /// The data folder: `--data`, else the user's own.
     pub fn folder(&self) -> Result<PathBuf, Failure> {
-        self.data.clone().map_or_else(data_folder, Ok)
+        let folder = self.data.clone().map_or_else(data_folder, Ok)?;
+        // As people find it from another folder too.
+        Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
     pub async fn start(&self, folder: &Path) -> Result<RunningServer, Failure> {

@@ -166,6 +166,7 @@ pub async fn logout() -> Ended {
 
 #[derive(Debug, Args)]
 pub struct WhoamiArgs {
+    /// The answer in JSON.
     #[arg(long)]
     json: bool,
 }

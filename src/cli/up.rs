@@ -48,6 +48,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended 
     Config { server: Some(server.url()), token: Some(keys.session.clone()) }.save()?;
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
     println!("Data: {} (Ctrl-C stops everything)", folder.display());
+    println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     // Whoever reads this through a pipe waits for it.
     let _ = std::io::stdout().flush();
     stopped().await;

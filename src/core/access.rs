@@ -1,4 +1,4 @@
-//! Roles, operations and the total table between them (R7). `protocol/roles.md` is printed from here.
+//! Roles, operations and the total table between them. `protocol/roles.md` is printed from here.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ impl Role {
     pub const ALL: [Role; 7] =
         [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
 
-    /// The table of R7. Total: a new role or operation does not compile until it has its answer.
+    /// The table of roles and operations. Total: a new role or operation does not compile until it has its answer.
     pub fn may(self, operation: Operation) -> bool {
         use Operation as O;
         match operation {

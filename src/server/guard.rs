@@ -1,4 +1,4 @@
-//! Every route says who may use it (R50): [`GuardedRouter`] is the only way to add one, and it lists what was added.
+//! Every route says who may use it: [`GuardedRouter`] is the only way to add one, and it lists what was added.
 
 use std::sync::Arc;
 

@@ -104,6 +104,8 @@ pub enum StoreError {
     /// Disk full, I/O error, connection lost. Nothing was written; a later try may work.
     #[error("the store is unavailable: {reason}; nothing was written, try again when that is mended")]
     Unavailable { reason: String },
+    #[error("the data folder {path} cannot be made ({reason}): choose another (--data)")]
+    NoFolder { path: String, reason: String },
     #[error("{path} cannot be written to: give this user write permission, or choose another data folder (--data)")]
     ReadOnly { path: String },
     #[error(

@@ -238,6 +238,36 @@ async fn failures_say_what_to_do_and_have_their_codes() {
     let bad = world.run(&["import", file.to_str().unwrap()]).await.fails(1);
     assert!(bad.contains("bad.ipynb") && bad.contains("JSON"), "{bad}");
     world.run(&["import", "absent.ipynb"]).await.fails(2);
+    let both = world.run(&["import", "bad.ipynb", "absent.ipynb"]).await.fails(1);
+    assert!(both.contains("2 of 2 files") && both.matches("absent.ipynb").count() == 1, "{both}");
+    let nothing = world.run(&["exec", &one]).await.fails(2);
+    assert!(nothing.contains("--all"), "{nothing}");
+    world.run(&["exec", &one, "--all", "--timeout", "0"]).await.fails(2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_work_is_refused_before_anything_is_done() {
+    let world = World::empty();
+    world.file("good.ipynb", r#"{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[]}"#);
+    world.file("empty.jsonl", "");
+    let refused: [(&[&str], &str); 9] = [
+        (&["run", "absent.ipynb"], "there is no such file"),
+        (&["run", "."], "it is a folder"),
+        (&["run", "good.ipynb", "-o", "absent/out.ipynb"], "its folder does not exist"),
+        (&["run", "good.ipynb", "-o", "."], "it is a folder"),
+        (&["run", "good.ipynb", "-p", "alpha"], "name=value"),
+        (&["run", "good.ipynb", "--kernel-path", "absent"], "there is no such folder"),
+        (&["serve", "--listen", "8787"], "127.0.0.1:8787"),
+        (&["verify", "--file", "empty.jsonl"], "it has no events"),
+        (&["ls"], "notarium up"),
+    ];
+    for (command, says) in refused {
+        let said = world.run(command).await.fails(2);
+        assert!(said.contains(says), "{command:?}: {said}");
+    }
+    assert!(!world.folder.path().join("good.out.ipynb").exists());
+    let data = world.run(&["serve", "--listen", "localhost:0", "--data", "good.ipynb"]).await.fails(1);
+    assert!(data.contains("it is a file") && data.contains("--data"), "{data}");
 }
 
 #[cfg(unix)]

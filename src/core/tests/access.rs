@@ -1,11 +1,11 @@
-//! Roles and operations (R7), scopes, grants, and who is refused whatever its role.
+//! Roles and operations, scopes, grants, and who is refused whatever its role.
 
 use std::fmt::Write as _;
 
 use crate::support::*;
 use notarium_core::{Operation, RejectionCode as Code, Role, Scope};
 
-/// R7, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
+/// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
 const TABLE: [(Operation, &str, Scope); 15] = [
     (Operation::Read, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::ShowPresence, "yes yes yes yes yes yes yes", Scope::Read),

@@ -1,4 +1,4 @@
-//! The classic races (R3), by name. The fourth, a dependency graph that changes, comes with reactive notebooks.
+//! The classic races, by name. The fourth, a dependency graph that changes, comes with reactive notebooks.
 
 use crate::edits::edit;
 use crate::support::*;

@@ -42,7 +42,7 @@ fn create_folder(folder: &Path) -> io::Result<()> {
 /// Creates the folder where it is missing and locks it. The lock is released when the file is dropped.
 pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
     let failed = |error| folder_error(folder, error);
-    create_folder(folder).map_err(failed)?;
+    create_folder(folder).map_err(|error| no_folder(folder, error))?;
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(false).write(true).mode(0o600).open(folder.join(LOCK_FILE));
     let file = file.map_err(failed)?;
@@ -50,6 +50,15 @@ pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: folder.display().to_string() }),
         Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+fn no_folder(folder: &Path, error: io::Error) -> StoreError {
+    let path = folder.display().to_string();
+    match error.kind() {
+        ErrorKind::AlreadyExists => StoreError::NoFolder { path, reason: "it is a file".to_owned() },
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => folder_error(folder, error),
+        _ => StoreError::NoFolder { path, reason: error.to_string() },
     }
 }
 
