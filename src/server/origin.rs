@@ -64,7 +64,7 @@ impl AllowedOrigins {
             return Ok(());
         }
         let detail =
-            "this server is not known by that host name: use one that it allows, or allow this one (--allow-origin)";
+            "this server is not known by that host name: use one that it allows, or allow this one (--allow-host)";
         Err(Problem::new(StatusCode::FORBIDDEN, "wrong_host", detail))
     }
 

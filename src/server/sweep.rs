@@ -162,7 +162,7 @@ async fn unnamed(
 
 /// Everything in a payload that may be the name of a blob, also where no field of today holds it.
 fn hashes_in(payload: &str) -> impl Iterator<Item = Hash> {
-    let named = payload.contains("sha256").then_some(payload).unwrap_or_default();
+    let named = if payload.contains("sha256") { payload } else { "" };
     let words = named.split(|character: char| !character.is_ascii_hexdigit()).filter(|word| word.len() == 64);
     words.filter_map(|word| parse_hash(word).ok())
 }

@@ -209,7 +209,7 @@ fn the_access_list_is_bounded() {
 /// `protocol/roles.md`, as the code has it.
 fn document() -> String {
     let mut text = String::from(
-        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse.\n\n| operation | scope |",
+        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Of comments, confirmations, policies, redaction and erasure there are the rights so far, no commands.\n\n| operation | scope |",
     );
     for role in Role::ALL {
         write!(text, " {} |", name_of(role)).unwrap();
