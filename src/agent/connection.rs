@@ -65,7 +65,7 @@ impl ConnectOptions {
 pub enum ConnectError {
     #[error("'{server}' is no server address: use http://host:port, https://host or wss://host")]
     InvalidAddress { server: String },
-    #[error("{server} cannot be reached ({cause}): check the address, and that the server runs")]
+    #[error("{server} cannot be reached ({cause}): {}", advice(cause))]
     Unreachable { server: String, cause: String },
     #[error("the server does not accept the token ({0}): make a new one with `notarium token new` or log in again")]
     Unauthenticated(String),
@@ -76,6 +76,15 @@ pub enum ConnectError {
     AgentConnected(String),
     #[error("the connection was closed")]
     Closed,
+}
+
+/// What may help against a cause.
+fn advice(cause: &str) -> &'static str {
+    if cause.contains("certificate") {
+        "if you trust its authority, name a file with the authority's certificate (PEM) in SSL_CERT_FILE"
+    } else {
+        "check the address, and that the server runs"
+    }
 }
 
 impl ConnectError {

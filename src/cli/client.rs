@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use notarium_agent::connection::ConnectError;
 use notarium_core::{Command, CommandId, NotebookId, Outcome, RawJson, Stored, Version};
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::de::DeserializeOwned;
@@ -156,11 +157,7 @@ impl Client {
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
-        let server = &self.access.server;
-        let cause = innermost(error);
-        Failure::connection(format!(
-            "{server} cannot be reached ({cause}): check the address, and that the server runs"
-        ))
+        ConnectError::Unreachable { server: self.access.server.clone(), cause: innermost(error) }.into()
     }
 }
 

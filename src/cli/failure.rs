@@ -27,6 +27,8 @@ pub enum FailureKind {
     Usage = 2,
     /// 3: no connection, or the server does not accept the token.
     Connection = 3,
+    /// 130, as shells have it: Ctrl-C (or SIGTERM) ended what was asked for.
+    Interrupted = 130,
 }
 
 impl Failure {
@@ -54,6 +56,10 @@ impl Failure {
             _ => spoken(error),
         };
         Self::failed(format!("{} cannot be written: {reason}", file.display()))
+    }
+
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Interrupted, message: message.into() }
     }
 
     /// Nobody reads the output any more: the program ends, and says nothing.

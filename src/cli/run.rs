@@ -20,7 +20,7 @@ use super::failure::FailureKind;
 use super::follow::{Follower, News};
 use super::parameters::{self, Parameter, has_tag};
 use super::print;
-use super::serve::stopped;
+use super::serve::Stop;
 use super::{Context, Ended, Failure};
 use embedded::{Embedded, choose_kernel};
 use outcome::Failures;
@@ -147,10 +147,12 @@ async fn execute(
     options: notarium_agent::connection::ConnectOptions,
     kernelspec: Option<String>,
 ) -> Ended {
+    let mut stop = Stop::listen();
     let steps = steps(document)?;
     let notebook = import(client, document, &args.file).await?;
     let mut follower = Follower::enter(options, notebook.clone()).await?;
-    let ended = execute_steps(args, &mut follower, &steps, kernelspec.or_else(|| args.kernel.clone())).await;
+    let kernelspec = kernelspec.or_else(|| args.kernel.clone());
+    let ended = execute_steps(args, &mut follower, &steps, kernelspec, &mut stop).await;
     let text = client.send(client.request(Method::GET, &format!("/api/notebooks/{notebook}/export"))).await?;
     let text = text.text().await.map_err(|error| Failure::connection(error.to_string()))?;
     let output = args.output();
@@ -179,7 +181,13 @@ fn encoded(text: &str) -> String {
     text.bytes().map(encode).collect()
 }
 
-async fn execute_steps(args: &RunArgs, follower: &mut Follower, steps: &[Step], kernelspec: Option<String>) -> Ended {
+async fn execute_steps(
+    args: &RunArgs,
+    follower: &mut Follower,
+    steps: &[Step],
+    kernelspec: Option<String>,
+    stop: &mut Stop,
+) -> Ended {
     let kernel = match kernelspec.filter(|_| !steps.is_empty()) {
         Some(name) => follower.launch(name).await?,
         None => None,
@@ -190,7 +198,7 @@ async fn execute_steps(args: &RunArgs, follower: &mut Follower, steps: &[Step], 
     for group in steps.split_inclusive(|step| step.may_fail) {
         let ids = follower.request(requests(args, group, kernel.as_ref())).await?;
         let cells: BTreeMap<ExecutionId, &Step> = ids.into_iter().zip(group).collect();
-        follow_group(follower, &cells, args.allow_errors, &progress, &mut failures).await?;
+        follow_group(follower, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
         if failures.is_final() {
             break;
         }
@@ -222,6 +230,7 @@ async fn follow_group(
     allow_errors: bool,
     progress: &ProgressBar,
     failures: &mut Failures,
+    stop: &mut Stop,
 ) -> Ended {
     let mut asked = None;
     while !follower.is_done() {
@@ -243,7 +252,7 @@ async fn follow_group(
         };
         tokio::select! {
             next = follower.next(&mut tell) => next?,
-            () = stopped() => {
+            () = stop.asked() => {
                 failures.interrupt();
                 return interrupt(follower).await;
             }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_server::{RunningServer, Server, ServerConfig};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Ended, Failure};
 
@@ -89,16 +90,31 @@ pub async fn serve(args: ServeArgs) -> Ended {
 
 /// Ready on Ctrl-C or SIGTERM.
 pub async fn stopped() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
+    Stop::listen().asked().await;
+}
+
+/// Ctrl-C and SIGTERM, heard from the moment on that this is made: none is missed while something else is waited for.
+pub struct Stop([Option<Signal>; 2]);
+
+impl Stop {
+    pub fn listen() -> Self {
+        Self([SignalKind::interrupt(), SignalKind::terminate()].map(|kind| signal(kind).ok()))
+    }
+
+    /// Until the next one, or the one that has come already. Cancel safe.
+    pub async fn asked(&mut self) {
+        let [interrupt, terminate] = &mut self.0;
+        tokio::select! {
+            () = heard(interrupt) => {}
+            () = heard(terminate) => {}
         }
-        Err(_) => {
-            let _ = tokio::signal::ctrl_c().await;
-        }
+    }
+}
+
+async fn heard(signal: &mut Option<Signal>) {
+    match signal {
+        Some(signal) => _ = signal.recv().await,
+        // The system would not let us listen: its own way of ending processes stays.
+        None => std::future::pending().await,
     }
 }

@@ -3,6 +3,7 @@
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 
 mod processes;
+mod tls;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -106,6 +107,23 @@ async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_hundred_megabytes_of_output_arrive_or_are_kept_beside() {
+    let fixture = Fixture::start().await;
+    let mut agent = fixture.agent().await;
+    let mut ada = fixture.person().await;
+    let id = ada.run("for i in range(100): print(str(i) + 'x' * 999_990)\nprint('the end')").await;
+    let run = ada.until_over(&id).await;
+    assert_eq!(run.status, ExecutionStatus::Ok, "{:?}", run.notice);
+    let (bytes, overflow) = ada.output_bytes(&id).await;
+    println!("{bytes} bytes, of which {} beside the log; {:?}", overflow.len(), run.notice);
+    assert!(bytes >= 100 * 999_990, "{bytes} bytes");
+    assert!(overflow.ends_with(b"x\nthe end\n"));
+    let id = ada.run("print('well')").await;
+    assert_eq!(ada.until_over(&id).await.text, "well\n");
+    agent.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn up_is_one_process_tree_that_ends_cleanly() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let mut up = notarium(folder.path());
@@ -122,6 +140,31 @@ async fn up_is_one_process_tree_that_ends_cleanly() {
     assert!(ls.status.success(), "{}", String::from_utf8_lossy(&ls.stderr));
     assert_eq!(up.stop(), Some(0));
     assert!(!Path::new(&format!("/proc/{kernel}")).exists(), "the kernel outlived up");
+}
+
+/// Needs what `pip install ipykernel` needs on this machine: a package index or wheels that the machine's own pip
+/// configuration (`/etc/pip.conf`, `PIP_…`) leads to, and `python3` with `venv`. The test environment of the other
+/// tests is out of sight here.
+#[tokio::test(flavor = "multi_thread")]
+async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let errors = folder.path().join("errors");
+    let mut up = notarium(folder.path());
+    up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path().join("data"));
+    for variable in ["JUPYTER_PATH", "JUPYTER_DATA_DIR", "VIRTUAL_ENV", "CONDA_PREFIX", "XDG_DATA_HOME"] {
+        up.env_remove(variable);
+    }
+    up.stderr(std::fs::File::create(&errors).unwrap());
+    let mut up = processes::Process::start(up);
+    let url = up.line_within("Notarium is up: ", Duration::from_secs(600)).await;
+    let token = up.line_with("Token: ").await;
+    let said = std::fs::read_to_string(&errors).unwrap();
+    assert!(said.contains("No Jupyter kernel is installed") && said.contains("is ready"), "{said}");
+    let mut ada = processes::Visitor::enter(&url, &token).await;
+    let id = ada.run("import sys; print(sys.prefix)").await;
+    let own = folder.path().join("data/python");
+    assert_eq!(ada.until_over(&id).await.text.trim(), own.to_str().unwrap());
+    assert_eq!(up.stop(), Some(0));
 }
 
 #[test]
@@ -151,6 +194,42 @@ fn a_headless_run_writes_its_file_and_says_what_failed() {
     assert_eq!(went_on.status.code(), Some(0), "{}", String::from_utf8_lossy(&went_on.stderr));
     let written = std::fs::read_to_string(folder.path().join("all.ipynb")).unwrap();
     assert!(written.contains("never\\n"));
+}
+
+/// Waits until a kernel's code has written this file; that is no event to us.
+fn written(path: &Path) -> String {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
+            _ => assert!(Instant::now() < deadline, "{} was never written", path.display()),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_ends_a_headless_run_and_what_ran_is_in_its_file() {
+    let folder = tempfile::tempdir_in("/tmp").unwrap();
+    let sleeping = "import os, time\nprint('begun', flush=True)\n\
+                    open('begun', 'w').write(f'{os.getpid()}\\n')\ntime.sleep(600)";
+    let file = fixture_notebook(folder.path(), &["print('first')", sleeping, "print('never')"], None);
+    let mut command = notarium(folder.path());
+    command.arg("run").arg(file).args(["-o", "out.ipynb", "--kernel-path"]).arg(environment());
+    let errors = std::fs::File::create(folder.path().join("errors")).unwrap();
+    command.stderr(errors);
+    let mut run = processes::Process::start(command);
+    let kernel = written(&folder.path().join("begun"));
+    assert_eq!(run.interrupt(), Some(130));
+    assert!(!Path::new(&format!("/proc/{kernel}")).exists(), "the kernel outlived the run");
+    let said = std::fs::read_to_string(folder.path().join("errors")).unwrap();
+    assert!(said.contains("was interrupted"), "{said}");
+    let written: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("out.ipynb")).unwrap()).unwrap();
+    let cells = written["cells"].as_array().unwrap();
+    assert_eq!(cells[0]["outputs"][0]["text"], serde_json::json!(["first\n"]));
+    assert_eq!(cells[1]["outputs"][0]["text"], serde_json::json!(["begun\n"]));
+    assert_eq!(cells[2]["outputs"], serde_json::json!([]));
 }
 
 #[test]

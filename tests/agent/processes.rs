@@ -74,8 +74,12 @@ impl Process {
 
     /// What follows `beginning` on the next line that has it.
     pub async fn line_with(&mut self, beginning: &str) -> String {
+        self.line_within(beginning, PATIENCE).await
+    }
+
+    pub async fn line_within(&mut self, beginning: &str, patience: Duration) -> String {
         loop {
-            let line = tokio::task::block_in_place(|| self.lines.recv_timeout(PATIENCE));
+            let line = tokio::task::block_in_place(|| self.lines.recv_timeout(patience));
             let line = line.unwrap_or_else(|_| panic!("no line '{beginning}…' came"));
             if let Some((_, rest)) = line.split_once(beginning) {
                 return rest.to_owned();
@@ -91,8 +95,17 @@ impl Process {
 
     /// SIGTERM, and the exit code.
     pub fn stop(&mut self) -> Option<i32> {
+        self.end(Signal::TERM)
+    }
+
+    /// Ctrl-C, and the exit code.
+    pub fn interrupt(&mut self) -> Option<i32> {
+        self.end(Signal::INT)
+    }
+
+    fn end(&mut self, signal: Signal) -> Option<i32> {
         let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
-        kill_process(id, Signal::TERM).unwrap();
+        kill_process(id, signal).unwrap();
         self.child.wait().unwrap().code()
     }
 }
@@ -114,9 +127,14 @@ pub struct Fixture {
 
 impl Fixture {
     pub async fn start() -> Self {
+        Self::start_with(&[]).await
+    }
+
+    /// With more arguments for the server.
+    pub async fn start_with(arguments: &[&str]) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir_in("/tmp").unwrap();
-        let mut server = serve(folder.path(), "127.0.0.1:0");
+        let mut server = serve(folder.path(), "127.0.0.1:0", arguments);
         let url = server.line_with(" on ").await;
         server.line_with("Nobody has signed in").await;
         let owner = server.line_with("").await;
@@ -132,15 +150,32 @@ impl Fixture {
 
     /// On the same folder and port.
     pub async fn restart_server(&mut self) {
-        self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap());
+        self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap(), &[]);
         self.server.line_with(" on ").await;
     }
 
     pub async fn agent(&self) -> Process {
+        Process::start(self.agent_of(&self.url))
+    }
+
+    /// An agent that reaches the server under another address.
+    pub fn agent_of(&self, address: &str) -> ProcessCommand {
         let mut command = notarium(self.folder.path());
-        command.args(["agent", "--server", &self.url, "--kernel-path"]).arg(environment());
+        command.args(["agent", "--server", address, "--kernel-path"]).arg(environment());
         command.env("NOTARIUM_TOKEN", &self.agent_token);
-        Process::start(command)
+        command
+    }
+
+    /// The program, as the owner of the server under another address.
+    pub fn owner_of(&self, address: &str) -> ProcessCommand {
+        let mut command = notarium(self.folder.path());
+        command.env("NOTARIUM_SERVER", address).env("NOTARIUM_TOKEN", &self.session);
+        command
+    }
+
+    /// Where the server listens.
+    pub fn address(&self) -> &str {
+        self.url.strip_prefix("http://").unwrap()
     }
 
     /// An agent of the same token in this process, until it gives up.
@@ -161,9 +196,9 @@ impl Fixture {
     }
 }
 
-fn serve(folder: &Path, listen: &str) -> Process {
+fn serve(folder: &Path, listen: &str, arguments: &[&str]) -> Process {
     let mut command = notarium(folder);
-    command.args(["serve", "--listen", listen, "--data"]).arg(folder.join("data"));
+    command.args(["serve", "--listen", listen, "--data"]).arg(folder.join("data")).args(arguments);
     Process::start(command)
 }
 
@@ -270,6 +305,19 @@ impl Visitor {
         let run = self.record(id).await;
         let text = run.outputs.iter().map(text_of).collect();
         Told { status: run.status, text, notice: run.notice }
+    }
+
+    /// The bytes of a run's outputs, in the log and in blobs, and those of them beyond the limit of the log.
+    pub async fn output_bytes(&self, id: &ExecutionId) -> (u64, Vec<u8>) {
+        let outputs = self.record(id).await.outputs;
+        let inline: usize = outputs.iter().map(|output| text_of(output).len()).sum();
+        let parts: Vec<_> = outputs.iter().flat_map(|output| &output.blobs).collect();
+        let overflow = parts.iter().find(|part| part.pointer.ends_with("/overflow")).expect("an overflow is kept");
+        let address = format!("{}/api/notebooks/{}/blobs/{}", self.url, self.notebook, overflow.sha256);
+        let answer = reqwest::Client::new().get(address).bearer_auth(&self.token).send().await.unwrap();
+        let kept = answer.error_for_status().unwrap().bytes().await.unwrap();
+        assert_eq!(kept.len() as u64, overflow.size_bytes);
+        (inline as u64 + parts.iter().map(|part| part.size_bytes).sum::<u64>(), kept.into())
     }
 
     /// Versions must be gapless: `Execution::replay` gets them as they are in the log.

@@ -334,14 +334,14 @@ async fn two_hundred_thousand_lines_arrive_in_order() {
 }
 
 #[tokio::test]
-async fn fifty_megabytes_are_displayed() {
+async fn a_hundred_megabytes_are_displayed() {
     let mut test = Test::start().await;
-    let events = test.run("display({'text/plain': 'x' * 50_000_000}, raw=True)").await;
+    let events = test.run("display({'text/plain': 'x' * 100_000_000}, raw=True)").await;
     let bytes = events.iter().find_map(|event| match event {
         KernelEvent::Output { output: KernelOutput::Object { output, .. }, .. } => Some(output.get().len()),
         _ => None,
     });
-    assert!(bytes.unwrap() > 50_000_000);
+    assert!(bytes.unwrap() > 100_000_000);
 }
 
 #[tokio::test]

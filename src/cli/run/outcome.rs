@@ -51,7 +51,7 @@ impl Failures {
     pub fn report(self, file: &Path) -> Ended {
         let file = file.display();
         if self.is_interrupted {
-            return Err(Failure::failed(format!("{file} was interrupted: the output holds what ran until then")));
+            return Err(Failure::interrupted(format!("{file} was interrupted: the output holds what ran until then")));
         }
         match self.counted.first() {
             None => Ok(()),
