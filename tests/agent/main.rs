@@ -266,5 +266,5 @@ fn wrong_use_and_no_server_have_their_exit_codes() {
     let (code, said) = run(&["agent", "--server", "http://127.0.0.1:1"]);
     assert!(code.is_some_and(|code| code > 1) && said.contains("token"), "{code:?} {said}");
     let (code, said) = run(&["run", "missing.ipynb"]);
-    assert!(code == Some(1) && said.contains("missing.ipynb"), "{code:?} {said}");
+    assert!(code == Some(2) && said.contains("missing.ipynb"), "{code:?} {said}");
 }
