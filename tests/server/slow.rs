@@ -23,6 +23,7 @@ async fn trickle(server: &TestServer, first: String) -> String {
     writer.write_all(first.as_bytes()).await.unwrap();
     let trickling = async {
         loop {
+            // The slowness itself is what is tested: there is nothing to wait for.
             tokio::time::sleep(Duration::from_millis(50)).await;
             if writer.write_all(b"x").await.is_err() {
                 std::future::pending::<()>().await;
