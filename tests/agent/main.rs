@@ -204,6 +204,7 @@ fn written(path: &Path) -> String {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => assert!(Instant::now() < deadline, "{} was never written", path.display()),
         }
+        // A file that a kernel writes is no event to us.
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -93,6 +93,7 @@ async fn agent_and_program_reach_a_server_whose_authority_they_are_told_of() {
     stranger.env_remove(AUTHORITY_VARIABLE).stderr(std::fs::File::create(&errors).unwrap());
     let mut stranger = Process::start(stranger);
     while !std::fs::read_to_string(&errors).unwrap().contains(AUTHORITY_VARIABLE) {
+        // A file that another process writes is no event to us.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     stranger.kill();

@@ -81,6 +81,7 @@ async fn a_body_that_trickles_is_refused_with_words() {
     assert!(said.starts_with("HTTP/1.1 4") && said.contains("too slowly"), "{said}");
     // Sockets are not requests: they live on.
     let mut client = server.connect(&ann).await;
+    // Longer than a request may take: that nothing happens is what is tested.
     tokio::time::sleep(Duration::from_millis(700)).await;
     client.subscribe("n").await;
 }
