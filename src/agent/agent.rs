@@ -16,6 +16,7 @@ use crate::host::{self, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
 use crate::kernelspecs::{Discovery, discover};
 use crate::ledger::{Ledger, Orphans};
+use crate::leftovers::remove_abandoned;
 use crate::reporter::Reporter;
 use crate::roster::{Act, Roster};
 use crate::session::{Input, SessionLimits};
@@ -112,6 +113,8 @@ impl Agent {
         if specs.kernelspecs.is_empty() {
             return Err(AgentError::NoKernelspecs);
         }
+        let leftovers = options.launch.runtime_dir.clone();
+        tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();

@@ -1,6 +1,6 @@
 //! Large parts of outputs, stored on the server before a report names them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,6 +8,7 @@ use notarium_core::NotebookId;
 use sha2::{Digest, Sha256};
 
 use crate::connection::install_tls_provider;
+use crate::leftovers::TemporaryFile;
 
 /// How long the server may take for one upload.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(300);
@@ -113,23 +114,10 @@ pub fn http_address(server: &str) -> String {
     }
 }
 
-/// Removes the file when dropped.
-#[derive(Debug)]
-struct TemporaryFile {
-    path: PathBuf,
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
 /// A file that takes what a run writes beyond its limit.
 #[derive(Debug)]
 pub struct Spill {
     file: TemporaryFile,
-    writer: std::fs::File,
     digest: Sha256,
     size_bytes: u64,
 }
@@ -145,15 +133,12 @@ pub struct Spilled {
 impl Spill {
     /// A new file in `folder` that only this user can read.
     pub fn create(folder: &Path) -> std::io::Result<Self> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let path = folder.join(format!("notarium-overflow-{}", ulid::Ulid::generate()));
-        let writer = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        Ok(Self { file: TemporaryFile { path }, writer, digest: Sha256::new(), size_bytes: 0 })
+        Ok(Self { file: TemporaryFile::create(folder)?, digest: Sha256::new(), size_bytes: 0 })
     }
 
     /// Appends; the disk cache takes it at once.
     pub fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        std::io::Write::write_all(&mut self.writer, bytes)?;
+        std::io::Write::write_all(&mut self.file.file, bytes)?;
         self.digest.update(bytes);
         self.size_bytes += bytes.len() as u64;
         Ok(())

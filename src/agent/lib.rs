@@ -17,6 +17,7 @@ mod host;
 pub mod kernel;
 pub mod kernelspecs;
 mod ledger;
+mod leftovers;
 pub mod outputs;
 mod reporter;
 pub mod roster;

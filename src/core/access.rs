@@ -151,6 +151,8 @@ pub type Scopes = BTreeSet<Scope>;
 pub struct Authority {
     /// A role that comes from outside the notebook: a workspace, a share link, an agent's token.
     pub ambient_role: Option<Role>,
+    /// The person's workspaces: what the notebook's access list grants to one of these is granted to the person.
+    pub workspaces: BTreeSet<WorkspaceId>,
     /// The scopes of the token or session.
     pub scopes: Scopes,
 }
@@ -159,20 +161,21 @@ impl Authority {
     /// An interactive session: every scope that people have.
     pub fn session() -> Self {
         let scopes = [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin];
-        Self { ambient_role: None, scopes: scopes.into() }
+        Self { scopes: scopes.into(), ..Self::default() }
     }
 
     /// A runtime agent whose token covers this notebook.
     pub fn agent() -> Self {
-        Self { ambient_role: Some(Role::Agent), scopes: [Scope::Read, Scope::Agent].into() }
+        Self { ambient_role: Some(Role::Agent), scopes: [Scope::Read, Scope::Agent].into(), ..Self::default() }
     }
 }
 
-/// The actor's roles in the notebook now: its own grant and the ambient one. They add up: an author by grant who is a
-/// runner by workspace edits and runs.
+/// The actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. They add up: an
+/// author by grant who is a runner by workspace edits and runs.
 fn roles_of(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
-    let own = subject_of(actor).and_then(|subject| granted_role(notebook, &subject, now));
-    own.into_iter().chain(authority.ambient_role).collect()
+    let workspaces = authority.workspaces.iter().map(|id| Subject::Workspace { id: id.clone() });
+    let granted = subject_of(actor).into_iter().chain(workspaces);
+    granted.filter_map(|subject| granted_role(notebook, &subject, now)).chain(authority.ambient_role).collect()
 }
 
 /// The highest of the actor's roles now: what a client is told of itself. `None`: the notebook is not for its eyes.

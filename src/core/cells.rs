@@ -15,7 +15,7 @@ use crate::ids::{CellId, Version};
 use crate::json::RawObject;
 use crate::lifecycle::{check_metadata, check_not_archived};
 use crate::limits::Limits;
-use crate::notebook::{Cell, CellContent, CellFlags, CellType, ExecutionStatus, Notebook};
+use crate::notebook::{Cell, CellContent, CellFlags, CellType, Execution, ExecutionStatus, Notebook};
 use crate::order_key::OrderKey;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::text::{self, ChangeSet, TextError};
@@ -435,22 +435,28 @@ fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Re
         ));
     }
     check_room_for_cell(notebook, &context.limits)?;
-    let Some(restored) = restoration(notebook, &context.history, &cell_id) else {
+    let Some(deleted) = find_deleted(&context.history, &cell_id) else {
         return Err(Rejection::new(
             RejectionCode::UnknownCell,
             format!("no cell {cell_id} in the trash: check the id"),
         ));
     };
+    let execution = deleted.latest_execution.as_ref().and_then(|id| executions::replayed(&context.history, id));
+    let restored = restoration(notebook, &cell_id, deleted, execution);
     let outcome = Outcome { cells: vec![cell_id], ..Outcome::default() };
     Ok(Decision { events: vec![restored.into()], outcome })
 }
 
 /// The event that brings a cell back as it was when it was last deleted, with the outputs that it showed.
-pub(crate) fn restoration(notebook: &Notebook, history: &History, cell_id: &CellId) -> Option<CellRestored> {
-    let mut cell = find_deleted(history, cell_id)?.clone();
+pub(crate) fn restoration(
+    notebook: &Notebook,
+    cell_id: &CellId,
+    deleted: &CellContent,
+    execution: Option<Execution>,
+) -> CellRestored {
+    let mut cell = deleted.clone();
     cell.order_key = free_key(notebook, cell_id, &cell.order_key);
-    let execution = cell.latest_execution.as_ref().and_then(|id| executions::replayed(history, id)).map(Box::new);
-    Some(CellRestored { cell_id: cell_id.clone(), cell, execution })
+    CellRestored { cell_id: cell_id.clone(), cell, execution: execution.map(Box::new) }
 }
 
 fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellContent> {

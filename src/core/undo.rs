@@ -19,10 +19,10 @@ use crate::event::{
 use crate::history::{History, HistoryQuery};
 use crate::ids::{CellId, CorrelationId, Version};
 use crate::lifecycle::check_not_archived;
-use crate::notebook::{Cell, Notebook, UndoGroup, UndoStacks};
+use crate::notebook::{Cell, Execution, Notebook, UndoGroup, UndoStacks};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::text::TextError;
-use crate::undo_text::{EditIndex, Played};
+use crate::undo_text::{HistoryIndex, Played};
 
 /// Groups that an actor can go back. A constant, because replicas must agree on it.
 const DEPTH: usize = 100;
@@ -82,7 +82,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     }
     check_own_work(context, &groups)?;
     let history = std::mem::take(&mut context.history);
-    let index = EditIndex::of(&history.events);
+    let index = HistoryIndex::of(&history.events);
     let mut inversion = Inversion { scratch: notebook.clone(), history, index, decision: Decision::nothing() };
     for group in groups {
         let step = context.ids.ulid().into();
@@ -115,7 +115,7 @@ struct Inversion {
     scratch: Notebook,
     /// What `needs` asked for, and what was decided so far.
     history: History,
-    index: EditIndex,
+    index: HistoryIndex,
     decision: Decision,
 }
 
@@ -221,7 +221,11 @@ impl Inversion {
         if self.scratch.cells.contains_key(cell_id) {
             return self.notice(format!("cell {cell_id} is there again already"));
         }
-        cells::restoration(&self.scratch, &self.history, cell_id).map(Decided::from).into_iter().collect()
+        let events = &self.history.events;
+        let Some(deleted) = self.index.deleted(events, cell_id) else { return Vec::new() };
+        let run = deleted.latest_execution.as_ref().map(|id| self.index.of_execution(events, id));
+        let execution = run.and_then(Execution::replay);
+        vec![cells::restoration(&self.scratch, cell_id, deleted, execution).into()]
     }
 
     fn inverse_title(&mut self, event: &NotebookRenamed) -> Vec<Decided> {

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::envelope::{Envelope, Recorded};
 use crate::event::{CellInserted, CellSourceEdited, Event};
-use crate::ids::{CellId, CorrelationId, Version};
+use crate::ids::{CellId, CorrelationId, ExecutionId, Version};
+use crate::notebook::CellContent;
 use crate::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 
 /// Number of an edit among those played.
@@ -48,15 +49,18 @@ impl Span {
     }
 }
 
-/// Where in a history the edits of each cell are, so that a group of thousands of cells is undone in one walk.
+/// Where in a history the events of each cell and run are, so that a group of thousands of cells is undone in one walk.
 #[derive(Debug, Default)]
-pub(crate) struct EditIndex {
+pub(crate) struct HistoryIndex {
     by_cell: BTreeMap<CellId, Vec<usize>>,
+    by_execution: BTreeMap<ExecutionId, Vec<usize>>,
+    /// The last deletion of each cell.
+    deletions: BTreeMap<CellId, usize>,
     /// The last event of each undo.
     undo_ends: BTreeMap<CorrelationId, usize>,
 }
 
-impl EditIndex {
+impl HistoryIndex {
     pub(crate) fn of(events: &[Recorded]) -> Self {
         let mut index = Self::default();
         events.iter().enumerate().for_each(|(at, recorded)| index.note(at, recorded));
@@ -70,9 +74,32 @@ impl EditIndex {
         {
             self.by_cell.entry(cell_id.clone()).or_default().push(at);
         }
+        if let Event::CellDeleted(event) = &recorded.event {
+            self.deletions.insert(event.cell_id.clone(), at);
+        }
+        if let Some(id) = recorded.event.execution_id() {
+            self.by_execution.entry(id.clone()).or_default().push(at);
+        }
         if recorded.envelope.undoes.is_some() {
             self.undo_ends.insert(recorded.envelope.correlation_id.clone(), at);
         }
+    }
+
+    /// The cell as it was when it was deleted last.
+    pub(crate) fn deleted<'a>(&self, events: &'a [Recorded], cell_id: &CellId) -> Option<&'a CellContent> {
+        match &events.get(*self.deletions.get(cell_id)?)?.event {
+            Event::CellDeleted(event) => Some(&event.cell),
+            _ => None,
+        }
+    }
+
+    /// The events of one run, in order.
+    pub(crate) fn of_execution<'a>(
+        &'a self,
+        events: &'a [Recorded],
+        id: &ExecutionId,
+    ) -> impl Iterator<Item = &'a Recorded> {
+        self.by_execution.get(id).into_iter().flatten().filter_map(|at| events.get(*at))
     }
 
     /// The edits of the cell and the ends of all undos, in order.
@@ -110,7 +137,7 @@ impl<'a> Played<'a> {
     /// When the edits do not follow one another, which `decide` never records.
     pub(crate) fn of(
         events: &'a [Recorded],
-        index: &EditIndex,
+        index: &HistoryIndex,
         cell_id: &CellId,
         from: Version,
         step: &CorrelationId,

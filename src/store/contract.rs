@@ -633,7 +633,6 @@ fn entry(name: &str, version: Version, updated_at: u64) -> CatalogEntry {
         archived: false,
         created_at: 1,
         updated_at,
-        workspace_id: None,
         access: vec![("user:ann".to_owned(), "owner".to_owned())],
         cells: 3,
         has_work: false,
@@ -677,14 +676,13 @@ pub(crate) async fn the_catalog_pages(store: Store) {
 }
 
 pub(crate) async fn the_catalog_filters(store: Store) {
-    let workspace_id = Some("w".parse().unwrap());
     let shared = vec![("user:ann".to_owned(), "owner".to_owned()), ("user:bob".to_owned(), "viewer".to_owned())];
     listed(
         &store,
         vec![
             entry("a", 1, 3),
             CatalogEntry { archived: true, has_work: true, ..entry("b", 1, 2) },
-            CatalogEntry { workspace_id: workspace_id.clone(), access: shared, ..entry("c", 1, 1) },
+            CatalogEntry { access: shared, ..entry("c", 1, 1) },
         ],
     )
     .await;
@@ -692,7 +690,6 @@ pub(crate) async fn the_catalog_filters(store: Store) {
     let of = |subjects: &[&str]| Some(subjects.iter().map(|subject| (*subject).to_owned()).collect());
     assert_eq!(names(&store, CatalogQuery { archived: Some(true), ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { archived: Some(false), ..all.clone() }).await, ["a", "c"]);
-    assert_eq!(names(&store, CatalogQuery { workspace_id, ..all.clone() }).await, ["c"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(true), ..all.clone() }).await, ["b"]);
     assert_eq!(names(&store, CatalogQuery { has_work: Some(false), ..all.clone() }).await, ["a", "c"]);
     assert!(store.catalog(CatalogQuery { archived: Some(true), ..all.clone() }).await.unwrap().entries[0].has_work);

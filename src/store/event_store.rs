@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    CellId, CommandId, Event, ExecutionId, Hash, Head, HistoryQuery, Millis, NotebookId, Stored, Version, WorkspaceId,
+    CellId, CommandId, Event, ExecutionId, Hash, Head, HistoryQuery, Millis, NotebookId, Stored, Version,
 };
 
 /// The most events that one [`EventStore::read`] returns, whatever was asked.
@@ -181,7 +181,6 @@ pub struct CatalogEntry {
     pub archived: bool,
     pub created_at: Millis,
     pub updated_at: Millis,
-    pub workspace_id: Option<WorkspaceId>,
     /// (subject's key, role), for instance `("user:01J…", "owner")`, in the order of keys; each subject once.
     pub access: Vec<(String, String)>,
     pub cells: u64,
@@ -201,7 +200,6 @@ pub struct CatalogQuery {
     pub text: Option<String>,
     /// Only archived, or only unarchived ones; `None` for both.
     pub archived: Option<bool>,
-    pub workspace_id: Option<WorkspaceId>,
     /// Only those with work, or only those without; `None` for both.
     pub has_work: Option<bool>,
     pub after: Option<CatalogCursor>,

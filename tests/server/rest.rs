@@ -1,5 +1,6 @@
 //! The REST interface, as a program uses it.
 
+use notarium_core::Scope;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -244,4 +245,23 @@ async fn the_server_says_how_it_is() {
     let document = http.get("/api/openapi.json").await;
     assert!(document.ok()["openapi"].as_str().unwrap().starts_with("3.1"));
     assert_eq!(document.header("x-content-type-options"), "nosniff");
+}
+
+#[tokio::test]
+async fn a_notebook_may_be_made_by_a_command_and_only_by_those_who_may() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let create = json!({"body": {"CreateNotebook": {"title": "Notes", "metadata": {}}}});
+    let made = server.http(&ann).post("/api/notebooks/mine/commands", create.clone()).await.ok();
+    assert_eq!(made["version"], 1);
+    assert_eq!(server.http(&ann).get("/api/notebooks/mine").await.ok()["role"], "owner");
+    let taken = server.http(&bob).post("/api/notebooks/mine/commands", create.clone()).await;
+    assert!(taken.status.is_client_error(), "{}", taken.text);
+    let rename = json!({"body": {"RenameNotebook": {"title": "His"}}});
+    assert_eq!(server.http(&bob).post("/api/notebooks/mine/commands", rename).await.refused(404), "unknown_notebook");
+    let reader = server.http_as(&server.api_token(&bob, &[Scope::Read]).await);
+    assert_eq!(reader.post("/api/notebooks/his/commands", create.clone()).await.refused(403), "forbidden");
+    let agent = server.http_as(&server.agent_token(&ann, "gpu").await);
+    assert_eq!(agent.post("/api/notebooks/its/commands", create.clone()).await.refused(403), "forbidden");
+    server.http_as("").without_token().post("/api/notebooks/x/commands", create).await.refused(401);
 }

@@ -131,3 +131,30 @@ async fn members_of_a_workspace_list_and_read_what_is_in_it() {
     assert_eq!(http.get("/api/notebooks?workspace=other").await.ok()["notebooks"], json!([]));
     assert_eq!(theirs.get("/api/notebooks/own").await.refused(404), "unknown_notebook");
 }
+
+#[tokio::test]
+async fn what_a_workspace_is_granted_its_members_have_until_they_leave() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let http = server.http(&ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Shared"})).await.ok();
+    let workspace = http.post("/api/workspaces", json!({"name": "Team"})).await.ok();
+    let w = workspace["id"].as_str().unwrap();
+    let member = format!("/api/workspaces/{w}/members/{}", bob.id);
+    assert!(http.put(&member, json!({"role": "viewer"})).await.status.is_success());
+    let theirs = server.http(&bob);
+    assert_eq!(theirs.get("/api/notebooks/n").await.refused(404), "unknown_notebook");
+    // The grant counts, not the role in the workspace: the notebook is not in it.
+    let grant = json!({"subject": {"kind": "workspace", "id": w}, "role": "editor"});
+    http.put("/api/notebooks/n/access", grant).await.ok();
+    assert_eq!(theirs.get("/api/notebooks/n").await.ok()["role"], "editor");
+    let listed = theirs.until("/api/notebooks", |page| page["notebooks"] != json!([])).await;
+    assert_eq!(listed["notebooks"][0]["id"], "n");
+    let mut socket = server.connect(&bob).await;
+    socket.subscribe("n").await;
+    socket.run("n", &insert("c", "x")).await.unwrap();
+    assert!(http.delete(&member).await.status.is_success());
+    let is_gone = |message: &ServerMessage| matches!(message, ServerMessage::Access { role: None, .. });
+    socket.until(|socket| socket.others.iter().any(is_gone).then_some(())).await;
+    assert_eq!(socket.run("n", &insert("d", "x")).await.unwrap_err().code, RejectionCode::UnknownNotebook);
+}

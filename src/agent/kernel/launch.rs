@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use jupyter_protocol::ConnectionInfo;
@@ -22,6 +22,7 @@ use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
 use super::{EndCause, ExecuteRequest, KernelEvent, LaunchOptions, TransportChoice};
 use crate::kernelspecs::Kernelspec;
+use crate::leftovers::TemporaryFolder;
 use crate::outputs::raw_json;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
@@ -232,7 +233,7 @@ async fn connection_info(
     options: &LaunchOptions,
     folder: &RuntimeFolder,
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
-    let prefix = folder.path.join("s");
+    let prefix = folder.0.path.join("s");
     let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
     let ipc = match options.transport {
         TransportChoice::Automatic => fits && kernelspec.is_ipykernel(),
@@ -355,32 +356,21 @@ fn lossy(text: &OsStr) -> String {
     text.to_string_lossy().into_owned()
 }
 
-/// A folder that only this user can enter; removed when dropped.
+/// What only this user can read of a kernel: its connection file, its sockets.
 #[derive(Debug)]
-pub(super) struct RuntimeFolder {
-    path: PathBuf,
-}
+pub(super) struct RuntimeFolder(TemporaryFolder);
 
 impl RuntimeFolder {
     fn create(parent: &Path) -> Result<Self, LaunchError> {
         let failed = |source| LaunchError::RuntimeFolder { path: parent.to_owned(), source };
-        let parent = std::path::absolute(parent).map_err(failed)?;
-        let path = parent.join(format!("nk-{}", random_hex::<6>()));
-        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(failed)?;
-        Ok(Self { path })
+        TemporaryFolder::create(parent, &random_hex::<6>()).map(Self).map_err(failed)
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, LaunchError> {
         use std::io::Write;
-        let path = self.path.join(name);
+        let path = self.0.path.join(name);
         let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path);
         let written = file.and_then(|mut file| file.write_all(content));
-        written.map(|()| path).map_err(|source| LaunchError::RuntimeFolder { path: self.path.clone(), source })
-    }
-}
-
-impl Drop for RuntimeFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
+        written.map(|()| path).map_err(|source| LaunchError::RuntimeFolder { path: self.0.path.clone(), source })
     }
 }

@@ -157,6 +157,29 @@ fn an_assistant_has_its_persons_rights_but_shares_nothing() {
 }
 
 #[test]
+fn what_a_workspace_is_granted_its_members_may() {
+    let mut world = created();
+    world.step(&user("ann"), grant("workspace", "lab", "runner"));
+    world.step(&user("ann"), insert("c", "code", "1"));
+    let refused = |world: &mut World, who: &Who| world.try_do(who, &request("c", "r")).map(drop).unwrap_err().code;
+    assert_eq!(refused(&mut world, &user("bo")), Code::UnknownNotebook);
+    assert_eq!(refused(&mut world, &user("bo").member_of("other")), Code::UnknownNotebook);
+    let bo = user("bo").member_of("lab");
+    assert_eq!(
+        world.try_do(&bo, &insert("d", "code", "")).unwrap_err().code,
+        Code::Forbidden,
+        "a runner edits nothing"
+    );
+    world.step(&bo, request("c", "r"));
+    // It adds up with a grant of one's own, and goes with its revocation.
+    world.step(&user("ann"), grant("user", "bo", "author"));
+    world.step(&bo, insert("d", "code", "2"));
+    world.step(&bo, request("d", "s"));
+    world.step(&user("ann"), json!({"RevokeAccess": {"subject": {"kind": "workspace", "id": "lab"}}}));
+    assert_eq!(refused(&mut world, &bo), Code::Forbidden);
+}
+
+#[test]
 fn the_server_itself_may_act_but_not_in_a_notebook_that_is_not_there() {
     started().step(&system(), json!({"StopAll": {}}));
     assert_eq!(World::new().try_do(&system(), &json!({"StopAll": {}})).unwrap_err().code, Code::UnknownNotebook);

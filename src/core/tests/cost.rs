@@ -70,3 +70,17 @@ fn an_import_of_two_thousand_cells_is_undone_and_redone_at_once() {
     assert_eq!((before, world.order().len()), (2_000, 2_000));
     assert_eq!(world.source("cell-5"), "x = 1");
 }
+
+/// Each cell that comes back is found in the history at once: a walk for each took four times as long as the undo.
+#[test]
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test measures")]
+fn a_redo_of_thousands_of_cells_takes_no_longer_than_their_undo() {
+    let mut world = of_cells(8_000);
+    let mut time = |command: serde_json::Value| {
+        let start = std::time::Instant::now();
+        world.step(&user("ann"), command);
+        start.elapsed()
+    };
+    let (undo, redo) = (time(json!({"Undo": {}})), time(json!({"Redo": {}})));
+    assert!(redo < undo * 5 / 2, "undo {undo:?}, redo {redo:?}");
+}

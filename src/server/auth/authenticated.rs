@@ -50,12 +50,15 @@ impl Authenticated {
         if !self.covers(notebook, workspace.as_ref()) {
             return Authority::default();
         }
-        let ambient_role = match &self.actor {
-            Actor::Agent { .. } => Some(Role::Agent),
-            Actor::User { .. } => workspace.and_then(|workspace| self.workspaces.get(&workspace).copied()),
-            _ => None,
-        };
-        Authority { ambient_role, scopes: self.scopes.clone() }
+        let scopes = self.scopes.clone();
+        match &self.actor {
+            Actor::Agent { .. } => Authority { ambient_role: Some(Role::Agent), scopes, ..Authority::default() },
+            Actor::User { .. } => {
+                let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
+                Authority { ambient_role, scopes, workspaces: self.workspaces.keys().cloned().collect() }
+            }
+            _ => Authority { scopes, ..Authority::default() },
+        }
     }
 
     /// Whether the token is good for the notebook at all. Where it is not, the notebook is unknown.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version, WorkspaceId};
+use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
 
 use super::stored::{SNAPSHOT_FORMAT, load};
@@ -48,19 +48,11 @@ pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
         archived: notebook.archived,
         created_at: notebook.created_at,
         updated_at: notebook.updated_at,
-        workspace_id: workspace(notebook),
         access: access.collect(),
         cells: notebook.cells.len() as u64,
         has_work: !notebook.kernels.is_empty() || notebook.executions.values().any(|run| !run.status.is_finished()),
         search_text: search_text(notebook),
     }
-}
-
-fn workspace(notebook: &Notebook) -> Option<WorkspaceId> {
-    notebook.access.iter().find_map(|entry| match &entry.subject {
-        Subject::Workspace { id } => Some(id.clone()),
-        _ => None,
-    })
 }
 
 /// How the list of notebooks names a subject: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.

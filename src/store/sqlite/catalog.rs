@@ -24,12 +24,11 @@ pub(super) async fn put(connection: &mut SqliteConnection, entry: &CatalogEntry)
 
 async fn put_entry(connection: &mut SqliteConnection, notebook: i64, entry: &CatalogEntry) -> Result<(), sqlx::Error> {
     let sql = "INSERT OR REPLACE INTO catalog \
-               (notebook, version, title, archived, created_at, updated_at, workspace_id, cells, has_work) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+               (notebook, version, title, archived, created_at, updated_at, cells, has_work) \
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     let query = sqlx::query(sql).bind(notebook).bind(integer(entry.version)).bind(entry.title.as_str());
     let query = query.bind(entry.archived).bind(integer(entry.created_at)).bind(integer(entry.updated_at));
-    let query = query.bind(entry.workspace_id.as_ref().map(|id| id.as_str())).bind(integer(entry.cells));
-    let query = query.bind(entry.has_work);
+    let query = query.bind(integer(entry.cells)).bind(entry.has_work);
     query.execute(connection).await.map(|_| ())
 }
 
@@ -55,22 +54,22 @@ fn match_expression(text: &str) -> Option<String> {
 }
 
 pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<CatalogPage, sqlx::Error> {
-    let sql = "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.workspace_id, c.cells, \
+    let sql = "SELECT n.id, c.version, c.title, c.archived, c.created_at, c.updated_at, c.cells, \
                       (SELECT json_group_array(json_array(subject, role)) FROM catalog_access WHERE notebook = c.notebook), \
                       c.has_work \
                FROM catalog c CROSS JOIN notebooks n ON n.key = c.notebook \
                WHERE (?1 IS NULL OR c.notebook IN (SELECT notebook FROM catalog_access \
                                                    WHERE subject IN (SELECT value FROM json_each(?1)))) \
                AND (?2 IS NULL OR c.notebook IN (SELECT rowid FROM catalog_text WHERE catalog_text MATCH ?2)) \
-               AND (?3 IS NULL OR c.archived = ?3) AND (?4 IS NULL OR c.workspace_id = ?4) \
-               AND (?5 IS NULL OR c.updated_at < ?5 OR (c.updated_at = ?5 AND n.id > ?6)) \
-               AND (?7 IS NULL OR c.has_work = ?7) \
-               ORDER BY c.updated_at DESC, n.id LIMIT ?8";
+               AND (?3 IS NULL OR c.archived = ?3) \
+               AND (?4 IS NULL OR c.updated_at < ?4 OR (c.updated_at = ?4 AND n.id > ?5)) \
+               AND (?6 IS NULL OR c.has_work = ?6) \
+               ORDER BY c.updated_at DESC, n.id LIMIT ?7";
     let subjects = query.subjects.as_ref().map(serde_json::to_string).transpose();
     let subjects = subjects.map_err(|error| sqlx::Error::Encode(error.into()))?;
     let after = query.after.as_ref();
     let bound = sqlx::query(sql).bind(subjects).bind(query.text.as_deref().and_then(match_expression));
-    let bound = bound.bind(query.archived).bind(query.workspace_id.as_ref().map(|id| id.as_str()));
+    let bound = bound.bind(query.archived);
     let bound =
         bound.bind(after.map(|after| integer(after.updated_at))).bind(after.map(|after| after.notebook_id.as_str()));
     let bound = bound.bind(query.has_work);
@@ -83,9 +82,8 @@ pub(super) async fn list(pool: &SqlitePool, query: &CatalogQuery) -> Result<Cata
 
 fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
     let decode = |error: sqlx::error::BoxDynError| sqlx::Error::Decode(error);
-    let workspace_id = row.try_get::<Option<&str>, _>(6)?.map(str::parse).transpose();
     let mut access: Vec<(String, String)> =
-        serde_json::from_str(row.try_get(8)?).map_err(|error| decode(error.into()))?;
+        serde_json::from_str(row.try_get(7)?).map_err(|error| decode(error.into()))?;
     access.sort();
     Ok(CatalogEntry {
         notebook_id: NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| decode(error.into()))?,
@@ -94,10 +92,9 @@ fn entry(row: &SqliteRow) -> Result<CatalogEntry, sqlx::Error> {
         archived: row.try_get(3)?,
         created_at: row.try_get(4)?,
         updated_at: row.try_get(5)?,
-        workspace_id: workspace_id.map_err(|error: notarium_core::InvalidId| decode(error.into()))?,
         access,
-        cells: row.try_get(7)?,
-        has_work: row.try_get(9)?,
+        cells: row.try_get(6)?,
+        has_work: row.try_get(8)?,
         search_text: String::new(),
     })
 }

@@ -47,7 +47,8 @@ pub(crate) fn with_role(name: &str, role: Role) -> Arc<Identity> {
 }
 
 pub(crate) fn without_scopes(name: &str, scopes: &[Scope]) -> Arc<Identity> {
-    let authority = Authority { ambient_role: Some(Role::Editor), scopes: scopes.iter().copied().collect() };
+    let scopes = scopes.iter().copied().collect();
+    let authority = Authority { ambient_role: Some(Role::Editor), scopes, ..Authority::default() };
     Arc::new(Identity { authority, ..(*user(name)).clone() })
 }
 

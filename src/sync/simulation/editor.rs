@@ -53,7 +53,7 @@ impl Editor {
     pub(crate) fn new(name: &str) -> Self {
         let identity = Identity {
             actor: Actor::User { id: UserId::new(name).expect("an id") },
-            authority: Authority { ambient_role: Some(Role::Editor), scopes: SCOPES.into() },
+            authority: Authority { ambient_role: Some(Role::Editor), scopes: SCOPES.into(), ..Authority::default() },
             name: name.to_owned(),
             connection: name.to_owned(),
         };

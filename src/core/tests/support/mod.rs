@@ -18,6 +18,11 @@ pub struct Who {
 }
 
 impl Who {
+    pub fn member_of(mut self, workspace: &str) -> Who {
+        self.authority.workspaces.insert(workspace.parse().unwrap());
+        self
+    }
+
     pub fn with_role(mut self, role: Role) -> Who {
         self.authority.ambient_role = Some(role);
         self

@@ -1,0 +1,146 @@
+//! Temporary files and folders of the agent, and how those of a killed process are found: whoever lives holds a lock,
+//! which the system takes away with the process, however that ends.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What the names of private folders of kernels begin with. Short: paths of sockets are.
+const FOLDER_PREFIX: &str = "nk-";
+const FILE_PREFIX: &str = "notarium-overflow-";
+/// In each folder.
+const LOCK_FILE: &str = "lock";
+/// Younger ones are left alone: their owner may not have come to its lock yet.
+const SETTLED_AFTER: Duration = Duration::from_secs(60);
+
+/// A folder that only this user can enter; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct TemporaryFolder {
+    pub path: PathBuf,
+    _lock: File,
+}
+
+impl TemporaryFolder {
+    /// In `parent`, its name ending as given.
+    pub fn create(parent: &Path, ending: &str) -> io::Result<Self> {
+        let path = std::path::absolute(parent)?.join(format!("{FOLDER_PREFIX}{ending}"));
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
+        let lock = private_file(&path.join(LOCK_FILE)).inspect_err(|_| _ = std::fs::remove_dir_all(&path))?;
+        Ok(Self { path, _lock: lock })
+    }
+}
+
+impl Drop for TemporaryFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// A file that only this user can read; removed when dropped.
+#[derive(Debug)]
+pub(crate) struct TemporaryFile {
+    pub path: PathBuf,
+    pub file: File,
+}
+
+impl TemporaryFile {
+    pub fn create(parent: &Path) -> io::Result<Self> {
+        let path = parent.join(format!("{FILE_PREFIX}{}", ulid::Ulid::generate()));
+        let file = private_file(&path)?;
+        Ok(Self { path, file })
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// A new file, locked for as long as it is open here. Where files cannot be locked, none is ever taken for a leftover.
+fn private_file(path: &Path) -> io::Result<File> {
+    let file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let _ = file.try_lock();
+    Ok(file)
+}
+
+/// Removes what processes of this user have left in `parent`, which have ended without a chance to do it.
+pub(crate) fn remove_abandoned(parent: &Path) {
+    let Ok(entries) = std::fs::read_dir(parent) else { return };
+    for path in entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(|path| is_ours(path)) {
+        if let Some(_lock) = abandoned(&path) {
+            let removed = if path.is_dir() { std::fs::remove_dir_all(&path) } else { std::fs::remove_file(&path) };
+            match removed {
+                Ok(()) => tracing::info!(path = %path.display(), "removed what a killed process had left"),
+                Err(error) => tracing::warn!(%error, path = %path.display(), "a leftover stays"),
+            }
+        }
+    }
+}
+
+/// By name, owner and age; links are never ours.
+fn is_ours(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let Ok(found) = path.symlink_metadata() else { return false };
+    let is_kind =
+        (name.starts_with(FOLDER_PREFIX) && found.is_dir()) || (name.starts_with(FILE_PREFIX) && found.is_file());
+    let is_settled = found.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age >= SETTLED_AFTER));
+    is_kind && is_settled && found.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// The lock that nobody else holds.
+fn abandoned(path: &Path) -> Option<File> {
+    let lock = if path.is_dir() { path.join(LOCK_FILE) } else { path.to_owned() };
+    let file = File::open(lock).ok()?;
+    file.try_lock().is_ok().then_some(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use super::*;
+
+    fn age(path: &Path) {
+        File::open(path).unwrap().set_modified(SystemTime::now() - 2 * SETTLED_AFTER).unwrap();
+    }
+
+    fn names(parent: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// As the end of its process would: the lock goes, the rest stays.
+    fn kill_folder(folder: TemporaryFolder) -> PathBuf {
+        let TemporaryFolder { path, _lock } = &*std::mem::ManuallyDrop::new(folder);
+        _lock.unlock().unwrap();
+        path.clone()
+    }
+
+    #[test]
+    fn what_the_dead_left_goes_and_what_the_living_hold_stays() {
+        let parent = tempfile::tempdir().unwrap();
+        let living = TemporaryFolder::create(parent.path(), "living").unwrap();
+        let spill = TemporaryFile::create(parent.path()).unwrap();
+        let dead = kill_folder(TemporaryFolder::create(parent.path(), "dead").unwrap());
+        let young = kill_folder(TemporaryFolder::create(parent.path(), "young").unwrap());
+        std::fs::write(dead.join("connection.json"), "{}").unwrap();
+        std::fs::create_dir(parent.path().join("nk-foreign")).unwrap();
+        let spilled = parent.path().join("notarium-overflow-dead");
+        std::fs::write(&spilled, "text").unwrap();
+        std::os::unix::fs::symlink("/", parent.path().join("nk-link")).unwrap();
+        for path in [&living.path, &spill.path, &dead, &spilled, &parent.path().join("nk-foreign")] {
+            age(path);
+        }
+        remove_abandoned(parent.path());
+        let spill_name = spill.path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(names(parent.path()), ["nk-foreign", "nk-link", "nk-living", "nk-young", &*spill_name]);
+        drop((living, spill));
+        assert_eq!(names(parent.path()), ["nk-foreign", "nk-link", "nk-young"]);
+        assert!(young.exists());
+    }
+}
