@@ -1,8 +1,10 @@
 //! The session's promises, as pairs of input and output.
 
+use notarium_core::{ExecutionReport, RejectionCode};
+
 use super::*;
-use crate::kernel::ExitStatus;
-use crate::outputs::raw;
+use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
+use crate::outputs::{KernelOutput, raw};
 
 fn id(text: &str) -> ExecutionId {
     text.parse().unwrap()

@@ -1,0 +1,134 @@
+//! What goes into a session and what comes out of it: the whole boundary between the pure session and its host.
+
+use std::sync::Arc;
+
+use notarium_core::{ExecutionId, KernelPhase, KernelSessionId, Millis, Notebook, RejectionCode, Version};
+
+use super::report::Report;
+use crate::kernel::KernelEvent;
+use crate::outputs::OutputLimits;
+
+/// Limits and times of a session.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionLimits {
+    pub outputs: OutputLimits,
+    /// How long reports wait for others to go in one command, in milliseconds. The end of a run never waits.
+    pub linger_ms: u64,
+    /// Reports that go in one command, in bytes.
+    pub max_batch_bytes: usize,
+    /// While connected, the kernel's output waits when this much is not answered, in bytes.
+    pub max_unanswered_bytes: usize,
+    /// While not connected, output above this is dropped with a notice, in bytes.
+    pub max_buffered_bytes: usize,
+    /// A kernel without work for so long is shut down; absent: never.
+    pub idle_timeout_ms: Option<u64>,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self {
+            outputs: OutputLimits::default(),
+            linger_ms: 10,
+            max_batch_bytes: 256 << 10,
+            max_unanswered_bytes: 8 << 20,
+            max_buffered_bytes: 64 << 20,
+            idle_timeout_ms: None,
+        }
+    }
+}
+
+/// What the log says of the session now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// Absent: the session is over, or never was.
+    pub phase: Option<KernelPhase>,
+    /// The execution that the session has won and not ended.
+    pub assigned: Option<Assigned>,
+}
+
+/// An execution that the session is to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    pub execution_id: ExecutionId,
+    pub fence: Version,
+    pub source: Arc<str>,
+    pub timeout_ms: Option<Millis>,
+    pub cancel_requested: bool,
+}
+
+impl View {
+    /// Reads the session off a notebook's state.
+    pub fn of(notebook: &Notebook, session: &KernelSessionId) -> Self {
+        let assigned = notebook.executions.iter().find_map(|(id, execution)| {
+            let fence = execution.fence.filter(|_| !execution.status.is_finished())?;
+            (execution.kernel_session.as_ref() == Some(session)).then(|| Assigned {
+                execution_id: id.clone(),
+                fence,
+                source: execution.subject.source().into(),
+                timeout_ms: execution.timeout_ms,
+                cancel_requested: execution.cancel_requested,
+            })
+        });
+        Self { phase: notebook.kernels.get(session).map(|kernel| kernel.phase), assigned }
+    }
+}
+
+/// What happens to a session.
+#[derive(Debug)]
+pub enum Input {
+    View(View),
+    /// Interrupt what runs; with an id only that execution.
+    Interrupt {
+        execution_id: Option<ExecutionId>,
+    },
+    /// The answer to an input request.
+    Answer {
+        execution_id: ExecutionId,
+        value: String,
+    },
+    Kernel(KernelEvent),
+    LaunchFailed {
+        cause: String,
+    },
+    /// A report was answered; `bytes` are what [`Report::bytes`] said.
+    Answered {
+        report: Report,
+        answer: Result<(), RejectionCode>,
+        message: String,
+    },
+    /// The connection came or went.
+    Online(bool),
+    /// The agent stops.
+    Stop {
+        cause: String,
+    },
+    /// [`super::Session::deadline`] has come.
+    Tick,
+}
+
+/// What a session wants.
+#[derive(Debug)]
+pub enum Output {
+    Launch,
+    Execute {
+        execution_id: ExecutionId,
+        source: Arc<str>,
+    },
+    Interrupt,
+    AnswerInput(String),
+    /// Stop the kernel, politely first; its end is an input.
+    Stop,
+    /// End the kernel at once; nothing more is expected of it.
+    Kill,
+    /// To be sent after those before it; the answer is an input.
+    Report(Report),
+    /// Bytes for the overflow file of a run.
+    Spill {
+        execution_id: ExecutionId,
+        bytes: bytes::Bytes,
+    },
+    /// For those who look beside the log.
+    Busy(bool),
+    /// Everything is said and answered: forget the session.
+    Over,
+}

@@ -1,0 +1,176 @@
+//! What the kernel does, as reports for the log.
+
+use notarium_core::{Command, ExecutionId, ExecutionReport, RawObject};
+use serde_json::value::RawValue;
+
+use super::report::PendingReport;
+use super::run::End;
+use super::{Output, Phase, Session};
+use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
+use crate::outputs::KernelOutput;
+
+/// Finished executions whose late outputs (threads) still find their number.
+const MAX_FINISHED_RUNS: usize = 32;
+
+impl Session {
+    pub(super) fn kernel(&mut self, now_ms: u64, event: KernelEvent) {
+        match event {
+            KernelEvent::Ready { language_info, .. } => self.ready(now_ms, language_info.as_deref()),
+            KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
+            KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
+            KernelEvent::InputRequest { execution_id, prompt, password } => {
+                self.input_request(now_ms, execution_id.as_ref(), prompt, password);
+            }
+            KernelEvent::Finished { execution_id, status, execution_count, .. } => {
+                self.finished(now_ms, &id_of(&execution_id), status, execution_count);
+            }
+            KernelEvent::OutputsLost { execution_id, reason } => self.outputs_lost(execution_id.as_ref(), reason),
+            KernelEvent::Ended { cause, .. } => self.ended(now_ms, &cause),
+        }
+    }
+
+    fn ready(&mut self, now_ms: u64, language_info: Option<&RawValue>) {
+        self.idle_since = now_ms;
+        if self.phase != Phase::Launching {
+            return;
+        }
+        self.phase = Phase::Running;
+        let language_info = language_info.and_then(|info| RawObject::parse(info.get()).ok()).unwrap_or_default();
+        self.push_command(Command::ReportKernelStarted { kernel_session: self.id.clone(), language_info });
+        self.flush();
+    }
+
+    pub(super) fn launch_failed(&mut self, cause: String) {
+        match self.phase {
+            Phase::Launching => {
+                self.push_command(Command::ReportKernelLaunchFailed { kernel_session: self.id.clone(), cause });
+                self.phase = Phase::Ended;
+                self.flush();
+            }
+            Phase::Stopping => {
+                let cause = self.own_cause.clone().unwrap_or_else(|| "shut down while it was started".to_owned());
+                self.end_reported(cause);
+            }
+            _ => {}
+        }
+    }
+
+    fn started(&mut self, now_ms: u64, id: &Option<ExecutionId>) {
+        let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get_mut(id)?))) else { return };
+        run.start(now_ms);
+        let wants_interrupt = std::mem::take(&mut run.interrupt_wanted);
+        self.latest = Some(id.clone());
+        let id = id.clone();
+        self.push_report(now_ms, &id, PendingReport::Plain(ExecutionReport::Started {}));
+        if wants_interrupt {
+            self.out.push(Output::Interrupt);
+        }
+    }
+
+    fn output(&mut self, now_ms: u64, id: Option<&String>, output: KernelOutput) {
+        let known = id.and_then(|id| id_of(id)).filter(|id| self.runs.contains_key(id)).or_else(|| self.latest.clone());
+        let Some(id) = known else {
+            // What a kernel says while it starts is part of its launch, not of a run.
+            tracing::debug!(kernel_session = %self.id, "output of a kernel that has run nothing is not kept");
+            return;
+        };
+        let Some(run) = self.runs.get_mut(&id) else { return };
+        let mut emits = run.collector.handle(now_ms, output);
+        if run.is_finished() {
+            emits.extend(run.collector.finish(now_ms));
+        }
+        self.emit(now_ms, &id, emits);
+    }
+
+    fn input_request(&mut self, now_ms: u64, id: Option<&String>, prompt: String, password: bool) {
+        let Some(id) = id.and_then(|id| id_of(id)).or_else(|| self.latest.clone()) else { return };
+        let Some(run) = self.runs.get_mut(&id) else { return };
+        run.waits_for_input = true;
+        let emits = run.collector.finish(now_ms);
+        self.emit(now_ms, &id, emits);
+        self.push_report(now_ms, &id, PendingReport::Plain(ExecutionReport::InputRequest { prompt, password }));
+        self.flush();
+    }
+
+    fn outputs_lost(&mut self, id: Option<&String>, reason: LossReason) {
+        let id = id.and_then(|id| id_of(id)).or_else(|| self.latest.clone());
+        if let Some(run) = id.and_then(|id| self.runs.get_mut(&id)) {
+            run.note(match reason {
+                LossReason::ReplyMissing => "the kernel did not say how this run ended: it may have been interrupted",
+                LossReason::EndMissing | LossReason::Unreadable => "the kernel lost some of this run's output",
+            });
+        }
+    }
+
+    fn finished(&mut self, now_ms: u64, id: &Option<ExecutionId>, status: FinishStatus, execution_count: Option<u64>) {
+        let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get_mut(id)?))) else { return };
+        if status == FinishStatus::Aborted {
+            run.note("the kernel did not run it, because one before it failed");
+        }
+        run.end = Some(End { ok: status == FinishStatus::Ok, execution_count });
+        self.complete(now_ms, id);
+        self.forget_old_runs();
+        self.idle_since = now_ms;
+        self.flush();
+    }
+
+    /// Reports what the run still holds, and its end.
+    fn complete(&mut self, now_ms: u64, id: &ExecutionId) {
+        let Some(run) = self.runs.get_mut(id) else { return };
+        let emits = run.collector.finish(now_ms);
+        let needs_start = !run.is_started();
+        if needs_start {
+            run.start(now_ms);
+            self.push_report(now_ms, id, PendingReport::Plain(ExecutionReport::Started {}));
+        }
+        self.emit(now_ms, id, emits);
+        self.mark_gap(now_ms, id);
+        let Some(run) = self.runs.get_mut(id) else { return };
+        let Some(end) = run.end else { return };
+        let notice = run.notice();
+        if std::mem::take(&mut run.has_spilled) {
+            self.push_report(now_ms, id, PendingReport::Overflow);
+        }
+        let End { ok, execution_count } = end;
+        let completed = ExecutionReport::Completed { ok, execution_count, notice };
+        self.push_report(now_ms, id, PendingReport::Plain(completed));
+    }
+
+    fn ended(&mut self, now_ms: u64, cause: &EndCause) {
+        let open: Vec<ExecutionId> =
+            self.runs.iter().filter(|(_, run)| !run.is_finished()).map(|(id, _)| id.clone()).collect();
+        for id in open {
+            let emits = self.runs.get_mut(&id).map(|run| run.collector.finish(now_ms)).unwrap_or_default();
+            self.emit(now_ms, &id, emits);
+            self.mark_gap(now_ms, &id);
+            if self.runs.get_mut(&id).is_some_and(|run| std::mem::take(&mut run.has_spilled)) {
+                self.push_report(now_ms, &id, PendingReport::Overflow);
+            }
+        }
+        let cause = match (&self.own_cause, cause) {
+            (Some(own), EndCause::Shutdown) => own.clone(),
+            (_, cause) => cause.to_string(),
+        };
+        self.end_reported(cause);
+    }
+
+    pub(super) fn end_reported(&mut self, cause: String) {
+        self.push_command(Command::ReportKernelEnded { kernel_session: self.id.clone(), cause });
+        self.phase = Phase::Ended;
+        self.flush();
+    }
+
+    /// Finished runs are kept a while for the outputs of their threads.
+    fn forget_old_runs(&mut self) {
+        while self.runs.values().filter(|run| run.is_finished()).count() > MAX_FINISHED_RUNS {
+            let oldest = self.runs.iter().filter(|(_, run)| run.is_finished()).min_by_key(|(_, run)| run.number);
+            let Some(id) = oldest.map(|(id, _)| id.clone()) else { return };
+            self.runs.remove(&id);
+        }
+    }
+}
+
+/// The driver carries our ids as text.
+fn id_of(text: &str) -> Option<ExecutionId> {
+    ExecutionId::new(text).ok()
+}
