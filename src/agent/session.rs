@@ -17,7 +17,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Command, ExecutionId, KernelPhase, KernelSessionId};
+use notarium_core::{ExecutionId, KernelPhase, KernelSessionId};
 
 pub use io::{Assigned, Input, Output, SessionLimits, View};
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};

@@ -11,11 +11,12 @@ use notarium_core::{
     CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase,
     KernelSession, KernelSessionId, Notebook, NotebookId, Output, Recorded, Version,
 };
-use notarium_wire::{ErrorMessage, OfferedKernelspec, ServerMessage};
+use notarium_wire::OfferedKernelspec;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 
 use super::client::Client;
+use super::follow::{End, check_message, first_state};
 use super::print::{self, Style};
 use super::{Context, Ended, Failure, find, outputs};
 
@@ -64,36 +65,6 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
     following.seen = state.version;
     following.until_ended(connection, &command).await?;
     following.verdict(args.allow_errors)
-}
-
-/// Waits until the replica is there.
-async fn first_state(connection: &mut Connection, notebook: &NotebookId) -> Result<Notebook, Failure> {
-    loop {
-        match connection.next().await {
-            ConnectionEvent::Subscribed(_) => {}
-            ConnectionEvent::Failed(error) => return Err(error.into()),
-            ConnectionEvent::Message(message) => check_message(&message, notebook)?,
-            _ => {}
-        }
-        if let Some(state) = connection.replica(notebook).filter(|state| state.exists()) {
-            return Ok(state.clone());
-        }
-    }
-}
-
-/// A message that ends what this program does with the notebook.
-pub fn check_message(message: &ServerMessage, notebook: &NotebookId) -> Ended {
-    match message {
-        ServerMessage::Access { notebook: of, role: None } if of == notebook => {
-            Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
-        }
-        ServerMessage::Error(ErrorMessage { notebook: Some(of), message, code, .. })
-            if of == notebook && *code != notarium_wire::ErrorCode::VersionInFuture =>
-        {
-            Err(Failure::failed(message.clone()))
-        }
-        _ => Ok(()),
-    }
 }
 
 fn targets(state: &Notebook, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
@@ -248,15 +219,11 @@ impl Following {
                 self.ask(Question { id: id.clone(), prompt, is_password: event.password });
             }
             Event::InputAnswered(_) => self.questions.retain(|question| question.id != *id),
-            Event::ExecutionCompleted(event) => {
-                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
-                self.ended(index, status, event.notice.clone());
+            event => {
+                if let Some(end) = End::of(event) {
+                    self.ended(index, end);
+                }
             }
-            Event::ExecutionCancelled(event) => {
-                self.ended(index, ExecutionStatus::Cancelled, Some(event.cause.clone()))
-            }
-            Event::ExecutionLost(event) => self.ended(index, ExecutionStatus::Lost, Some(event.cause.clone())),
-            _ => {}
         }
         Ok(())
     }
@@ -287,7 +254,7 @@ impl Following {
         Ok(())
     }
 
-    fn ended(&mut self, index: usize, status: ExecutionStatus, notice: Option<String>) {
+    fn ended(&mut self, index: usize, End { status, notice }: End) {
         let view = &mut self.views[index];
         view.status = status;
         if let Some(notice) = notice.as_deref().filter(|_| status == ExecutionStatus::Ok) {
@@ -323,7 +290,7 @@ impl Following {
             self.show(index, execution.output_seq, &execution.outputs).await?;
         }
         if execution.status.is_finished() {
-            self.ended(index, execution.status, execution.notice.clone());
+            self.ended(index, End::as_read(execution));
         }
         Ok(())
     }

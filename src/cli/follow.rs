@@ -8,7 +8,9 @@ use notarium_core::{
     Recorded,
 };
 
-use super::Failure;
+use notarium_wire::{ErrorMessage, ServerMessage};
+
+use super::{Ended, Failure};
 
 /// What happens to the followed executions.
 #[derive(Debug)]
@@ -36,6 +38,55 @@ pub struct End {
     pub notice: Option<String>,
 }
 
+impl End {
+    /// The end that an event is; else `None`.
+    pub fn of(event: &Event) -> Option<Self> {
+        let (status, notice) = match event {
+            Event::ExecutionCompleted(event) if event.ok => (ExecutionStatus::Ok, event.notice.clone()),
+            Event::ExecutionCompleted(event) => (ExecutionStatus::Error, event.notice.clone()),
+            Event::ExecutionCancelled(event) => (ExecutionStatus::Cancelled, Some(event.cause.clone())),
+            Event::ExecutionLost(event) => (ExecutionStatus::Lost, Some(event.cause.clone())),
+            _ => return None,
+        };
+        Some(Self { status, notice })
+    }
+
+    /// Of an execution that has ended.
+    pub fn as_read(execution: &Execution) -> Self {
+        Self { status: execution.status, notice: execution.notice.clone() }
+    }
+}
+
+/// Waits until the replica is there.
+pub async fn first_state(connection: &mut Connection, notebook: &NotebookId) -> Result<Notebook, Failure> {
+    loop {
+        match connection.next().await {
+            ConnectionEvent::Subscribed(_) => {}
+            ConnectionEvent::Failed(error) => return Err(error.into()),
+            ConnectionEvent::Message(message) => check_message(&message, notebook)?,
+            _ => {}
+        }
+        if let Some(state) = connection.replica(notebook).filter(|state| state.exists()) {
+            return Ok(state.clone());
+        }
+    }
+}
+
+/// A message that ends what this program does with the notebook.
+pub fn check_message(message: &ServerMessage, notebook: &NotebookId) -> Ended {
+    match message {
+        ServerMessage::Access { notebook: of, role: None } if of == notebook => {
+            Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
+        }
+        ServerMessage::Error(ErrorMessage { notebook: Some(of), message, code, .. })
+            if of == notebook && *code != notarium_wire::ErrorCode::VersionInFuture =>
+        {
+            Err(Failure::failed(message.clone()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// One notebook, followed.
 pub struct Follower {
     connection: Connection,
@@ -49,24 +100,9 @@ impl Follower {
     pub async fn enter(options: ConnectOptions, notebook: NotebookId) -> Result<Self, Failure> {
         let (mut connection, _) = Connection::open(options).await?;
         connection.subscribe(&notebook);
+        first_state(&mut connection, &notebook).await?;
         let sender = connection.sender();
-        let mut follower = Self { connection, sender, notebook, open: BTreeSet::new() };
-        while follower.state().is_none() {
-            match follower.connection.next().await {
-                ConnectionEvent::Failed(cause) | ConnectionEvent::Disconnected { cause, .. } => {
-                    return Err(cause.into());
-                }
-                ConnectionEvent::Message(notarium_wire::ServerMessage::Error(error)) => {
-                    return Err(Failure::failed(error.message));
-                }
-                _ => {}
-            }
-        }
-        Ok(follower)
-    }
-
-    pub fn state(&self) -> Option<&Notebook> {
-        self.connection.replica(&self.notebook)
+        Ok(Self { connection, sender, notebook, open: BTreeSet::new() })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
@@ -115,19 +151,11 @@ impl Follower {
         match &recorded.event {
             Event::OutputAppended(event) => tell(News::Outputs { id: &id, outputs: &event.outputs }),
             Event::InputRequested(event) => tell(News::Asks { id: &id, prompt: &event.prompt }),
-            Event::ExecutionCompleted(event) => {
-                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
-                self.ended(&id, End { status, notice: event.notice.clone() }, tell);
+            event => {
+                if let Some(end) = End::of(event) {
+                    self.ended(&id, end, tell);
+                }
             }
-            Event::ExecutionCancelled(event) => {
-                let end = End { status: ExecutionStatus::Cancelled, notice: Some(event.cause.clone()) };
-                self.ended(&id, end, tell);
-            }
-            Event::ExecutionLost(event) => {
-                let end = End { status: ExecutionStatus::Lost, notice: Some(event.cause.clone()) };
-                self.ended(&id, end, tell);
-            }
-            _ => {}
         }
     }
 
@@ -144,7 +172,7 @@ impl Follower {
             self.open.iter().filter(gone).map(|id| (id.clone(), state.executions.get(id).cloned())).collect();
         for (id, execution) in over {
             let end = match execution {
-                Some(execution) => End { status: execution.status, notice: execution.notice.clone() },
+                Some(execution) => End::as_read(&execution),
                 None => End {
                     status: ExecutionStatus::Lost,
                     notice: Some("it ended while the connection was gone".to_owned()),

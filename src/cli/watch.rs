@@ -9,7 +9,7 @@ use notarium_core::{NotebookId, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::client::Client;
-use super::exec::check_message;
+use super::follow::check_message;
 use super::narrate::{Narrator, Told};
 use super::print::{self, Style};
 use super::{Context, Ended, find, history};

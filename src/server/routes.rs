@@ -11,6 +11,7 @@ pub mod kernels;
 pub mod live;
 pub mod notebooks;
 pub mod runs;
+mod scan;
 pub mod status;
 
 use std::any::Any;

@@ -1,6 +1,6 @@
 //! The session's promises, as pairs of input and output.
 
-use notarium_core::{ExecutionReport, RejectionCode};
+use notarium_core::{Command, ExecutionReport, RejectionCode};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 
 use super::answers::AtVersion;
 use super::live;
+use super::scan::{SCAN_PAGE, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Params, QueryOf, accepts};
@@ -26,7 +27,6 @@ use crate::problem::Problem;
 use crate::replay;
 
 const MAX_PAGE: usize = 1_000;
-const SCAN_PAGE: usize = 2_000;
 /// Events that one look into the trash goes back.
 const MAX_SCANNED_EVENTS: usize = 50_000;
 
@@ -148,19 +148,13 @@ async fn list_trash(
 ) -> Result<Json<Trash>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let mut seen: BTreeSet<CellId> = state.cells.keys().cloned().collect();
-    let mut trash = Trash { cells: Vec::new(), incomplete: true };
-    let (mut before, mut scanned) = (None, 0);
-    while scanned < MAX_SCANNED_EVENTS && trash.cells.len() < MAX_PAGE {
-        let events = app.store.read_backwards(&notebook, before, SCAN_PAGE).await?;
-        scanned += events.len();
-        before = events.last().map(|stored| stored.envelope.version);
-        trash.cells.extend(events.iter().filter_map(trashed).filter(|cell| seen.insert(cell.cell_id.clone())));
-        if events.len() < SCAN_PAGE {
-            trash.incomplete = false;
-            break;
-        }
-    }
-    Ok(Json(trash))
+    let mut cells = Vec::new();
+    let older = backwards(&*app.store, &notebook, None, MAX_SCANNED_EVENTS, |stored| {
+        cells.extend(trashed(stored).filter(|cell| seen.insert(cell.cell_id.clone())));
+        cells.len() == MAX_PAGE
+    });
+    let incomplete = older.await?.is_some();
+    Ok(Json(Trash { cells, incomplete }))
 }
 
 fn trashed(stored: &Stored) -> Option<TrashedCell> {

@@ -9,13 +9,14 @@ use axum::response::Response;
 use bytes::Bytes;
 use notarium_core::{
     CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, KernelSessionId, Millis,
-    Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Version,
+    Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Stored, Version,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::answers::{Answer, created, execute};
+use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Conditions, JsonBody, Params, QueryOf};
@@ -25,7 +26,6 @@ use crate::problem::Problem;
 
 /// Events that one page of runs looks through.
 const MAX_SCANNED_EVENTS: usize = 20_000;
-const SCAN_PAGE: usize = 2_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -183,31 +183,22 @@ async fn requested(
     limit: usize,
 ) -> Result<(Vec<ExecutionId>, Option<Version>), Problem> {
     let mut ids = Vec::new();
-    let mut before = query.before;
-    let mut scanned = 0;
-    while scanned < MAX_SCANNED_EVENTS {
-        let events = app.store.read_backwards(notebook, before, SCAN_PAGE).await?;
-        scanned += events.len();
-        for stored in &events {
-            before = Some(stored.envelope.version);
-            if stored.envelope.event_type == "ExecutionRequested"
-                && let Ok(Recorded { event: Event::ExecutionRequested(event), .. }) = stored.typed()
-                && query
-                    .cell
-                    .as_deref()
-                    .is_none_or(|cell| event.subject.cell_id().is_some_and(|id| id.as_str() == cell))
-            {
-                ids.push(event.execution_id);
-            }
-            if ids.len() == limit {
-                return Ok((ids, before.filter(|version| *version > 1)));
-            }
-        }
-        if events.len() < SCAN_PAGE {
-            return Ok((ids, None));
-        }
+    let next = backwards(&*app.store, notebook, query.before, MAX_SCANNED_EVENTS, |stored| {
+        ids.extend(requested_by(stored, query.cell.as_deref()));
+        ids.len() == limit
+    });
+    let next = next.await?;
+    Ok((ids, next))
+}
+
+/// The run that an event requests; with `cell` only one of that cell.
+fn requested_by(stored: &Stored, cell: Option<&str>) -> Option<ExecutionId> {
+    if stored.envelope.event_type != "ExecutionRequested" {
+        return None;
     }
-    Ok((ids, before))
+    let Ok(Recorded { event: Event::ExecutionRequested(event), .. }) = stored.typed() else { return None };
+    let of_cell = event.subject.cell_id().map(CellId::as_str);
+    (cell.is_none() || cell == of_cell).then_some(event.execution_id)
 }
 
 // --- read ---
