@@ -6,6 +6,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// A room's memory is many small pieces that live briefly: glibc's allocator gives them back to the system and asks again.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // First of all: mixed TLS features would make `wss://` panic otherwise.
     notarium_agent::connection::install_tls_provider();

@@ -33,7 +33,7 @@ pub use open::DATABASE_FILE;
 pub use transaction::WriteTransaction;
 
 use self::error::{damaged, store_error};
-use self::transaction::Writer;
+use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed};
 use crate::event_store::{
     Append, AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
@@ -57,7 +57,7 @@ impl Sqlite {
         let folder = folder.as_ref();
         let lock = open::lock_folder(folder)?;
         let path = open::database_path(folder);
-        let writer = Arc::new(Mutex::new(open::open_writer(&path).await?));
+        let writer = Arc::new(Mutex::new(WriterConnection::new(open::open_writer(&path).await?)));
         let readers = open::open_readers(&path);
         let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
         let group_commit = tokio::spawn(GroupCommit::new(writer.clone(), queued, path.clone()).run());
@@ -73,7 +73,7 @@ impl Sqlite {
         }
         readers.close().await;
         if let Some(writer) = Arc::into_inner(writer) {
-            open::close(writer.into_inner()).await;
+            open::close(writer.into_inner().into_inner()).await;
         }
         drop(lock);
     }

@@ -1,6 +1,8 @@
-//! One statement for many rows: sqlx costs 15–20 µs a *statement*, so that a batch is one.
+//! One statement for many rows, and one message to sqlx's thread for many statements: sqlx costs 15–20 µs a *statement*,
+//! and on a machine that is not busy several times that for each time its thread and ours wait for each other.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use sqlx::sqlite::SqliteArguments;
 use sqlx::{Arguments as _, AssertSqlSafe, SqliteConnection};
@@ -15,56 +17,116 @@ pub(super) trait Row {
     fn bind(&self, arguments: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError>;
 }
 
-/// An insert that comes in fixed sizes. Rows that are not given stay unbound, hence NULL, and are left out.
+/// An insert that comes in fixed sizes. Rows that are not given are NULL, and are left out.
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct MultiRow {
     insert: &'static str,
     columns: usize,
-    sizes: [OnceLock<Arc<str>>; SIZES],
 }
 
 impl MultiRow {
     pub(super) const fn new(insert: &'static str, columns: usize) -> Self {
-        Self { insert, columns, sizes: [const { OnceLock::new() }; SIZES] }
+        Self { insert, columns }
     }
 
-    fn sql(&self, rows: usize) -> Arc<str> {
-        let rows = rows.next_power_of_two();
-        self.sizes[rows.trailing_zeros() as usize].get_or_init(|| self.build(rows)).clone()
-    }
-
-    fn build(&self, rows: usize) -> Arc<str> {
+    fn write(&self, rows: usize, sql: &mut String) {
         let row = format!("({})", vec!["?"; self.columns].join(","));
         let values = vec![row; rows].join(",");
-        format!("{} SELECT * FROM (VALUES {values}) WHERE column1 IS NOT NULL", self.insert).into()
+        sql.push_str(self.insert);
+        sql.push_str(" SELECT * FROM (VALUES ");
+        sql.push_str(&values);
+        sql.push_str(") WHERE column1 IS NOT NULL;");
     }
+}
 
-    /// Writes all rows, [`MAX_ROWS`] at a time.
-    pub(super) async fn execute<R: Row>(
-        &self,
-        connection: &mut SqliteConnection,
-        rows: &[R],
-    ) -> Result<(), sqlx::Error> {
+/// Which statements, and how many rows each has room for.
+type Shape = Vec<(&'static MultiRow, usize)>;
+
+/// One transaction of inserts, sent in one piece.
+#[derive(Default)]
+pub(super) struct Script {
+    shape: Shape,
+    arguments: SqliteArguments,
+}
+
+impl Script {
+    /// Adds rows, [`MAX_ROWS`] to a statement.
+    pub(super) fn insert<R: Row>(&mut self, statement: &'static MultiRow, rows: &[R]) -> Result<(), sqlx::Error> {
         for chunk in rows.chunks(MAX_ROWS) {
-            let mut arguments = SqliteArguments::default();
-            arguments.reserve(chunk.len() * self.columns, 0);
+            let room = chunk.len().next_power_of_two();
+            self.arguments.reserve(room * statement.columns, 0);
             for row in chunk {
-                row.bind(&mut arguments).map_err(sqlx::Error::Encode)?;
+                row.bind(&mut self.arguments).map_err(sqlx::Error::Encode)?;
             }
-            sqlx::query_with(AssertSqlSafe(self.sql(chunk.len())), arguments).execute(&mut *connection).await?;
+            for _ in 0..(room - chunk.len()) * statement.columns {
+                self.arguments.add(None::<i64>).map_err(sqlx::Error::Encode)?;
+            }
+            self.shape.push((statement, room));
         }
         Ok(())
     }
+
+    /// Returns when everything is synced to disk. After an error the transaction may still be open.
+    pub(super) async fn execute(self, connection: &mut SqliteConnection, texts: &mut Texts) -> Result<(), sqlx::Error> {
+        let sql = AssertSqlSafe(texts.of(self.shape));
+        sqlx::query_with(sql, self.arguments).execute(connection).await.map(|_| ())
+    }
+}
+
+/// Scripts that were sent before: sqlx keeps those of the same text prepared.
+#[derive(Default)]
+pub(super) struct Texts(HashMap<Shape, Arc<str>>);
+
+impl Texts {
+    fn of(&mut self, shape: Shape) -> Arc<str> {
+        if self.0.len() >= MAX_TEXTS {
+            self.0.clear();
+        }
+        self.0.entry(shape).or_insert_with_key(text).clone()
+    }
+}
+
+/// About 20 KB each.
+const MAX_TEXTS: usize = 64;
+
+fn text(shape: &Shape) -> Arc<str> {
+    let mut sql = "BEGIN IMMEDIATE;".to_owned();
+    shape.iter().for_each(|(statement, rows)| statement.write(*rows, &mut sql));
+    sql.push_str("COMMIT");
+    sql.into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    static TWO: MultiRow = MultiRow::new("INSERT INTO t", 2);
+
+    struct Pair(i64, i64);
+
+    impl Row for Pair {
+        fn bind(&self, arguments: &mut SqliteArguments) -> Result<(), sqlx::error::BoxDynError> {
+            arguments.add(self.0)?;
+            arguments.add(self.1)
+        }
+    }
+
     #[test]
-    fn a_size_is_rounded_up_to_the_next_power_of_two() {
-        let statement = MultiRow::new("INSERT INTO t", 2);
-        assert_eq!(&*statement.sql(1), "INSERT INTO t SELECT * FROM (VALUES (?,?)) WHERE column1 IS NOT NULL");
-        assert_eq!(statement.sql(3).matches("(?,?)").count(), 4);
-        assert_eq!(statement.sql(MAX_ROWS).matches("(?,?)").count(), MAX_ROWS);
+    fn a_script_is_one_transaction_with_room_for_a_power_of_two_rows() {
+        let mut script = Script::default();
+        script.insert(&TWO, &[Pair(1, 2), Pair(3, 4), Pair(5, 6)]).unwrap();
+        assert_eq!(script.shape, [(&TWO, 4)]);
+        assert_eq!(script.arguments.len(), 8);
+        let expected = "BEGIN IMMEDIATE;INSERT INTO t SELECT * FROM (VALUES (?,?),(?,?),(?,?),(?,?)) \
+                        WHERE column1 IS NOT NULL;COMMIT";
+        assert_eq!(&*text(&script.shape), expected);
+    }
+
+    #[test]
+    fn more_rows_than_a_statement_holds_go_into_several() {
+        let mut script = Script::default();
+        let rows: Vec<Pair> = (0..=MAX_ROWS as i64).map(|row| Pair(row, row)).collect();
+        script.insert(&TWO, &rows).unwrap();
+        assert_eq!(script.shape, [(&TWO, MAX_ROWS), (&TWO, 1)]);
     }
 }

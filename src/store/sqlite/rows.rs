@@ -39,15 +39,15 @@ fn text(text: &str) -> Arc<str> {
 type Bound = Result<(), sqlx::error::BoxDynError>;
 
 /// A text and the small key that stands for it.
-pub(super) struct KeyRow<'a> {
+pub(super) struct KeyRow {
     pub(super) key: i64,
-    pub(super) id: &'a str,
+    pub(super) id: String,
 }
 
-impl Row for KeyRow<'_> {
+impl Row for KeyRow {
     fn bind(&self, arguments: &mut SqliteArguments) -> Bound {
         arguments.add(self.key)?;
-        arguments.add(text(self.id))
+        arguments.add(text(&self.id))
     }
 }
 

@@ -117,8 +117,8 @@ async fn a_newer_database_is_refused() {
 async fn every_commit_is_synced() {
     let (store, _folder) = open_sqlite().await;
     let mut writer = store.writer.lock().await;
-    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *writer).await.unwrap();
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *writer).await.unwrap();
+    let synchronous: i64 = sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut **writer).await.unwrap();
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut **writer).await.unwrap();
     assert_eq!((synchronous, journal.as_str()), (2, "wal"), "2 is FULL");
 }
 
@@ -181,7 +181,7 @@ async fn a_truncated_database_is_refused() {
 async fn another_programs_database_is_refused() {
     let folder = written_folder().await;
     let store = Sqlite::open(folder.path()).await.unwrap();
-    sqlx::query("PRAGMA application_id = 1").execute(&mut *store.writer.lock().await).await.unwrap();
+    sqlx::query("PRAGMA application_id = 1").execute(&mut **store.writer.lock().await).await.unwrap();
     store.close().await;
     is_called_corrupt(&folder).await;
 }
@@ -196,7 +196,7 @@ async fn a_sound_database_passes_the_check() {
 // --- faults while running ---
 
 async fn set_page_limit(store: &Sqlite, sql: &'static str) {
-    sqlx::query(sql).fetch_all(&mut *store.writer.lock().await).await.unwrap();
+    sqlx::query(sql).fetch_all(&mut **store.writer.lock().await).await.unwrap();
 }
 
 /// Appends until one fails, and returns the head before that one.

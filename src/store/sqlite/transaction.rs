@@ -5,59 +5,111 @@ use std::ops::{Deref, DerefMut};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
+use super::multi_row::{Script, Texts};
+
 /// The only connection that writes. The mutex is fair, so that nobody ever meets `SQLITE_BUSY` or starves.
-pub(super) type Writer = Mutex<SqliteConnection>;
+pub(super) type Writer = Mutex<WriterConnection>;
 
-/// A write transaction. Dropped without [`WriteTransaction::commit`] it is rolled back, at the latest when the next begins.
-pub struct WriteTransaction<'a> {
-    connection: MutexGuard<'a, SqliteConnection>,
+#[derive(Debug)]
+pub(super) struct WriterConnection {
+    connection: SqliteConnection,
+    /// A transaction that was dropped half-way, for instance with the request that it belonged to, is still open.
+    is_in_transaction: bool,
 }
 
-impl<'a> WriteTransaction<'a> {
-    pub(super) async fn begin(writer: &'a Writer) -> Result<Self, sqlx::Error> {
-        let mut connection = writer.lock().await;
-        if begin(&mut connection).await.is_err() {
-            // One that was dropped half-way, for instance with the request that it belonged to, is still open.
-            roll_back(&mut connection).await;
-            begin(&mut connection).await?;
+impl WriterConnection {
+    pub(super) fn new(connection: SqliteConnection) -> Self {
+        Self { connection, is_in_transaction: false }
+    }
+
+    pub(super) fn into_inner(self) -> SqliteConnection {
+        self.connection
+    }
+
+    /// Writes all of the script or, on an error, nothing. Returns when it is synced to disk.
+    pub(super) async fn run(&mut self, script: Script, texts: &mut Texts) -> Result<(), sqlx::Error> {
+        self.roll_back().await;
+        self.is_in_transaction = true;
+        let done = script.execute(&mut self.connection, texts).await;
+        self.end(done).await
+    }
+
+    async fn begin(&mut self) -> Result<(), sqlx::Error> {
+        self.roll_back().await;
+        self.is_in_transaction = true;
+        let begun = sqlx::query("BEGIN IMMEDIATE").execute(&mut self.connection).await;
+        begun.map(|_| ())
+    }
+
+    async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        let committed = sqlx::query("COMMIT").execute(&mut self.connection).await;
+        self.end(committed.map(|_| ())).await
+    }
+
+    async fn end(&mut self, done: Result<(), sqlx::Error>) -> Result<(), sqlx::Error> {
+        match done {
+            Ok(()) => self.is_in_transaction = false,
+            Err(_) => self.roll_back().await,
         }
-        Ok(Self { connection })
+        done
     }
 
-    /// Returns when the transaction is synced to disk. On an error nothing of it is.
-    pub async fn commit(mut self) -> Result<(), sqlx::Error> {
-        let committed = sqlx::query("COMMIT").execute(&mut *self.connection).await;
-        if committed.is_err() {
-            roll_back(&mut self.connection).await;
+    /// An error here means that SQLite has rolled back by itself, as it does when the disk is full.
+    async fn roll_back(&mut self) {
+        if !self.is_in_transaction {
+            return;
         }
-        committed.map(|_| ())
-    }
-
-    pub async fn roll_back(mut self) {
-        roll_back(&mut self.connection).await;
-    }
-}
-
-async fn begin(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    sqlx::query("BEGIN IMMEDIATE").execute(connection).await.map(|_| ())
-}
-
-/// An error here means that SQLite has rolled back by itself, as it does when the disk is full.
-async fn roll_back(connection: &mut SqliteConnection) {
-    if let Err(error) = sqlx::query("ROLLBACK").execute(connection).await {
-        tracing::debug!(%error, "nothing to roll back");
+        if let Err(error) = sqlx::query("ROLLBACK").execute(&mut self.connection).await {
+            tracing::debug!(%error, "nothing to roll back");
+        }
+        self.is_in_transaction = false;
     }
 }
 
-impl Deref for WriteTransaction<'_> {
+impl Deref for WriterConnection {
     type Target = SqliteConnection;
     fn deref(&self) -> &SqliteConnection {
         &self.connection
     }
 }
 
-impl DerefMut for WriteTransaction<'_> {
+impl DerefMut for WriterConnection {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
         &mut self.connection
+    }
+}
+
+/// A write transaction. Dropped without [`WriteTransaction::commit`] it is rolled back, at the latest when the next begins.
+pub struct WriteTransaction<'a> {
+    writer: MutexGuard<'a, WriterConnection>,
+}
+
+impl<'a> WriteTransaction<'a> {
+    pub(super) async fn begin(writer: &'a Writer) -> Result<Self, sqlx::Error> {
+        let mut writer = writer.lock().await;
+        writer.begin().await?;
+        Ok(Self { writer })
+    }
+
+    /// Returns when the transaction is synced to disk. On an error nothing of it is.
+    pub async fn commit(mut self) -> Result<(), sqlx::Error> {
+        self.writer.commit().await
+    }
+
+    pub async fn roll_back(mut self) {
+        self.writer.roll_back().await;
+    }
+}
+
+impl Deref for WriteTransaction<'_> {
+    type Target = SqliteConnection;
+    fn deref(&self) -> &SqliteConnection {
+        &self.writer
+    }
+}
+
+impl DerefMut for WriteTransaction<'_> {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        &mut self.writer
     }
 }

@@ -1,6 +1,6 @@
 //! The group commit: everything that all notebooks have queued goes into one transaction, with one sync for all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use sqlx::{Row as _, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::{is_unique_violation, store_error};
-use super::multi_row::MAX_ROWS;
+use super::multi_row::{MAX_ROWS, Script, Texts};
 use super::plan::{ActorKey, CommandPlace, Known, Plan, command_places};
 use super::reader::head_of;
 use super::rows::{CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_NOTEBOOKS, KeyRow};
-use super::transaction::{WriteTransaction, Writer};
+use super::transaction::Writer;
 use crate::event_store::{Append, AppendError, StoreError};
 
 /// Appends that wait; senders wait beyond that.
@@ -36,11 +36,12 @@ pub(super) struct GroupCommit {
     pub(super) queue: mpsc::Receiver<Queued>,
     pub(super) path: PathBuf,
     known: Known,
+    texts: Texts,
 }
 
 impl GroupCommit {
     pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf) -> Self {
-        Self { writer, queue, path, known: Known::default() }
+        Self { writer, queue, path, known: Known::default(), texts: Texts::default() }
     }
 
     /// Runs until all senders are gone and everything that they queued is answered.
@@ -67,15 +68,12 @@ impl GroupCommit {
 
     /// What else is queued, up to the limits of a batch.
     fn fill(&mut self, first: Queued) -> Vec<Queued> {
-        let size = |queued: &Queued| -> usize {
-            queued.append.events.iter().map(|event| event.stored.payload.get().len()).sum()
-        };
-        let (mut events, mut bytes) = (first.append.events.len(), size(&first));
+        let (mut events, mut bytes) = (first.append.events.len(), payload_bytes(&first));
         let mut batch = vec![first];
         while events < MAX_ROWS && batch.len() < MAX_ROWS && bytes < MAX_BATCH_PAYLOAD_BYTES {
             let Ok(next) = self.queue.try_recv() else { break };
             events += next.append.events.len();
-            bytes += size(&next);
+            bytes += payload_bytes(&next);
             batch.push(next);
         }
         batch
@@ -88,7 +86,6 @@ impl GroupCommit {
         match self.write(&appends).await {
             Ok(refused) => refused.into_iter().for_each(|(index, error)| results[index] = Err(error)),
             Err(error) => {
-                self.known.forget();
                 let error = store_error(&self.path, error);
                 tracing::error!(%error, appends = appends.len(), "a batch was not written");
                 results.fill(Err(AppendError::Store(error)));
@@ -104,8 +101,11 @@ impl GroupCommit {
     async fn write(&mut self, appends: &[Append]) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
         match self.try_write(appends, false).await {
             // A command is in the store already: only the appends that repeat one are refused.
-            Err(error) if is_unique_violation(&error) => self.try_write(appends, true).await,
-            result => result,
+            Err(error) if is_unique_violation(&error) => {
+                self.known.forget();
+                self.try_write(appends, true).await.inspect_err(|_| self.known.forget())
+            }
+            result => result.inspect_err(|_| self.known.forget()),
         }
     }
 
@@ -115,38 +115,28 @@ impl GroupCommit {
         look_for_recorded: bool,
     ) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
         let writer = self.writer.clone();
-        let mut transaction = WriteTransaction::begin(&writer).await?;
-        match self.write_in(&mut transaction, appends, look_for_recorded).await {
-            Ok((plan, actors)) => {
-                transaction.commit().await?;
-                self.known.notebooks.extend(plan.heads);
-                self.known.actors.extend(actors);
-                self.known.forget_when_large();
-                Ok(plan.refused)
-            }
-            Err(error) => {
-                transaction.roll_back().await;
-                Err(error)
-            }
-        }
+        let mut writer = writer.lock().await;
+        learn_notebooks(&mut writer, &mut self.known, appends).await?;
+        let recorded = if look_for_recorded { recorded_commands(&mut writer, appends).await? } else { HashSet::new() };
+        let mut plan = Plan::of(appends, &self.known, &recorded);
+        let new_notebooks = number_notebooks(&mut writer, &mut plan).await?;
+        let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
+        let new_actors = learn_actors(&mut writer, &mut self.known, &accepted).await?;
+        let mut script = Script::default();
+        script.insert(&INSERT_NOTEBOOKS, &new_notebooks)?;
+        script.insert(&INSERT_ACTORS, &new_actors)?;
+        self.insert_log(&mut script, &plan, &accepted)?;
+        writer.run(script, &mut self.texts).await?;
+        self.known.notebooks.extend(plan.heads);
+        self.known.forget_when_large();
+        Ok(plan.refused)
     }
 
-    async fn write_in(
-        &mut self,
-        connection: &mut SqliteConnection,
-        appends: &[Append],
-        look_for_recorded: bool,
-    ) -> Result<(Plan, HashMap<String, ActorKey>), sqlx::Error> {
-        learn_notebooks(connection, &mut self.known, appends).await?;
-        let recorded = if look_for_recorded { recorded_commands(connection, appends).await? } else { HashSet::new() };
-        let mut plan = Plan::of(appends, &self.known, &recorded);
-        number_notebooks(connection, &mut plan).await?;
-        let accepted: Vec<&Append> = plan.accepted.iter().map(|index| &appends[*index]).collect();
-        let actors = learn_actors(connection, &self.known, &accepted).await?;
-        let actor = |id: &str| self.known.actors.get(id).or_else(|| actors.get(id)).copied().unwrap_or(0);
+    fn insert_log(&self, script: &mut Script, plan: &Plan, appends: &[&Append]) -> Result<(), sqlx::Error> {
+        let actor = |id: &str| self.known.actors.get(id).copied().unwrap_or(0);
         let mut commands = Vec::new();
         let mut events = Vec::new();
-        for append in accepted {
+        for append in appends {
             let notebook = plan.heads.get(&append.notebook_id).map_or(0, |(key, _)| *key);
             for command in &append.commands {
                 commands.push(CommandRow { notebook, actor: actor(&command.actor), command });
@@ -155,18 +145,21 @@ impl GroupCommit {
                 events.push(EventRow { notebook, actor: actor(&event.stored.envelope.actor.key()), event });
             }
         }
-        INSERT_COMMANDS.execute(connection, &commands).await?;
-        INSERT_EVENTS.execute(connection, &events).await?;
-        Ok((plan, actors))
+        script.insert(&INSERT_COMMANDS, &commands)?;
+        script.insert(&INSERT_EVENTS, &events)
     }
 
     /// Copies the write-ahead log into the database, as far as readers let it.
     async fn checkpoint(&self) {
         let mut connection = self.writer.lock().await;
-        if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_all(&mut *connection).await {
+        if let Err(error) = sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").fetch_all(&mut **connection).await {
             tracing::warn!(%error, "the write-ahead log was not copied into the database; it is tried again later");
         }
     }
+}
+
+fn payload_bytes(queued: &Queued) -> usize {
+    queued.append.events.iter().map(|event| event.stored.payload.get().len()).sum()
 }
 
 /// Reads the heads of notebooks that are not known yet.
@@ -192,30 +185,30 @@ async fn learn_notebooks(
     Ok(())
 }
 
-/// Writes the notebooks that begin with this batch, under new keys.
-async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<(), sqlx::Error> {
+/// Gives new keys to the notebooks that begin with this batch, and returns them.
+async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<Vec<KeyRow>, sqlx::Error> {
     if plan.heads.values().all(|(key, _)| *key != 0) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM notebooks").await?;
     let new = plan.heads.iter_mut().filter(|(_, (key, _))| *key == 0);
     let rows = (first..).zip(new).map(|(next, (id, (key, _)))| {
         *key = next;
-        KeyRow { key: next, id: id.as_str() }
+        KeyRow { key: next, id: id.to_string() }
     });
-    INSERT_NOTEBOOKS.execute(connection, &rows.collect::<Vec<KeyRow>>()).await
+    Ok(rows.collect())
 }
 
 async fn next_key(connection: &mut SqliteConnection, sql: &'static str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(sql).fetch_one(connection).await
 }
 
-/// The keys of actors that are not known yet; new actors are written.
+/// Learns the keys of actors that are not known yet; those that are new get keys, and are returned.
 async fn learn_actors(
     connection: &mut SqliteConnection,
-    known: &Known,
+    known: &mut Known,
     appends: &[&Append],
-) -> Result<HashMap<String, ActorKey>, sqlx::Error> {
+) -> Result<Vec<KeyRow>, sqlx::Error> {
     let mut unknown: HashSet<String> = HashSet::new();
     for append in appends {
         let events = append.events.iter().map(|event| event.stored.envelope.actor.key());
@@ -223,19 +216,19 @@ async fn learn_actors(
         unknown.extend(ids.filter(|id| !known.actors.contains_key(id)));
     }
     if unknown.is_empty() {
-        return Ok(HashMap::new());
+        return Ok(Vec::new());
     }
     let sql = "SELECT id, key FROM actors WHERE id IN (SELECT value FROM json_each(?))";
     let found: Vec<(String, ActorKey)> = sqlx::query_as(sql).bind(json(&unknown)).fetch_all(&mut *connection).await?;
-    let mut keys: HashMap<String, ActorKey> = found.into_iter().collect();
-    let new: Vec<String> = unknown.into_iter().filter(|id| !keys.contains_key(id)).collect();
-    if !new.is_empty() {
-        let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM actors").await?;
-        let rows: Vec<KeyRow> = (first..).zip(&new).map(|(key, id)| KeyRow { key, id }).collect();
-        INSERT_ACTORS.execute(connection, &rows).await?;
-        keys.extend(new.into_iter().zip(first..));
+    found.iter().for_each(|(id, _)| _ = unknown.remove(id));
+    known.actors.extend(found);
+    if unknown.is_empty() {
+        return Ok(Vec::new());
     }
-    Ok(keys)
+    let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM actors").await?;
+    let new: Vec<KeyRow> = (first..).zip(unknown).map(|(key, id)| KeyRow { key, id }).collect();
+    known.actors.extend(new.iter().map(|row| (row.id.clone(), row.key)));
+    Ok(new)
 }
 
 /// The commands of these appends that are in the store already.
