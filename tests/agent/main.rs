@@ -99,7 +99,10 @@ async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
     ada.command(Command::AnswerInput { execution_id: id.clone(), value: "abcd".into() }).await;
     assert_eq!(ada.until_over(&id).await.text, "4\n");
 
-    let id = ada.run("import os, signal; print('bye', flush=True); os.kill(os.getpid(), signal.SIGKILL)").await;
+    // The pause is the kernel's: what its own threads have not sent when it is killed, nobody can read.
+    let dying =
+        "import os, signal, time; print('bye', flush=True); time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)";
+    let id = ada.run(dying).await;
     let run = ada.until_over(&id).await;
     assert_eq!((run.status, run.text.as_str()), (ExecutionStatus::Lost, "bye\n"));
     assert!(run.notice.unwrap().contains("SIGKILL"));
