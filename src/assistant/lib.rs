@@ -1,0 +1,14 @@
+//! Assistants: models that work in a notebook like any collaborator.
+//!
+//! Purpose: calls models of any vendor and turns what they stream into one neutral shape, which a turn records, resumes
+//! and acts on.
+//!
+//! Invariants:
+//! - Only [`providers`] knows a vendor: its wire format, its error texts, what its models can do.
+//! - A key never leaves [`providers::Secret`] except into the header of a request: no `Debug`, no log, no error shows it.
+//! - A reply counts as whole only when the model said why it stopped, never because the stream ended.
+//! - A call is tried again only while nothing of it was handed out.
+//!
+//! This crate must never know the store or the server, and must never decide a confirmation.
+
+pub mod providers;

@@ -1,0 +1,56 @@
+//! Model providers behind one trait: OpenAI and every compatible endpoint, Anthropic's own protocol, and a scripted
+//! server that speaks both.
+//!
+//! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. What a
+//! provider and its models can do is data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
+//!
+//! Keys come from the environment or from a secret file ([`ProviderSettings`]). The HTTP client below logs chunks that
+//! are no JSON under the target `async_openai`: the binary should leave that target out of its logs.
+
+mod anthropic;
+mod assemble;
+mod call;
+mod capabilities;
+mod classify;
+mod error;
+mod event;
+mod message;
+mod openai;
+mod retry;
+pub mod scripted;
+mod secret;
+mod settings;
+mod transport;
+
+use std::pin::Pin;
+
+use futures_util::Stream;
+
+pub use capabilities::{Capabilities, Family, Protocol, TokenCounting};
+pub use error::{Failure, ProviderError};
+pub use event::{Event, Reply, StopReason, Usage};
+pub use message::{Arguments, Block, MalformedArguments, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+pub use retry::RetryPolicy;
+pub use secret::{Secret, SecretError};
+pub use settings::{ProviderSettings, SetupError, connect, connect_with};
+pub use transport::CallLimits;
+
+/// What a model call streams. Ends after [`Event::Finished`] or after the first error.
+pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
+
+/// One endpoint that answers model calls.
+pub trait Provider: Send + Sync {
+    /// The name under which calls are recorded, for instance `anthropic`.
+    fn name(&self) -> &str;
+
+    /// The model that is asked where the caller names none.
+    fn default_model(&self) -> &str;
+
+    /// What a model of this provider can do.
+    fn capabilities(&self, model: &str) -> Capabilities;
+
+    /// Calls the model. The request is sent when the stream is first polled; dropping the stream cancels it at once.
+    ///
+    /// Attempts that failed before anything was handed out are repeated, announced as [`Event::AttemptFailed`].
+    fn stream(&self, request: Request) -> EventStream;
+}

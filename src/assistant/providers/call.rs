@@ -1,0 +1,252 @@
+//! One model call: attempts, the wait between them, and what is handed out.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream;
+use http::HeaderMap;
+use serde_json::{Map, Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::assemble::{Assembler, MAX_BLOCKS};
+use super::capabilities::Capabilities;
+use super::classify::Asked;
+use super::error::{Failure, ProviderError};
+use super::event::Event;
+use super::message::{Arguments, Request};
+use super::retry::{RetryPolicy, chance};
+use super::secret::Secret;
+use super::settings::ProviderSettings;
+use super::transport::{Attempt, CallLimits, RawStream};
+use super::{EventStream, Provider};
+
+/// What a model that takes no images reads in their place.
+pub(super) const IMAGE_LEFT_OUT: &str = "[An image is left out: this model takes none.]";
+
+/// How one protocol writes a request and reads its stream.
+pub(super) trait Dialect: Send + Sync {
+    fn path(&self) -> &'static str;
+    fn headers(&self, key: Option<&Secret>) -> HeaderMap;
+    /// `origin` is `provider/model`: thinking of another origin is left out.
+    fn body(&self, request: &Request, can: &Capabilities, origin: &str) -> Map<String, Value>;
+    fn decoder(&self) -> Box<dyn Decoder>;
+}
+
+/// Reads the events of one stream.
+pub(super) trait Decoder: Send {
+    /// `data` is the JSON text of one event.
+    fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError>;
+    /// Nothing more is to come, although the bytes may go on.
+    fn is_over(&self) -> bool;
+}
+
+/// Arguments as they go back to a model: servers refuse what does not parse, so that is wrapped.
+pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
+    match arguments.parse() {
+        Ok(_) => arguments.text().to_owned(),
+        Err(_) => json!({ "malformed_arguments": arguments.text() }).to_string(),
+    }
+}
+
+/// Where calls go.
+pub(super) struct Endpoint {
+    pub(super) name: String,
+    pub(super) base_url: String,
+    pub(super) key: Option<Secret>,
+    pub(super) http: reqwest::Client,
+    pub(super) limits: CallLimits,
+}
+
+pub(super) struct HttpProvider {
+    pub(super) endpoint: Endpoint,
+    pub(super) dialect: Arc<dyn Dialect>,
+    pub(super) retry: RetryPolicy,
+    pub(super) model: String,
+    pub(super) settings: ProviderSettings,
+}
+
+impl Provider for HttpProvider {
+    fn name(&self) -> &str {
+        &self.endpoint.name
+    }
+
+    fn default_model(&self) -> &str {
+        &self.model
+    }
+
+    fn capabilities(&self, model: &str) -> Capabilities {
+        let mut can = self.settings.family.capabilities(model);
+        can.context_tokens = self.settings.context_tokens.unwrap_or(can.context_tokens);
+        can.images = self.settings.images.unwrap_or(can.images);
+        can
+    }
+
+    fn stream(&self, request: Request) -> EventStream {
+        let call = self.call(request);
+        Box::pin(stream::unfold(call, |mut call| async move { call.next().await.map(|event| (event, call)) }))
+    }
+}
+
+impl HttpProvider {
+    fn call(&self, request: Request) -> Call {
+        let origin = format!("{}/{}", self.endpoint.name, request.model);
+        let mut body = self.dialect.body(&request, &self.capabilities(&request.model), &origin);
+        body.extend(self.settings.extra_body.clone());
+        let asked = Asked {
+            provider: self.endpoint.name.clone(),
+            base_url: self.endpoint.base_url.clone(),
+            model: request.model,
+            key: self.endpoint.key.clone(),
+        };
+        Call {
+            http: self.endpoint.http.clone(),
+            limits: self.endpoint.limits,
+            asked: Arc::new(asked),
+            dialect: self.dialect.clone(),
+            retry: self.retry,
+            body,
+            origin,
+            attempts: 0,
+            wait: None,
+            open: None,
+            failed: None,
+            handed_out: false,
+            is_done: false,
+        }
+    }
+}
+
+/// A call under way. Dropping it drops the connection.
+struct Call {
+    http: reqwest::Client,
+    limits: CallLimits,
+    asked: Arc<Asked>,
+    dialect: Arc<dyn Dialect>,
+    retry: RetryPolicy,
+    body: Map<String, Value>,
+    origin: String,
+    attempts: u32,
+    /// Before the next attempt.
+    wait: Option<Duration>,
+    open: Option<Open>,
+    /// What ended the attempt, said once all that came before is said.
+    failed: Option<ProviderError>,
+    /// Something of the present attempt was handed out: there is no other.
+    handed_out: bool,
+    is_done: bool,
+}
+
+/// An attempt whose answer streams.
+struct Open {
+    stream: RawStream,
+    decoder: Box<dyn Decoder>,
+    reply: Assembler,
+}
+
+impl Call {
+    async fn next(&mut self) -> Option<Result<Event, Failure>> {
+        loop {
+            if let Some(event) = self.open.as_mut().and_then(|open| open.reply.next_event()) {
+                return Some(Ok(self.hand_out(event)));
+            }
+            if self.is_done {
+                return None;
+            }
+            if let Some(error) = self.failed.take() {
+                return Some(self.after(error));
+            }
+            if let Err(error) = self.advance().await {
+                self.failed = Some(error);
+            }
+        }
+    }
+
+    fn hand_out(&mut self, event: Event) -> Event {
+        self.handed_out = true;
+        self.is_done = matches!(event, Event::Finished(_));
+        event
+    }
+
+    /// Another attempt is announced, or the call has failed.
+    fn after(&mut self, error: ProviderError) -> Result<Event, Failure> {
+        self.open = None;
+        let wait = self.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
+        let attempt = self.attempts;
+        tracing::warn!(provider = %self.asked.provider, model = %self.asked.model, attempt, ?wait, %error, "model call failed");
+        match wait {
+            Some(wait) => {
+                self.wait = Some(wait);
+                Ok(Event::AttemptFailed { attempt, error, wait })
+            }
+            None => {
+                self.is_done = true;
+                Err(Failure { error, attempts: attempt, handed_out: self.handed_out })
+            }
+        }
+    }
+
+    /// Waits for one more step: the wait itself, the head of the answer, or an event.
+    async fn advance(&mut self) -> Result<(), ProviderError> {
+        if let Some(wait) = self.wait.take() {
+            sleep(wait).await;
+        }
+        match &mut self.open {
+            Some(open) => open.read_one(&self.asked, &self.limits, self.attempts).await,
+            None => {
+                self.open = Some(self.send().await?);
+                Ok(())
+            }
+        }
+    }
+
+    async fn send(&mut self) -> Result<Open, ProviderError> {
+        self.attempts += 1;
+        let attempt = Attempt {
+            http: self.http.clone(),
+            limits: self.limits,
+            asked: self.asked.clone(),
+            path: self.dialect.path(),
+            headers: self.dialect.headers(self.asked.key.as_ref()),
+        };
+        let stream = attempt.send(&self.body).await?;
+        Ok(Open { stream, decoder: self.dialect.decoder(), reply: Assembler::new(self.origin.clone()) })
+    }
+}
+
+impl Open {
+    async fn read_one(&mut self, asked: &Asked, limits: &CallLimits, attempts: u32) -> Result<(), ProviderError> {
+        match self.next_data(limits).await {
+            Ok(Some(data)) => self.read(&data, asked, attempts),
+            // The reply is whole: how its stream ends is of no consequence.
+            _ if self.reply.is_complete() => self.reply.finish(attempts),
+            Ok(None) => Err(ProviderError::CutStream {
+                provider: asked.provider.clone(),
+                received_bytes: self.stream.received_bytes(),
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn next_data(&mut self, limits: &CallLimits) -> Result<Option<String>, ProviderError> {
+        let next = self.stream.next();
+        let next = match self.reply.is_complete() {
+            true => timeout(limits.end_wait, next).await.unwrap_or(None),
+            false => next.await,
+        };
+        Ok(next.transpose()?.map(|data| data.get().to_owned()))
+    }
+
+    fn read(&mut self, data: &str, asked: &Asked, attempts: u32) -> Result<(), ProviderError> {
+        match self.decoder.read(data, asked, &mut self.reply) {
+            Err(_) if self.reply.is_complete() => return self.reply.finish(attempts),
+            read => read?,
+        }
+        if self.reply.is_full() {
+            return Err(asked.malformed(&format!("more than {MAX_BLOCKS} blocks in one reply")));
+        }
+        if self.decoder.is_over() && self.reply.is_complete() {
+            return self.reply.finish(attempts);
+        }
+        Ok(())
+    }
+}

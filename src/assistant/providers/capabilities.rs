@@ -1,0 +1,255 @@
+//! What providers and their models can do, as data. The names and limits were looked up in November 2026; all of them
+//! can be set otherwise in [`super::ProviderSettings`].
+
+use serde::{Deserialize, Serialize};
+
+/// Which provider's habits an endpoint has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Family {
+    Anthropic,
+    OpenAi,
+    Gemini,
+    Grok,
+    Ollama,
+    Vllm,
+    /// Anything else that speaks OpenAI's chat completions. Needs a base URL and a model.
+    Compatible,
+}
+
+/// The language of an endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// `POST {base}/chat/completions`
+    ChatCompletions,
+    /// `POST {base}/messages`
+    Messages,
+}
+
+/// How the tokens of a context are counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TokenCounting {
+    /// Nobody counts for us: an estimate of so many characters a token, rounded up.
+    Estimate { characters_per_token: f64 },
+    /// The provider counts (`POST {base}/messages/count_tokens`); the estimate serves until it has.
+    Endpoint { characters_per_token: f64 },
+}
+
+impl TokenCounting {
+    /// An estimate that errs on the high side for English and code.
+    pub fn estimate(self, text: &str) -> u64 {
+        let (Self::Estimate { characters_per_token } | Self::Endpoint { characters_per_token }) = self;
+        // Characters of other scripts are about one token each.
+        let ascii = text.bytes().filter(u8::is_ascii).count();
+        let others = text.chars().filter(|character| !character.is_ascii()).count();
+        (ascii as f64 / characters_per_token).ceil() as u64 + others as u64
+    }
+}
+
+/// What one model can do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capabilities {
+    /// Several tool calls in one reply.
+    pub parallel_calls: bool,
+    /// Uses the result of one call in the next, within a turn. Where not, several steps need one combined tool.
+    pub chaining: bool,
+    /// Keeps to a JSON Schema when asked to.
+    pub structured_output: bool,
+    /// Reads images.
+    pub images: bool,
+    /// Its thinking must be sent back with the next request.
+    pub keeps_thinking: bool,
+    /// Takes a temperature.
+    pub temperature: bool,
+    pub token_counting: TokenCounting,
+    /// The whole context in tokens, answer included.
+    pub context_tokens: u32,
+    /// The most that it writes, in tokens.
+    pub max_output_tokens: u32,
+    /// Takes tools over chat completions only with `reasoning_effort: "none"`.
+    pub tools_need_no_effort: bool,
+    /// The limit is called `max_completion_tokens`, not `max_tokens`.
+    pub completion_limit: bool,
+}
+
+/// What any server of chat completions is trusted with.
+const CHAT: Capabilities = Capabilities {
+    parallel_calls: true,
+    chaining: true,
+    structured_output: true,
+    images: true,
+    keeps_thinking: false,
+    temperature: true,
+    token_counting: TokenCounting::Estimate { characters_per_token: 3.5 },
+    context_tokens: 128_000,
+    max_output_tokens: 16_384,
+    tools_need_no_effort: false,
+    completion_limit: false,
+};
+
+/// Models that run at home: small contexts, and small models lose the thread of several calls.
+const LOCAL: Capabilities = Capabilities {
+    parallel_calls: false,
+    chaining: false,
+    images: false,
+    context_tokens: 16_384,
+    max_output_tokens: 4_096,
+    ..CHAT
+};
+
+const LOCAL_STRONG: Capabilities =
+    Capabilities { parallel_calls: true, chaining: true, context_tokens: 32_768, max_output_tokens: 8_192, ..LOCAL };
+
+const OPENAI: Capabilities = Capabilities { completion_limit: true, ..CHAT };
+
+const OPENAI_REASONING: Capabilities =
+    Capabilities { temperature: false, context_tokens: 400_000, max_output_tokens: 128_000, ..OPENAI };
+
+const CLAUDE: Capabilities = Capabilities {
+    keeps_thinking: true,
+    token_counting: TokenCounting::Endpoint { characters_per_token: 3.0 },
+    context_tokens: 200_000,
+    max_output_tokens: 64_000,
+    ..CHAT
+};
+
+/// Newer ones refuse a temperature, and their tokenizer makes more tokens of the same text.
+const CLAUDE_5: Capabilities = Capabilities {
+    temperature: false,
+    token_counting: TokenCounting::Endpoint { characters_per_token: 2.5 },
+    context_tokens: 1_000_000,
+    max_output_tokens: 128_000,
+    ..CLAUDE
+};
+
+/// The row with the longest prefix of the model's name holds; the empty prefix is the family's own.
+const MODELS: &[(Family, &str, Capabilities)] = &[
+    (Family::Anthropic, "", CLAUDE),
+    (Family::Anthropic, "claude-opus-5", CLAUDE_5),
+    (Family::Anthropic, "claude-sonnet-5", CLAUDE_5),
+    (Family::Anthropic, "claude-haiku-5", CLAUDE_5),
+    (Family::Anthropic, "claude-fable-5", CLAUDE_5),
+    (Family::OpenAi, "", OPENAI),
+    (Family::OpenAi, "gpt-4.1", Capabilities { context_tokens: 1_000_000, max_output_tokens: 32_768, ..OPENAI }),
+    (Family::OpenAi, "o", Capabilities { context_tokens: 200_000, ..OPENAI_REASONING }),
+    (Family::OpenAi, "gpt-5", OPENAI_REASONING),
+    (Family::OpenAi, "gpt-5.6", Capabilities { tools_need_no_effort: true, ..OPENAI_REASONING }),
+    (Family::OpenAi, "gpt-6", OPENAI_REASONING),
+    (Family::OpenAi, "gpt-6-sol", Capabilities { tools_need_no_effort: true, ..OPENAI_REASONING }),
+    (Family::OpenAi, "gpt-6-luna", Capabilities { tools_need_no_effort: true, ..OPENAI_REASONING }),
+    (Family::Gemini, "", Capabilities { context_tokens: 1_000_000, max_output_tokens: 65_536, ..CHAT }),
+    (Family::Grok, "", Capabilities { context_tokens: 256_000, max_output_tokens: 32_768, ..CHAT }),
+    (Family::Grok, "grok-4.6", Capabilities { context_tokens: 500_000, max_output_tokens: 32_768, ..CHAT }),
+    (Family::Grok, "grok-4.5", Capabilities { context_tokens: 500_000, max_output_tokens: 32_768, ..CHAT }),
+    (Family::Ollama, "", LOCAL),
+    (Family::Ollama, "qwen3", LOCAL_STRONG),
+    (Family::Ollama, "gpt-oss", LOCAL_STRONG),
+    (Family::Vllm, "", LOCAL_STRONG),
+    (Family::Compatible, "", Capabilities { images: false, context_tokens: 32_768, max_output_tokens: 8_192, ..CHAT }),
+];
+
+/// What a family is by default.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FamilyDefaults {
+    pub(super) name: &'static str,
+    pub(super) protocol: Protocol,
+    pub(super) base_url: Option<&'static str>,
+    pub(super) model: Option<&'static str>,
+    /// Environment variables with the key, the first that is set.
+    pub(super) key_variables: &'static [&'static str],
+    pub(super) needs_key: bool,
+}
+
+const fn chat(name: &'static str, base_url: &'static str, model: &'static str) -> FamilyDefaults {
+    let (base_url, model) = (Some(base_url), Some(model));
+    FamilyDefaults { name, protocol: Protocol::ChatCompletions, base_url, model, key_variables: &[], needs_key: true }
+}
+
+impl Family {
+    /// All families, for help texts and tests.
+    pub const ALL: [Self; 7] =
+        [Self::Anthropic, Self::OpenAi, Self::Gemini, Self::Grok, Self::Ollama, Self::Vllm, Self::Compatible];
+
+    pub(super) fn defaults(self) -> FamilyDefaults {
+        let open_ai = chat("openai", "https://api.openai.com/v1", "gpt-5.4");
+        match self {
+            Self::Anthropic => FamilyDefaults {
+                protocol: Protocol::Messages,
+                key_variables: &["ANTHROPIC_API_KEY"],
+                ..chat("anthropic", "https://api.anthropic.com/v1", "claude-sonnet-5-5")
+            },
+            Self::OpenAi => FamilyDefaults { key_variables: &["OPENAI_API_KEY"], ..open_ai },
+            Self::Gemini => FamilyDefaults {
+                key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+                ..chat("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3.8-flash")
+            },
+            Self::Grok => {
+                FamilyDefaults { key_variables: &["XAI_API_KEY"], ..chat("grok", "https://api.x.ai/v1", "grok-4.6") }
+            }
+            Self::Ollama => FamilyDefaults { needs_key: false, ..chat("ollama", "http://127.0.0.1:11434/v1", "qwen3") },
+            // vLLM answers for the one model that it was started with.
+            Self::Vllm => FamilyDefaults {
+                needs_key: false,
+                model: None,
+                key_variables: &["VLLM_API_KEY"],
+                ..chat("vllm", "http://127.0.0.1:8000/v1", "")
+            },
+            Self::Compatible => {
+                FamilyDefaults { name: "compatible", needs_key: false, base_url: None, model: None, ..open_ai }
+            }
+        }
+    }
+
+    /// The name in settings, and the provider's name in records.
+    pub fn name(self) -> &'static str {
+        self.defaults().name
+    }
+
+    pub fn protocol(self) -> Protocol {
+        self.defaults().protocol
+    }
+
+    /// The model that is asked where settings name none.
+    pub fn default_model(self) -> Option<&'static str> {
+        self.defaults().model
+    }
+
+    pub fn capabilities(self, model: &str) -> Capabilities {
+        // Gemini spells its models both ways.
+        let model = model.strip_prefix("models/").unwrap_or(model);
+        let rows = MODELS.iter().filter(|(family, prefix, _)| *family == self && model.starts_with(prefix));
+        rows.max_by_key(|(_, prefix, _)| prefix.len()).map_or(CHAT, |(_, _, capabilities)| *capabilities)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_family_has_a_row_of_its_own() {
+        for family in Family::ALL {
+            assert!(MODELS.iter().any(|(row, prefix, _)| *row == family && prefix.is_empty()), "{family:?}");
+        }
+    }
+
+    #[test]
+    fn the_longest_prefix_holds() {
+        let needs_none = |model| Family::OpenAi.capabilities(model).tools_need_no_effort;
+        assert!(needs_none("gpt-5.6-terra") && needs_none("gpt-6-sol"));
+        assert!(!needs_none("gpt-5.4") && !needs_none("gpt-6.1-sol"));
+        assert!(!Family::Anthropic.capabilities("claude-opus-5-5").temperature);
+        assert!(Family::Anthropic.capabilities("claude-haiku-4-5").temperature);
+        assert!(Family::Ollama.capabilities("qwen3:8b").chaining);
+        assert!(!Family::Ollama.capabilities("llama3.2").chaining);
+    }
+
+    #[test]
+    fn estimates_err_on_the_high_side() {
+        let counting = Family::OpenAi.capabilities("gpt-5.4").token_counting;
+        assert_eq!(counting.estimate(""), 0);
+        // 9 tokens for cl100k, 9 characters of Cyrillic are 4.
+        assert!(counting.estimate("The quick brown fox jumps over the lazy dog") >= 9);
+        assert_eq!(counting.estimate("Привет мир"), 10);
+    }
+}

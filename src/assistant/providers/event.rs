@@ -1,0 +1,106 @@
+//! What a model call streams.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::ProviderError;
+use super::message::{Block, ToolCall};
+
+/// `block` is a position in [`Reply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// An attempt failed before anything was handed out; the next begins after `wait`.
+    AttemptFailed {
+        /// Counts from 1.
+        attempt: u32,
+        error: ProviderError,
+        wait: Duration,
+    },
+    TextDelta {
+        block: usize,
+        text: String,
+    },
+    ThinkingDelta {
+        block: usize,
+        text: String,
+    },
+    ToolCallStarted {
+        block: usize,
+        id: String,
+        name: String,
+    },
+    /// The next characters of the arguments: JSON only when all are there.
+    ArgumentsDelta {
+        block: usize,
+        text: String,
+    },
+    /// The call is whole, but must not be executed before [`Event::Finished`]: the stream may still be cut.
+    ToolCallFinished {
+        block: usize,
+        call: ToolCall,
+    },
+    BlockStop {
+        block: usize,
+    },
+    /// Once, shortly before the end; absent where the provider reports none.
+    Usage(Usage),
+    Stopped(StopReason),
+    /// The last event: everything, for the record.
+    Finished(Reply),
+}
+
+/// A whole answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    pub blocks: Vec<Block>,
+    pub stop: StopReason,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The attempt that succeeded, from 1.
+    pub attempts: u32,
+}
+
+impl Reply {
+    /// The calls of this reply in the order in which they are to be executed.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    /// All text of this reply.
+    pub fn text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    EndTurn,
+    ToolUse,
+    /// Its last block may be cut: a call's arguments then do not parse.
+    MaxTokens,
+    Refusal,
+    /// In the provider's word.
+    Other(String),
+}
+
+/// Tokens of one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// All that was read, cached or not.
+    pub input_tokens: u64,
+    /// All that was written, thinking included.
+    pub output_tokens: u64,
+    /// The part of `input_tokens` that came from the provider's cache.
+    #[serde(default)]
+    pub cached_tokens: u64,
+}

@@ -1,0 +1,147 @@
+//! What is sent to a model and what it answered, in no vendor's words. Serializable, so that a turn can be recorded.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One model call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The model's name as its provider spells it.
+    pub model: String,
+    /// The system text; empty for none.
+    pub system: String,
+    pub messages: Vec<Message>,
+    pub tools: Vec<Tool>,
+    /// The most tokens that the model may write, its thinking included.
+    pub max_tokens: u32,
+    /// Left out where the model takes no temperature.
+    pub temperature: Option<f64>,
+}
+
+/// A tool as the model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    pub name: String,
+    pub description: String,
+    /// JSON Schema of the arguments, an object.
+    pub schema: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// What people write, and the results of tools.
+    User,
+    Assistant,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    pub role: Role,
+    pub blocks: Vec<Block>,
+}
+
+impl Message {
+    /// A person's text.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self { role: Role::User, blocks: vec![Block::text(text)] }
+    }
+
+    /// The model's answer, as [`super::Reply`] holds it.
+    pub fn assistant(blocks: Vec<Block>) -> Self {
+        Self { role: Role::Assistant, blocks }
+    }
+
+    /// The results of the calls of the assistant's last message, all of them.
+    pub fn results(results: Vec<ToolResult>) -> Self {
+        Self { role: Role::User, blocks: results.into_iter().map(Block::ToolResult).collect() }
+    }
+}
+
+/// A part of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Block {
+    Text {
+        text: String,
+    },
+    /// A PNG image, base64 with padding. In messages of the role user only.
+    Image {
+        png_base64: String,
+    },
+    Thinking(Thinking),
+    ToolCall(ToolCall),
+    ToolResult(ToolResult),
+}
+
+impl Block {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+}
+
+/// What a model thought. Goes back word for word, and only to the model that thought it: its signature covers both.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Thinking {
+    /// May be empty although there is a signature: some models keep the text to themselves.
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The data of a block that its provider encrypted; `text` is empty then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redacted: Option<String>,
+    /// `provider/model` that thought it.
+    pub origin: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The provider's id, unique within the conversation.
+    pub id: String,
+    pub name: String,
+    pub arguments: Arguments,
+    /// JSON text of what else the provider attached and wants back word for word (Gemini's thought signature).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub call_id: String,
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// The arguments of a call exactly as the model wrote them, which need not be JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Arguments {
+    text: String,
+}
+
+/// Tell the model: its arguments cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("The arguments of the call are not a JSON object ({reason}). Call the tool again with valid JSON.")]
+pub struct MalformedArguments {
+    pub reason: String,
+}
+
+impl Arguments {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into() }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
+
+    /// As the model wrote them; `{}` where it wrote nothing, as models do for tools without arguments.
+    pub fn text(&self) -> &str {
+        if self.text.trim().is_empty() { "{}" } else { &self.text }
+    }
+
+    /// The arguments as a JSON object, or why they are none.
+    pub fn parse(&self) -> Result<Map<String, Value>, MalformedArguments> {
+        serde_json::from_str(self.text()).map_err(|error| MalformedArguments { reason: error.to_string() })
+    }
+}

@@ -1,0 +1,333 @@
+//! OpenAI's chat completions, as OpenAI, Gemini, Grok, Ollama and vLLM speak them: each leaves something out or spells
+//! it otherwise, so every field of an answer is optional here.
+
+use std::collections::BTreeMap;
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::assemble::Assembler;
+use super::call::{Decoder, Dialect};
+use super::capabilities::Capabilities;
+use super::classify::Asked;
+use super::error::ProviderError;
+use super::event::{StopReason, Usage};
+use super::message::{Block, Message, Request, Role, Tool, ToolCall, ToolResult};
+use super::secret::Secret;
+
+pub(super) struct ChatCompletions;
+
+impl Dialect for ChatCompletions {
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn headers(&self, key: Option<&Secret>) -> HeaderMap {
+        let value = key.and_then(|key| HeaderValue::from_str(&format!("Bearer {}", key.expose())).ok());
+        HeaderMap::from_iter(value.map(|mut value| {
+            value.set_sensitive(true);
+            (AUTHORIZATION, value)
+        }))
+    }
+
+    fn body(&self, request: &Request, can: &Capabilities, _: &str) -> Map<String, Value> {
+        let mut body = Map::new();
+        body.insert("model".into(), request.model.clone().into());
+        body.insert("messages".into(), messages(request, can).into());
+        body.insert("stream".into(), true.into());
+        body.insert("stream_options".into(), json!({ "include_usage": true }));
+        let limit = if can.completion_limit { "max_completion_tokens" } else { "max_tokens" };
+        body.insert(limit.into(), request.max_tokens.min(can.max_output_tokens).into());
+        if let Some(temperature) = request.temperature.filter(|_| can.temperature) {
+            body.insert("temperature".into(), temperature.into());
+        }
+        // Servers refuse an empty list.
+        if !request.tools.is_empty() {
+            body.insert("tools".into(), request.tools.iter().map(tool).collect());
+            if can.tools_need_no_effort {
+                body.insert("reasoning_effort".into(), "none".into());
+            }
+        }
+        body
+    }
+
+    fn decoder(&self) -> Box<dyn Decoder> {
+        Box::new(Chunks::default())
+    }
+}
+
+fn tool(tool: &Tool) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": tool.name, "description": tool.description, "parameters": tool.schema },
+    })
+}
+
+fn messages(request: &Request, can: &Capabilities) -> Vec<Value> {
+    let system = Some(&request.system).filter(|text| !text.is_empty());
+    let system = system.map(|text| json!({ "role": "system", "content": text }));
+    let rest = request.messages.iter().flat_map(|message| match message.role {
+        Role::User => user_messages(message, can),
+        Role::Assistant => assistant_message(message).into_iter().collect(),
+    });
+    system.into_iter().chain(rest).collect()
+}
+
+/// Each result is a message of its own here, and comes before what the person wrote.
+fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
+    let results = message.blocks.iter().filter_map(|block| match block {
+        Block::ToolResult(result) => Some(tool_message(result)),
+        _ => None,
+    });
+    let parts: Vec<Value> = message.blocks.iter().filter_map(|block| user_part(block, can)).collect();
+    let written = match parts.as_slice() {
+        [] => None,
+        // The plain form is what every server understands.
+        [only] if only["type"] == "text" => Some(json!({ "role": "user", "content": only["text"] })),
+        _ => Some(json!({ "role": "user", "content": parts })),
+    };
+    results.chain(written).collect()
+}
+
+fn tool_message(result: &ToolResult) -> Value {
+    // The protocol has no field for it.
+    let is_told = !result.is_error || result.text.starts_with("Error");
+    let text = if is_told { result.text.clone() } else { format!("Error: {}", result.text) };
+    json!({ "role": "tool", "tool_call_id": result.call_id, "content": text })
+}
+
+fn user_part(block: &Block, can: &Capabilities) -> Option<Value> {
+    match block {
+        Block::Text { text } if !text.is_empty() => Some(json!({ "type": "text", "text": text })),
+        Block::Image { png_base64 } if can.images => {
+            let url = format!("data:image/png;base64,{png_base64}");
+            Some(json!({ "type": "image_url", "image_url": { "url": url } }))
+        }
+        Block::Image { .. } => Some(json!({ "type": "text", "text": super::call::IMAGE_LEFT_OUT })),
+        _ => None,
+    }
+}
+
+fn assistant_message(message: &Message) -> Option<Value> {
+    let mut text = String::new();
+    let mut calls = Vec::new();
+    for block in &message.blocks {
+        match block {
+            Block::Text { text: more } => text.push_str(more),
+            Block::ToolCall(made) => calls.push(call(made)),
+            _ => {}
+        }
+    }
+    let content = if text.is_empty() { Value::Null } else { Value::String(text) };
+    match (content.is_null(), calls.is_empty()) {
+        (true, true) => None,
+        (_, true) => Some(json!({ "role": "assistant", "content": content })),
+        _ => Some(json!({ "role": "assistant", "content": content, "tool_calls": calls })),
+    }
+}
+
+fn call(call: &ToolCall) -> Value {
+    let arguments = super::call::arguments_to_send(&call.arguments);
+    let function = json!({ "name": call.name, "arguments": arguments });
+    let mut value = json!({ "id": call.id, "type": "function", "function": function });
+    let extra = call.extra.as_deref().and_then(|extra| serde_json::from_str::<Value>(extra).ok());
+    if let Some(extra) = extra {
+        value["extra_content"] = extra;
+    }
+    value
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    choices: Option<Vec<Choice>>,
+    usage: Option<RawUsage>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    delta: Option<Delta>,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+struct Delta {
+    content: Option<Value>,
+    refusal: Option<String>,
+    /// What vLLM, Ollama and DeepSeek call it …
+    reasoning_content: Option<String>,
+    /// … and what newer versions of them do.
+    reasoning: Option<String>,
+    tool_calls: Option<Vec<CallDelta>>,
+}
+
+#[derive(Deserialize)]
+struct CallDelta {
+    index: Option<u64>,
+    id: Option<String>,
+    function: Option<FunctionDelta>,
+    extra_content: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+struct FunctionDelta {
+    name: Option<String>,
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct RawUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<PromptDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    cached_tokens: Option<u64>,
+}
+
+/// Reads chunks; knows which index is which block.
+#[derive(Default)]
+struct Chunks {
+    calls: BTreeMap<u64, OpenCall>,
+}
+
+struct OpenCall {
+    id: String,
+    block: usize,
+}
+
+impl Decoder for Chunks {
+    fn read(&mut self, data: &str, asked: &Asked, reply: &mut Assembler) -> Result<(), ProviderError> {
+        let chunk: Chunk = serde_json::from_str(data).map_err(|error| asked.malformed(&error.to_string()))?;
+        if let Some(error) = chunk.error {
+            return Err(asked.failed_in_stream(&error));
+        }
+        if let Some(usage) = chunk.usage {
+            reply.count(usage.into());
+        }
+        // Only one answer was asked for.
+        if let Some(choice) = chunk.choices.unwrap_or_default().into_iter().next() {
+            self.read_choice(choice, reply);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        // The usage follows the reason to stop.
+        false
+    }
+}
+
+impl Chunks {
+    fn read_choice(&mut self, choice: Choice, reply: &mut Assembler) {
+        let delta = choice.delta.unwrap_or_default();
+        for thought in [delta.reasoning_content, delta.reasoning].into_iter().flatten().take(1) {
+            grow_last(reply, &thought, |block| matches!(block, Block::Thinking(_)), |reply| reply.open_thinking(None));
+        }
+        let text = delta.content.map(|content| text_of(&content)).unwrap_or_default();
+        grow_last(reply, &text, |block| matches!(block, Block::Text { .. }), Assembler::open_text);
+        let refusal = delta.refusal.unwrap_or_default();
+        grow_last(reply, &refusal, |block| matches!(block, Block::Text { .. }), Assembler::open_text);
+        for call in delta.tool_calls.unwrap_or_default() {
+            self.read_call(call, reply);
+        }
+        if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
+            let is_refused = !refusal.is_empty();
+            reply.stop(if is_refused { StopReason::Refusal } else { stop_reason(reason) });
+        }
+    }
+
+    fn read_call(&mut self, delta: CallDelta, reply: &mut Assembler) {
+        let index = delta.index.unwrap_or_else(|| self.implied_index(delta.id.as_deref()));
+        let id = delta.id.filter(|id| !id.is_empty());
+        let function = delta.function.unwrap_or(FunctionDelta { name: None, arguments: None });
+        // Ollama and Gemini send several calls under one index, each whole and with an id of its own.
+        let known = self.calls.get(&index).filter(|open| id.as_ref().is_none_or(|id| *id == open.id));
+        let block = match known {
+            Some(open) => open.block,
+            None => self.open_call(index, id, function.name.unwrap_or_default(), reply),
+        };
+        if let Some(extra) = delta.extra_content {
+            reply.attach(block, extra.get());
+        }
+        match function.arguments {
+            Some(Value::String(more)) => reply.grow(block, &more),
+            // Some servers send the object itself.
+            Some(object @ Value::Object(_)) => reply.grow(block, &object.to_string()),
+            _ => {}
+        }
+    }
+
+    /// Without an index a new id is a new call, and no id means the last one.
+    fn implied_index(&self, id: Option<&str>) -> u64 {
+        let next = self.calls.last_key_value().map_or(0, |(index, _)| index + 1);
+        match id {
+            Some(id) => self.calls.iter().find(|(_, open)| open.id == id).map_or(next, |(index, _)| *index),
+            None => next.saturating_sub(1),
+        }
+    }
+
+    fn open_call(&mut self, index: u64, id: Option<String>, name: String, reply: &mut Assembler) -> usize {
+        let id = id.unwrap_or_else(own_id);
+        let block = reply.open_call(id.clone(), name);
+        self.calls.insert(index, OpenCall { id, block });
+        block
+    }
+}
+
+/// For servers that give a call no id: the result has to name one.
+fn own_id() -> String {
+    let number = getrandom::u64().unwrap_or_default();
+    format!("call_{number:016x}")
+}
+
+/// Adds to the last block if it is of the wanted kind, else to a new one.
+fn grow_last(
+    reply: &mut Assembler,
+    more: &str,
+    is_kind: impl Fn(&Block) -> bool,
+    open: impl Fn(&mut Assembler) -> usize,
+) {
+    if more.is_empty() {
+        return;
+    }
+    let block = match reply.last_open(is_kind) {
+        Some(block) => block,
+        None => open(reply),
+    };
+    reply.grow(block, more);
+}
+
+/// A string, or a list of parts with text.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+fn stop_reason(word: String) -> StopReason {
+    match word.as_str() {
+        "stop" | "end_turn" => StopReason::EndTurn,
+        "tool_calls" | "function_call" => StopReason::ToolUse,
+        "length" | "max_tokens" => StopReason::MaxTokens,
+        "content_filter" | "refusal" => StopReason::Refusal,
+        _ => StopReason::Other(word),
+    }
+}
+
+impl From<RawUsage> for Usage {
+    fn from(raw: RawUsage) -> Self {
+        Self {
+            input_tokens: raw.prompt_tokens.unwrap_or_default(),
+            output_tokens: raw.completion_tokens.unwrap_or_default(),
+            cached_tokens: raw.prompt_tokens_details.and_then(|details| details.cached_tokens).unwrap_or_default(),
+        }
+    }
+}

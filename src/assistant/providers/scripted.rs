@@ -1,0 +1,1 @@
+//! A small server that speaks both protocols from a script.

@@ -1,0 +1,197 @@
+//! Which provider is called, where, and with which key.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::Provider;
+use super::anthropic::Messages;
+use super::call::{Dialect, Endpoint, HttpProvider};
+use super::capabilities::{Family, Protocol};
+use super::openai::ChatCompletions;
+use super::retry::RetryPolicy;
+use super::secret::{Secret, SecretError};
+use super::transport::{CallLimits, http_client};
+
+/// One provider of the server's configuration. There is no field for a key: it comes from the environment or a file.
+///
+/// ```
+/// use notarium_assistant::providers::{Family, ProviderSettings};
+/// let settings: ProviderSettings = serde_json::from_str(
+///     r#"{ "family": "compatible", "base_url": "http://127.0.0.1:9000/v1", "model": "mixtral", "key_file": "secrets/key" }"#,
+/// )?;
+/// assert_eq!(settings.family, Family::Compatible);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProviderSettings {
+    pub family: Family,
+    /// The name in records; the family's where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Up to and including `/v1`, without user, password, query or fragment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The default model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// An environment variable with the key, instead of the family's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_variable: Option<String>,
+    /// A file with the key that only its owner can read (mode 600). Counts before the environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<PathBuf>,
+    /// Where the table is wrong about the context of this model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_tokens: Option<u32>,
+    /// Where the table is wrong about images.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
+    /// Fields that are added to the body of every request, for instance `reasoning_effort`. They win over ours.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub extra_body: Map<String, Value>,
+}
+
+impl ProviderSettings {
+    pub fn new(family: Family) -> Self {
+        Self {
+            family,
+            name: None,
+            base_url: None,
+            model: None,
+            key_variable: None,
+            key_file: None,
+            context_tokens: None,
+            images: None,
+            extra_body: Map::new(),
+        }
+    }
+
+    fn base_url(&self) -> Result<String, SetupError> {
+        let default = self.family.defaults().base_url.map(str::to_owned);
+        let text = self.base_url.clone().or(default).ok_or(SetupError::NoBaseUrl { family: self.family.name() })?;
+        let url = Url::parse(&text).map_err(|error| SetupError::BadBaseUrl { reason: error.to_string() })?;
+        check_base_url(&url)?;
+        Ok(text.trim_end_matches('/').to_owned())
+    }
+
+    fn model(&self) -> Result<String, SetupError> {
+        let default = self.family.default_model().map(str::to_owned);
+        self.model.clone().or(default).ok_or(SetupError::NoModel { family: self.family.name() })
+    }
+
+    fn key(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Secret>, SetupError> {
+        if let Some(path) = &self.key_file {
+            return Ok(Some(Secret::from_file(path)?));
+        }
+        let defaults = self.family.defaults();
+        let own: Vec<&str> = self.key_variable.as_deref().into_iter().collect();
+        let names = if own.is_empty() { defaults.key_variables } else { &own };
+        let found =
+            names.iter().find_map(|name| Some((name, variable(name).filter(|value| !value.trim().is_empty())?)));
+        match found {
+            Some((name, value)) => Ok(Some(Secret::new(&value, name)?)),
+            None if defaults.needs_key || !own.is_empty() => Err(SetupError::NoKey { variables: names.join(" or ") }),
+            None => Ok(None),
+        }
+    }
+}
+
+fn check_base_url(url: &Url) -> Result<(), SetupError> {
+    let reason = match url {
+        _ if !matches!(url.scheme(), "http" | "https") => "it is neither http nor https",
+        _ if !url.username().is_empty() || url.password().is_some() => "it holds a user or a password",
+        _ if url.query().is_some() || url.fragment().is_some() => "it has a query or a fragment",
+        _ if url.host().is_none() => "it names no host",
+        _ => return Ok(()),
+    };
+    Err(SetupError::BadBaseUrl { reason: reason.to_owned() })
+}
+
+/// Why a provider cannot be used as it is configured.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    #[error("There is no key: set {variables}, or name a key_file.")]
+    NoKey { variables: String },
+    #[error("A provider of the family `{family}` needs a base_url.")]
+    NoBaseUrl { family: &'static str },
+    #[error("A provider of the family `{family}` needs a model.")]
+    NoModel { family: &'static str },
+    // The address itself is not shown: it may hold a password.
+    #[error("The base_url cannot be used: {reason}.")]
+    BadBaseUrl { reason: String },
+    #[error(transparent)]
+    Key(#[from] SecretError),
+    #[error("The HTTP client cannot be built: {0}")]
+    Http(reqwest::Error),
+}
+
+/// A provider as configured, with the environment of this process, default retries and limits.
+pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn Provider>, SetupError> {
+    connect_with(settings, |name| std::env::var(name).ok(), RetryPolicy::default(), CallLimits::default())
+}
+
+/// [`connect`] with an environment, retries and limits of the caller's choice.
+pub fn connect_with(
+    settings: &ProviderSettings,
+    variable: impl Fn(&str) -> Option<String>,
+    retry: RetryPolicy,
+    limits: CallLimits,
+) -> Result<Arc<dyn Provider>, SetupError> {
+    let dialect: Arc<dyn Dialect> = match settings.family.protocol() {
+        Protocol::ChatCompletions => Arc::new(ChatCompletions),
+        Protocol::Messages => Arc::new(Messages),
+    };
+    let endpoint = Endpoint {
+        name: settings.name.clone().unwrap_or_else(|| settings.family.name().to_owned()),
+        base_url: settings.base_url()?,
+        key: settings.key(variable)?,
+        http: http_client(&limits).map_err(SetupError::Http)?,
+        limits,
+    };
+    Ok(Arc::new(HttpProvider { endpoint, dialect, retry, model: settings.model()?, settings: settings.clone() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn none(_: &str) -> Option<String> {
+        None
+    }
+
+    #[test]
+    fn a_missing_key_names_where_it_is_looked_for() {
+        let error = ProviderSettings::new(Family::Gemini).key(none).unwrap_err().to_string();
+        assert!(error.contains("GEMINI_API_KEY or GOOGLE_API_KEY"), "{error}");
+        assert!(ProviderSettings::new(Family::Ollama).key(none).unwrap().is_none());
+    }
+
+    #[test]
+    fn an_own_variable_replaces_the_familys() {
+        let settings = ProviderSettings { key_variable: Some("OURS".into()), ..ProviderSettings::new(Family::OpenAi) };
+        let environment = |name: &str| (name == "OPENAI_API_KEY").then(|| "abc".to_owned());
+        assert!(matches!(settings.key(environment), Err(SetupError::NoKey { variables }) if variables == "OURS"));
+    }
+
+    #[test]
+    fn bad_addresses_are_refused_without_repeating_them() {
+        for text in ["ftp://x/v1", "https://me:planted@x/v1", "https://x/v1?key=planted", "planted", "data:planted"] {
+            let settings = ProviderSettings { base_url: Some(text.into()), ..ProviderSettings::new(Family::OpenAi) };
+            let error = settings.base_url().unwrap_err().to_string();
+            assert!(!error.contains("planted"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_default_is_asked_for() {
+        let settings = ProviderSettings::new(Family::Compatible);
+        assert!(matches!(settings.base_url(), Err(SetupError::NoBaseUrl { .. })));
+        assert!(matches!(settings.model(), Err(SetupError::NoModel { .. })));
+        assert!(matches!(ProviderSettings::new(Family::Vllm).model(), Err(SetupError::NoModel { .. })));
+    }
+}

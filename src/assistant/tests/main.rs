@@ -1,0 +1,1 @@
+//! Providers over real HTTP, against the scripted server.
