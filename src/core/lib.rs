@@ -17,6 +17,7 @@ mod apply;
 mod cells;
 mod command;
 mod context;
+pub mod danger;
 mod decide;
 mod envelope;
 mod event;

@@ -7,6 +7,7 @@ mod access;
 mod batch;
 mod cells;
 mod cost;
+mod danger;
 mod edits;
 mod executions;
 mod golden;
