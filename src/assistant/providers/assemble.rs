@@ -111,6 +111,9 @@ impl Assembler {
     pub(super) fn close(&mut self, block: usize) {
         let Some(growing) = self.blocks.get_mut(block).filter(|growing| growing.is_open) else { return };
         growing.is_open = false;
+        if !is_said(&growing.block) {
+            return;
+        }
         if let Block::ToolCall(call) = &growing.block {
             self.events.push_back(Event::ToolCallFinished { block, call: call.clone() });
         }

@@ -196,7 +196,7 @@ impl Sender {
         let request = request.build().await?;
         let answer = timeout(self.limits.idle_timeout, self.http.execute(request)).await;
         let answer = answer.map_err(|_| boxed(self.timed_out()))?;
-        let answer = answer.map_err(|error| boxed(unreachable_error(&self.asked, &reason(error))))?;
+        let answer = answer.map_err(|error| boxed(self.not_answered(error)))?;
         if answer.status() != http::StatusCode::OK {
             return Err(boxed(self.refused(answer).await));
         }
@@ -206,6 +206,13 @@ impl Sender {
 
     fn timed_out(&self) -> ProviderError {
         ProviderError::TimedOut { provider: self.asked.provider.clone(), idle: self.limits.idle_timeout }
+    }
+
+    fn not_answered(&self, error: reqwest::Error) -> ProviderError {
+        if error.is_connect() {
+            return unreachable_error(&self.asked, &reason(error));
+        }
+        ProviderError::CutStream { provider: self.asked.provider.clone(), received_bytes: 0 }
     }
 
     async fn refused(&self, answer: Response) -> ProviderError {

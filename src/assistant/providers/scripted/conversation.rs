@@ -1,0 +1,165 @@
+//! What a request of either protocol says, as far as a script looks at it, and what the real servers would refuse.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::capabilities::Protocol;
+use super::sse::signature;
+
+/// A request, read.
+#[derive(Debug, Default)]
+pub(super) struct Conversation {
+    pub(super) model: String,
+    pub(super) system: String,
+    pub(super) last_user_text: String,
+    /// The results with which the request ends.
+    pub(super) last_results: Vec<ToolOutcome>,
+    /// All results, in order.
+    pub(super) results: Vec<ToolOutcome>,
+    /// All that was written, in order, for placeholders.
+    pub(super) all_text: String,
+    tools_of_calls: BTreeMap<String, String>,
+    /// Calls of the last assistant message that have no result yet.
+    waiting: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct ToolOutcome {
+    pub(super) tool: String,
+    pub(super) text: String,
+}
+
+impl Conversation {
+    /// Reads a body; the error is what a real server would say.
+    pub(super) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
+        if body["stream"] != Value::Bool(true) {
+            return Err("only streams are spoken here: stream must be true".to_owned());
+        }
+        let mut read = Self { model: text_of(&body["model"]), ..Self::default() };
+        read.system = text_of(&body["system"]);
+        read.all_text = read.system.clone();
+        for message in body["messages"].as_array().ok_or("messages must be a list")? {
+            match protocol {
+                Protocol::ChatCompletions => read.chat_message(message)?,
+                Protocol::Messages => read.anthropic_message(message)?,
+            }
+        }
+        read.all_answered()?;
+        Ok(read)
+    }
+
+    fn chat_message(&mut self, message: &Value) -> Result<(), String> {
+        let text = text_of(&message["content"]);
+        self.write(&text);
+        match message["role"].as_str().unwrap_or_default() {
+            "system" | "developer" => self.system = text,
+            "user" => self.user(text)?,
+            "assistant" => {
+                self.all_answered()?;
+                for call in message["tool_calls"].as_array().into_iter().flatten() {
+                    let arguments = text_of(&call["function"]["arguments"]);
+                    serde_json::from_str::<Value>(&arguments).map_err(|_| "tool call arguments must be JSON")?;
+                    self.call(&text_of(&call["id"]), &text_of(&call["function"]["name"]));
+                }
+            }
+            "tool" => self.result(&text_of(&message["tool_call_id"]), text)?,
+            other => return Err(format!("unknown role {other:?}")),
+        }
+        Ok(())
+    }
+
+    fn anthropic_message(&mut self, message: &Value) -> Result<(), String> {
+        let is_user = message["role"] == "user";
+        let plain = [serde_json::json!({ "type": "text", "text": message["content"] })];
+        let blocks = message["content"].as_array().map_or(&plain[..], Vec::as_slice);
+        if !is_user {
+            self.all_answered()?;
+        }
+        for block in blocks {
+            self.anthropic_block(block, is_user)?;
+        }
+        Ok(())
+    }
+
+    fn anthropic_block(&mut self, block: &Value, is_user: bool) -> Result<(), String> {
+        let text = text_of(&block["text"]);
+        match (block["type"].as_str().unwrap_or_default(), is_user) {
+            ("text", _) if text.trim().is_empty() => Err("text content blocks must be non-empty".to_owned()),
+            ("text", true) => {
+                self.write(&text);
+                self.user(text)
+            }
+            ("text", false) => {
+                self.write(&text);
+                Ok(())
+            }
+            ("image", true) | ("redacted_thinking", false) => Ok(()),
+            ("tool_result", true) => {
+                let text = text_of(&block["content"]);
+                self.write(&text);
+                self.result(&text_of(&block["tool_use_id"]), text)
+            }
+            ("tool_use", false) if block["input"].is_object() => {
+                self.call(&text_of(&block["id"]), &text_of(&block["name"]));
+                Ok(())
+            }
+            ("thinking", false) => check_thinking(block),
+            (kind, _) => Err(format!("a block of type {kind:?} is not allowed here")),
+        }
+    }
+
+    fn write(&mut self, text: &str) {
+        self.all_text.push('\n');
+        self.all_text.push_str(text);
+    }
+
+    fn user(&mut self, text: String) -> Result<(), String> {
+        self.all_answered()?;
+        self.last_user_text = text;
+        self.last_results.clear();
+        Ok(())
+    }
+
+    fn call(&mut self, id: &str, tool: &str) {
+        self.last_results.clear();
+        self.tools_of_calls.insert(id.to_owned(), tool.to_owned());
+        self.waiting.insert(id.to_owned());
+    }
+
+    fn result(&mut self, id: &str, text: String) -> Result<(), String> {
+        let tool = self.tools_of_calls.get(id).ok_or_else(|| format!("no call has the id {id:?}"))?.clone();
+        if !self.waiting.remove(id) {
+            return Err(format!("the call {id:?} has a result already"));
+        }
+        let result = ToolOutcome { tool, text };
+        self.last_results.push(result.clone());
+        self.results.push(result);
+        Ok(())
+    }
+
+    /// Between a call and its result there is nothing.
+    fn all_answered(&self) -> Result<(), String> {
+        match self.waiting.first() {
+            Some(id) => Err(format!("the call {id:?} must be followed by its result")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn check_thinking(block: &Value) -> Result<(), String> {
+    let is_ours = block["signature"] == signature(&text_of(&block["thinking"]));
+    if is_ours { Ok(()) } else { Err("invalid signature in thinking block".to_owned()) }
+}
+
+/// A string, or the texts of a list of parts.
+fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    }
+}

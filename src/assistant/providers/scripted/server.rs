@@ -1,0 +1,336 @@
+//! The server: routes, the checks before a reply, the bytes as the script wants them cut, and what was asked.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{DefaultBodyLimit, State};
+use axum::response::Response;
+use axum::routing::post;
+use axum::serve::ListenerExt;
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::super::capabilities::Protocol;
+use super::conversation::Conversation;
+use super::script::{Play, Script, ScriptedReply};
+use super::sse::{Said, render};
+
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+/// Older requests are forgotten.
+const MAX_RECORDED: usize = 1_000;
+
+/// A scripted provider on a port of its own. It stops when it is dropped, and lets go of open streams then.
+#[derive(Debug)]
+pub struct ScriptedServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _stop: DropGuard,
+}
+
+/// A request as it came in.
+#[derive(Debug, Clone)]
+pub struct RecordedRequest {
+    /// Counts from 0, refused requests included.
+    pub number: u64,
+    pub path: &'static str,
+    /// Names in lower case; the key is among them.
+    pub headers: Vec<(String, String)>,
+    pub body: String,
+    pub outcome: Outcome,
+}
+
+impl RecordedRequest {
+    /// The body as JSON; `null` if it is none.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_default()
+    }
+}
+
+/// What became of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is being streamed.
+    Streaming,
+    /// It was streamed to its end.
+    Streamed,
+    /// The script broke the connection.
+    Cut,
+    /// The client went away before the end.
+    Cancelled,
+    /// It was no stream but this status.
+    Refused(u16),
+}
+
+#[derive(Debug)]
+struct Shared {
+    play: Mutex<Play>,
+    requests: watch::Sender<Vec<RecordedRequest>>,
+    stop: CancellationToken,
+}
+
+impl ScriptedServer {
+    /// Binds a free port of 127.0.0.1.
+    pub async fn start(script: Script) -> io::Result<Self> {
+        Self::start_at(script, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
+    }
+
+    /// Binds `address`.
+    pub async fn start_at(script: Script, address: SocketAddr) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let stop = CancellationToken::new();
+        let play = Mutex::new(Play::new(script));
+        let shared = Arc::new(Shared { play, requests: watch::Sender::new(Vec::new()), stop: stop.clone() });
+        let routes = Router::new()
+            .route("/v1/chat/completions", post(chat_completions))
+            .route("/v1/messages", post(messages))
+            .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
+            .with_state(shared.clone());
+        // Chunks leave as they are cut, each at once.
+        let listener = listener.tap_io(|connection| {
+            if let Err(error) = connection.set_nodelay(true) {
+                tracing::debug!(%error, "chunks may be joined");
+            }
+        });
+        let stopped = stop.clone().cancelled_owned();
+        tokio::spawn(async move { axum::serve(listener, routes).with_graceful_shutdown(stopped).await });
+        Ok(Self { address, shared, _stop: stop.drop_guard() })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What goes into [`super::super::ProviderSettings::base_url`], for either protocol.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The last thousand requests, oldest first.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.requests.borrow().clone()
+    }
+
+    /// Waits until the requests are as wanted, and returns them.
+    pub async fn wait_for(&self, is_wanted: impl FnMut(&Vec<RecordedRequest>) -> bool) -> Vec<RecordedRequest> {
+        let mut requests = self.shared.requests.subscribe();
+        // The sender lives in `self`.
+        requests.wait_for(is_wanted).await.map(|requests| requests.clone()).unwrap_or_default()
+    }
+}
+
+async fn chat_completions(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    shared.answer(Protocol::ChatCompletions, &headers, &body).await
+}
+
+async fn messages(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    shared.answer(Protocol::Messages, &headers, &body).await
+}
+
+/// An answer that is no stream.
+struct Refusal {
+    status: u16,
+    kind: &'static str,
+    message: String,
+    retry_after: Option<String>,
+    body: Option<Box<Value>>,
+}
+
+impl Refusal {
+    fn new(status: u16, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { status, kind, message: message.into(), retry_after: None, body: None }
+    }
+
+    fn scripted(status: u16, reply: ScriptedReply) -> Self {
+        let (retry_after, body) = (reply.retry_after, reply.body.map(Box::new));
+        let kind = if status == 429 { "rate_limit_error" } else { "api_error" };
+        Self { retry_after, body, ..Self::new(status, kind, format!("scripted status {status}")) }
+    }
+
+    fn response(self) -> Response {
+        let error = json!({ "type": self.kind, "message": self.message, "code": self.kind });
+        let body = self.body.unwrap_or_else(|| Box::new(json!({ "type": "error", "error": error })));
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(value) = self.retry_after.and_then(|text| HeaderValue::from_str(&text).ok()) {
+            response.headers_mut().insert(header::RETRY_AFTER, value);
+        }
+        response
+    }
+}
+
+impl Shared {
+    async fn answer(self: Arc<Self>, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Response {
+        let number = self.record(protocol, headers, body);
+        match self.choose(protocol, headers, body, number) {
+            Ok((reply, chunks)) => {
+                let ending = Ending { shared: self, number, outcome: Outcome::Cancelled };
+                tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
+                let mut response = Response::new(Body::from_stream(play(reply, chunks, ending)));
+                let content_type = HeaderValue::from_static("text/event-stream; charset=utf-8");
+                response.headers_mut().insert(header::CONTENT_TYPE, content_type);
+                response
+            }
+            Err(refusal) => {
+                self.set_outcome(number, Outcome::Refused(refusal.status));
+                refusal.response()
+            }
+        }
+    }
+
+    fn record(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> u64 {
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers = headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
+        let path = if protocol == Protocol::Messages { "/v1/messages" } else { "/v1/chat/completions" };
+        let body = String::from_utf8_lossy(body).into_owned();
+        let mut number = 0;
+        self.requests.send_modify(|requests| {
+            number = requests.last().map_or(0, |last| last.number + 1);
+            if requests.len() == MAX_RECORDED {
+                requests.remove(0);
+            }
+            requests.push(RecordedRequest { number, path, headers, body, outcome: Outcome::Streaming });
+        });
+        number
+    }
+
+    fn set_outcome(&self, number: u64, outcome: Outcome) {
+        self.requests.send_modify(|requests| {
+            if let Some(request) = requests.iter_mut().find(|request| request.number == number) {
+                request.outcome = outcome;
+            }
+        });
+    }
+
+    fn choose(
+        &self,
+        protocol: Protocol,
+        headers: &HeaderMap,
+        body: &Bytes,
+        number: u64,
+    ) -> Result<(ScriptedReply, Vec<Bytes>), Refusal> {
+        let mut play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
+        check_key(protocol, headers, play.script().key.as_deref())?;
+        let bad = |message: String| Refusal::new(400, "invalid_request_error", message);
+        let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
+        check_model(&body, &play.script().models)?;
+        let asked = Conversation::read(protocol, &body).map_err(bad)?;
+        let nothing = || bad(format!("the script has no reply to {:?}", asked.last_user_text));
+        let reply = play.answer(&asked).ok_or_else(nothing)?;
+        if let Some(status) = reply.status {
+            return Err(Refusal::scripted(status, reply));
+        }
+        let said = Said::new(&reply, &asked, number).map_err(bad)?;
+        let chunks = chunks(&reply, render(protocol, &said, &reply, &asked.model));
+        Ok((reply, chunks))
+    }
+}
+
+fn check_key(protocol: Protocol, headers: &HeaderMap, key: Option<&str>) -> Result<(), Refusal> {
+    let name = if protocol == Protocol::Messages { "x-api-key" } else { "authorization" };
+    let found = headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let found = found.strip_prefix("Bearer ").unwrap_or(found);
+    // As careless as some real servers: the key is repeated in the error.
+    let wrong = || Refusal::new(401, "authentication_error", format!("Incorrect API key provided: {found}"));
+    if key.is_some_and(|key| key != found) { Err(wrong()) } else { Ok(()) }
+}
+
+fn check_model(body: &Value, models: &[String]) -> Result<(), Refusal> {
+    let model = body["model"].as_str().unwrap_or_default();
+    if models.is_empty() || models.iter().any(|known| known == model) {
+        return Ok(());
+    }
+    Err(Refusal::new(404, "not_found_error", format!("The model `{model}` does not exist")))
+}
+
+/// The bytes of all events, cut as the script says.
+fn chunks(reply: &ScriptedReply, events: Vec<Vec<u8>>) -> Vec<Bytes> {
+    if let Some(size) = reply.chunk_bytes {
+        return events.concat().chunks(size.max(1)).map(Bytes::copy_from_slice).collect();
+    }
+    let Some(sizes) = &reply.chunks else { return events.into_iter().map(Bytes::from).collect() };
+    let mut rest = Bytes::from(events.concat());
+    let mut cut: Vec<Bytes> = sizes.iter().map(|size| rest.split_to((*size).min(rest.len()))).collect();
+    cut.push(rest);
+    cut.retain(|chunk| !chunk.is_empty());
+    cut
+}
+
+/// Says what became of an answer, once it is dropped.
+struct Ending {
+    shared: Arc<Shared>,
+    number: u64,
+    outcome: Outcome,
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.shared.set_outcome(self.number, self.outcome);
+    }
+}
+
+struct Playing {
+    reply: ScriptedReply,
+    chunks: std::vec::IntoIter<Bytes>,
+    sent_bytes: usize,
+    ending: Ending,
+    is_broken: bool,
+}
+
+fn play(reply: ScriptedReply, chunks: Vec<Bytes>, ending: Ending) -> impl Stream<Item = io::Result<Bytes>> {
+    let playing = Playing { reply, chunks: chunks.into_iter(), sent_bytes: 0, ending, is_broken: false };
+    stream::unfold(playing, |mut playing| async move {
+        let item = playing.next().await?;
+        Some((item, playing))
+    })
+}
+
+impl Playing {
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        if self.sent_bytes > 0 {
+            self.pause().await;
+        }
+        let limit = self.reply.cut_after_bytes.or(self.reply.hang_after_bytes).unwrap_or(usize::MAX);
+        let room = limit.saturating_sub(self.sent_bytes);
+        match self.chunks.next().filter(|_| room > 0) {
+            Some(chunk) => {
+                let chunk = chunk.slice(..chunk.len().min(room));
+                self.sent_bytes += chunk.len();
+                Some(Ok(chunk))
+            }
+            None => self.end().await,
+        }
+    }
+
+    /// Lets what was sent reach the wire before more follows, or before the connection breaks.
+    async fn pause(&self) {
+        tokio::task::yield_now().await;
+        if self.reply.chunk_delay_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(self.reply.chunk_delay_ms)).await;
+        }
+    }
+
+    async fn end(&mut self) -> Option<io::Result<Bytes>> {
+        if self.reply.cut_after_bytes.is_some() && !self.is_broken {
+            self.is_broken = true;
+            self.ending.outcome = Outcome::Cut;
+            return Some(Err(io::Error::other("the script cuts here")));
+        }
+        if self.reply.hang_after_bytes.is_some() {
+            self.ending.shared.stop.cancelled().await;
+            return None;
+        }
+        self.ending.outcome = Outcome::Streamed;
+        None
+    }
+}

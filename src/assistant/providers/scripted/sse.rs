@@ -1,0 +1,233 @@
+//! A reply as the bytes of an event stream, in either protocol.
+
+use serde_json::{Value, json};
+
+use super::super::capabilities::Protocol;
+use super::super::event::StopReason;
+use super::conversation::Conversation;
+use super::placeholders::{fill, fill_json};
+use super::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
+
+const DEFAULT_PIECE_CHARACTERS: usize = 12;
+const BROKEN_JSON: &str = "{\"broken\": [1, ";
+
+/// What the reply says, placeholders filled in.
+pub(super) struct Said {
+    blocks: Vec<SaidBlock>,
+    stop: StopReason,
+    usage: ScriptedUsage,
+    piece_characters: usize,
+}
+
+enum SaidBlock {
+    Thinking(String),
+    Text(String),
+    Call { id: String, name: String, arguments: String },
+}
+
+impl Said {
+    /// `number` makes the ids of calls unique.
+    pub(super) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
+        let mut blocks = Vec::new();
+        for (index, block) in all_blocks(reply).iter().enumerate() {
+            blocks.push(match block {
+                ScriptedBlock::Thinking(text) => SaidBlock::Thinking(fill(text, asked)?),
+                ScriptedBlock::Text(text) => SaidBlock::Text(fill(text, asked)?),
+                ScriptedBlock::Call(call) => said_call(call, asked, format!("call_{number}_{index}"))?,
+            });
+        }
+        let has_call = blocks.iter().any(|block| matches!(block, SaidBlock::Call { .. }));
+        let fitting = if has_call { StopReason::ToolUse } else { StopReason::EndTurn };
+        Ok(Self {
+            stop: reply.stop.clone().unwrap_or(fitting),
+            usage: reply.usage.unwrap_or_else(|| estimate(&blocks, asked)),
+            blocks,
+            piece_characters: reply.piece_characters.unwrap_or(DEFAULT_PIECE_CHARACTERS).max(1),
+        })
+    }
+
+    fn pieces(&self, text: &str) -> Vec<String> {
+        let characters: Vec<char> = text.chars().collect();
+        characters.chunks(self.piece_characters).map(|piece| piece.iter().collect()).collect()
+    }
+}
+
+fn all_blocks(reply: &ScriptedReply) -> Vec<ScriptedBlock> {
+    let thinking = reply.thinking.iter().cloned().map(ScriptedBlock::Thinking);
+    let text = reply.text.iter().cloned().map(ScriptedBlock::Text);
+    let calls = reply.calls.iter().cloned().map(ScriptedBlock::Call);
+    thinking.chain(text).chain(calls).chain(reply.blocks.iter().cloned()).collect()
+}
+
+fn said_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Result<SaidBlock, String> {
+    let arguments = match (&call.raw_arguments, &call.arguments) {
+        (Some(raw), _) => fill(raw, asked)?,
+        (None, Some(value)) => fill_json(value, asked)?.to_string(),
+        (None, None) => "{}".to_owned(),
+    };
+    Ok(SaidBlock::Call { id: call.id.clone().unwrap_or(own_id), name: call.name.clone(), arguments })
+}
+
+fn estimate(blocks: &[SaidBlock], asked: &Conversation) -> ScriptedUsage {
+    let length = |block: &SaidBlock| match block {
+        SaidBlock::Thinking(text) | SaidBlock::Text(text) => text.len(),
+        SaidBlock::Call { name, arguments, .. } => name.len() + arguments.len(),
+    };
+    let output: usize = blocks.iter().map(length).sum();
+    ScriptedUsage { input_tokens: asked.all_text.len() as u64 / 4 + 1, output_tokens: output as u64 / 4 + 1 }
+}
+
+/// The signature of a thought, which the server demands back with it.
+pub(super) fn signature(thinking: &str) -> String {
+    // FNV-1a: nobody needs to be kept from forging it.
+    let hash = thinking
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("scripted-{hash:016x}")
+}
+
+/// One event: its name in Anthropic's protocol, and its data.
+struct SseEvent {
+    name: Option<&'static str>,
+    data: String,
+}
+
+/// The events of a reply, each as its bytes.
+pub(super) fn render(protocol: Protocol, said: &Said, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
+    if let Some(raw) = &reply.raw {
+        return vec![raw.clone().into_bytes()];
+    }
+    let mut events = match protocol {
+        Protocol::ChatCompletions => chat_events(said, reply, model),
+        Protocol::Messages => anthropic_events(said, reply, model),
+    };
+    if let Some(event) = reply.malformed_event.and_then(|index| events.get_mut(index)) {
+        event.data = BROKEN_JSON.to_owned();
+    }
+    events.iter().map(SseEvent::bytes).collect()
+}
+
+impl SseEvent {
+    fn bytes(&self) -> Vec<u8> {
+        let name = self.name.map(|name| format!("event: {name}\n")).unwrap_or_default();
+        format!("{name}data: {}\n\n", self.data).into_bytes()
+    }
+}
+
+fn chat_events(said: &Said, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
+    let event = |data: Value| SseEvent { name: None, data: data.to_string() };
+    let chunk = |choices: Value, usage: Value| {
+        event(json!({
+            "id": "chatcmpl-scripted", "object": "chat.completion.chunk", "created": 0, "model": model,
+            "choices": choices, "usage": usage,
+        }))
+    };
+    let delta = |delta: Value, reason: Value| {
+        chunk(json!([{ "index": 0, "delta": delta, "finish_reason": reason }]), Value::Null)
+    };
+    let mut events = vec![delta(json!({ "role": "assistant", "content": "" }), Value::Null)];
+    events.extend(chat_deltas(said).into_iter().map(|piece| delta(piece, Value::Null)));
+    if let Some(kind) = &reply.error_event {
+        events.push(event(json!({ "error": { "type": kind, "message": "scripted" } })));
+        return events;
+    }
+    let reason = chat_reason(&said.stop);
+    events.push(delta(json!({}), reason.into()));
+    let (read, written) = (said.usage.input_tokens, said.usage.output_tokens);
+    let usage = json!({ "prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written });
+    events.push(chunk(json!([]), usage));
+    events.push(SseEvent { name: None, data: "[DONE]".to_owned() });
+    events
+}
+
+fn chat_reason(stop: &StopReason) -> &str {
+    match stop {
+        StopReason::EndTurn => "stop",
+        StopReason::ToolUse => "tool_calls",
+        StopReason::MaxTokens => "length",
+        StopReason::Refusal => "content_filter",
+        StopReason::Other(word) => word,
+    }
+}
+
+fn chat_deltas(said: &Said) -> Vec<Value> {
+    let mut deltas = Vec::new();
+    let mut calls = 0;
+    for block in &said.blocks {
+        match block {
+            SaidBlock::Thinking(text) => {
+                deltas.extend(said.pieces(text).iter().map(|piece| json!({ "reasoning_content": piece })));
+            }
+            SaidBlock::Text(text) => deltas.extend(said.pieces(text).iter().map(|piece| json!({ "content": piece }))),
+            SaidBlock::Call { id, name, arguments } => {
+                let first = json!({ "name": name, "arguments": "" });
+                deltas.push(
+                    json!({ "tool_calls": [{ "index": calls, "id": id, "type": "function", "function": first }] }),
+                );
+                let pieces = said.pieces(arguments);
+                deltas.extend(
+                    pieces
+                        .iter()
+                        .map(|piece| json!({ "tool_calls": [{ "index": calls, "function": { "arguments": piece } }] })),
+                );
+                calls += 1;
+            }
+        }
+    }
+    deltas
+}
+
+fn anthropic_events(said: &Said, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
+    let usage = json!({ "input_tokens": said.usage.input_tokens, "output_tokens": 1 });
+    let message = json!({
+        "id": "msg_scripted", "type": "message", "role": "assistant", "model": model, "content": [],
+        "stop_reason": null, "stop_sequence": null, "usage": usage,
+    });
+    let mut events = vec![anthropic("message_start", json!({ "message": message })), anthropic("ping", json!({}))];
+    for (index, block) in said.blocks.iter().enumerate() {
+        anthropic_block(said, index, block, &mut events);
+    }
+    if let Some(kind) = &reply.error_event {
+        events.push(anthropic("error", json!({ "error": { "type": kind, "message": "scripted" } })));
+        return events;
+    }
+    let stop = serde_json::to_value(&said.stop).unwrap_or_default();
+    let delta = json!({ "stop_reason": stop, "stop_sequence": null });
+    let usage = json!({ "output_tokens": said.usage.output_tokens });
+    events.push(anthropic("message_delta", json!({ "delta": delta, "usage": usage })));
+    events.push(anthropic("message_stop", json!({})));
+    events
+}
+
+fn anthropic(kind: &'static str, mut data: Value) -> SseEvent {
+    data["type"] = kind.into();
+    SseEvent { name: Some(kind), data: data.to_string() }
+}
+
+fn anthropic_block(said: &Said, index: usize, block: &SaidBlock, events: &mut Vec<SseEvent>) {
+    let start = match block {
+        SaidBlock::Thinking(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+        SaidBlock::Text(_) => json!({ "type": "text", "text": "" }),
+        SaidBlock::Call { id, name, .. } => json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
+    };
+    let mut deltas = Vec::new();
+    match block {
+        SaidBlock::Thinking(text) => {
+            let pieces = said.pieces(text);
+            deltas.extend(pieces.iter().map(|piece| json!({ "type": "thinking_delta", "thinking": piece })));
+            deltas.push(json!({ "type": "signature_delta", "signature": signature(text) }));
+        }
+        SaidBlock::Text(text) => {
+            deltas.extend(said.pieces(text).iter().map(|piece| json!({ "type": "text_delta", "text": piece })));
+        }
+        SaidBlock::Call { arguments, .. } => {
+            let pieces = said.pieces(arguments);
+            deltas.extend(pieces.iter().map(|piece| json!({ "type": "input_json_delta", "partial_json": piece })));
+        }
+    }
+    events.push(anthropic("content_block_start", json!({ "index": index, "content_block": start })));
+    events.extend(
+        deltas.into_iter().map(|delta| anthropic("content_block_delta", json!({ "index": index, "delta": delta }))),
+    );
+    events.push(anthropic("content_block_stop", json!({ "index": index })));
+}

@@ -1,0 +1,219 @@
+//! Whatever breaks is told truthfully, and half a reply is never taken for a whole one.
+
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use notarium_assistant::providers::scripted::{Outcome, Script, ScriptedReply};
+use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy, StopReason};
+
+use crate::support::{Call, FAMILIES, request, rich, small, status, text};
+
+/// The bytes of the stream that answers a call, counted over plain HTTP.
+pub async fn stream_length(call: &Call, family: Family) -> usize {
+    let path = if family == Family::Anthropic { "messages" } else { "chat/completions" };
+    let body = serde_json::json!({
+        "model": "scripted-1", "stream": true, "messages": [{ "role": "user", "content": "hello" }],
+    });
+    let http = reqwest::Client::new();
+    let sent = http.post(format!("{}/{path}", call.server.base_url())).json(&body).send().await.unwrap();
+    sent.bytes().await.unwrap().len()
+}
+
+#[tokio::test]
+async fn a_cut_at_any_byte_is_never_a_whole_reply() {
+    for family in FAMILIES {
+        let whole = Call::once(family, small()).await.ask().await;
+        let length = stream_length(&Call::once(family, small()).await, family).await;
+        let cuts = (0..=length).map(|at| ScriptedReply { cut_after_bytes: Some(at), ..small() });
+        let call = Call::with(family, Script::of(cuts), RetryPolicy::never(), CallLimits::default()).await;
+        let mut is_whole = false;
+        for at in 0..=length {
+            let run = call.ask().await;
+            let common = whole.events.iter().zip(&run.events).take_while(|(one, other)| one == other).count();
+            match &run.end {
+                Ok(found) => {
+                    is_whole = true;
+                    assert_eq!(found.blocks, whole.reply().blocks, "{family:?}, cut after {at} bytes");
+                }
+                Err(failure) => {
+                    assert!(!is_whole, "{family:?}: a later cut is less complete, after {at} bytes");
+                    let ProviderError::CutStream { received_bytes, .. } = failure.error else {
+                        panic!("{family:?}, cut after {at} bytes: {failure:?}")
+                    };
+                    assert_eq!(received_bytes, at as u64, "{family:?}");
+                    assert_eq!(common, run.events.len(), "{family:?}, cut after {at} bytes: {run:?}");
+                    assert_eq!(failure.handed_out, !run.events.is_empty());
+                }
+            }
+        }
+        assert!(is_whole, "{family:?}: nothing is missing at the end");
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_without_a_reason_to_stop_is_cut() {
+    let openai = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: [DONE]\n\n";
+    let reply = ScriptedReply { raw: Some(openai.into()), ..ScriptedReply::default() };
+    let run = Call::once(Family::OpenAi, reply).await.ask().await;
+    assert_eq!(run.failure().error.code(), "cut_stream");
+    let anthropic =
+        "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"half\"}}\n\n";
+    let reply = ScriptedReply { raw: Some(anthropic.into()), ..ScriptedReply::default() };
+    let run = Call::once(Family::Anthropic, reply).await.ask().await;
+    assert_eq!(run.failure().error.code(), "cut_stream");
+}
+
+#[tokio::test]
+async fn refusals_say_what_to_do() {
+    for family in FAMILIES {
+        let ask = async |reply| Call::once(family, reply).await.ask().await.failure().error.clone();
+        for (reply, code, advice) in [
+            (status(401), "wrong_key", "Check the key"),
+            (status(404), "unknown_model", "Check the model's name"),
+            (status(413), "context_too_long", "larger context"),
+            (status(418), "bad_request", "will not help"),
+            (status(500), "unavailable", "Try again"),
+            (ScriptedReply { retry_after: Some("7".into()), ..status(429) }, "rate_limited", "in 7 s"),
+        ] {
+            let error = ask(reply).await;
+            assert_eq!(error.code(), code, "{error}");
+            assert!(error.to_string().contains(advice), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_named() {
+    for family in FAMILIES {
+        let script = Script { models: vec!["other".into()], ..Script::of([text("hi")]) };
+        let run = Call::of(family, script).await.ask().await;
+        assert!(matches!(&run.failure().error, ProviderError::UnknownModel { model, .. } if model == "scripted-1"));
+        assert_eq!(run.failure().attempts, 1);
+    }
+}
+
+#[tokio::test]
+async fn errors_inside_a_stream_are_errors() {
+    for family in FAMILIES {
+        let reply = ScriptedReply { error_event: Some("overloaded_error".into()), ..text("I begin and") };
+        let run = Call::once(family, reply).await.ask().await;
+        assert_eq!(run.failure().error.code(), "unavailable");
+        assert!(run.failure().handed_out);
+        assert!(matches!(run.events.first(), Some(Event::TextDelta { .. })));
+    }
+}
+
+#[tokio::test]
+async fn a_malformed_chunk_is_told() {
+    for family in FAMILIES {
+        let reply = ScriptedReply { malformed_event: Some(2), ..text("hello there, you") };
+        let run = Call::once(family, reply).await.ask().await;
+        assert_eq!(run.failure().error.code(), "malformed_stream", "{:?}", run.end);
+    }
+    // A byte that is no UTF-8 cannot be scripted in JSON, but a wrong shape can.
+    let raw = "data: {\"choices\": \"none\"}\n\n";
+    let reply = ScriptedReply { raw: Some(raw.into()), ..ScriptedReply::default() };
+    let run = Call::once(Family::OpenAi, reply).await.ask().await;
+    assert_eq!(run.failure().error.code(), "malformed_stream");
+}
+
+#[tokio::test]
+async fn an_empty_reply_is_an_error_and_a_refusal_is_not() {
+    for family in FAMILIES {
+        for empty in [text(""), text(" \n"), ScriptedReply { thinking: Some("hm".into()), ..ScriptedReply::default() }]
+        {
+            let run = Call::once(family, empty).await.ask().await;
+            assert_eq!(run.failure().error, ProviderError::EmptyReply { stop: StopReason::EndTurn });
+        }
+        let used_up = ScriptedReply { stop: Some(StopReason::MaxTokens), ..text("") };
+        let error = Call::once(family, used_up).await.ask().await.failure().error.clone();
+        assert!(error.to_string().contains("Allow more tokens") && !error.is_transient(), "{error}");
+        let refused = ScriptedReply { stop: Some(StopReason::Refusal), ..text("") };
+        assert_eq!(Call::once(family, refused).await.ask().await.reply().stop, StopReason::Refusal);
+    }
+}
+
+#[tokio::test]
+async fn tokens_that_run_out_leave_arguments_that_do_not_parse() {
+    for family in FAMILIES {
+        let mut reply = ScriptedReply { stop: Some(StopReason::MaxTokens), ..rich() };
+        reply.calls[1].raw_arguments = Some("{\"cell_id\": \"c".into());
+        let run = Call::once(family, reply).await.ask().await;
+        assert_eq!(run.reply().stop, StopReason::MaxTokens);
+        assert!(run.reply().calls().last().unwrap().arguments.parse().is_err());
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_is_unreachable() {
+    let call = Call::once(Family::OpenAi, text("hi")).await;
+    let base_url = call.server.base_url();
+    let Call { server, provider } = call;
+    drop(server);
+    let run = loop {
+        // The port closes a moment after the server is dropped.
+        let run = crate::support::run(&*provider, request("hi")).await;
+        if run.end.is_err() {
+            break run;
+        }
+    };
+    let error = &run.failure().error;
+    assert_eq!(error.code(), "unreachable", "{error}");
+    assert!(error.to_string().contains(&base_url) && error.is_transient(), "{error}");
+}
+
+/// Milliseconds until the server sees that the client has gone.
+async fn cancel_latency(family: Family, reply: ScriptedReply, is_streaming: bool) -> u128 {
+    let call = Call::once(family, reply).await;
+    let mut stream = call.provider.stream(request("hello"));
+    if is_streaming {
+        assert!(matches!(stream.next().await, Some(Ok(Event::TextDelta { .. }))));
+    } else {
+        let arrived = call.server.wait_for(|requests| !requests.is_empty());
+        tokio::select! {
+            item = stream.next() => panic!("{item:?}"),
+            _ = arrived => {}
+        }
+    }
+    let start = Instant::now();
+    drop(stream);
+    call.server.wait_for(|requests| requests[0].outcome == Outcome::Cancelled).await;
+    start.elapsed().as_millis()
+}
+
+#[tokio::test]
+async fn dropping_the_stream_cancels_the_request_at_once() {
+    for family in FAMILIES {
+        let mid_stream = ScriptedReply { hang_after_bytes: Some(700), ..text(&"words ".repeat(100)) };
+        let latency = cancel_latency(family, mid_stream, true).await;
+        assert!(latency < 200, "{family:?}, mid-stream: {latency} ms");
+        let before_the_head = ScriptedReply { delay_ms: 3_600_000, ..text("late") };
+        let latency = cancel_latency(family, before_the_head, false).await;
+        assert!(latency < 200, "{family:?}, before the head: {latency} ms");
+    }
+}
+
+#[tokio::test]
+async fn silence_ends_after_the_idle_timeout() {
+    for family in FAMILIES {
+        let limits = CallLimits { idle_timeout: Duration::from_millis(50), ..CallLimits::default() };
+        let silent = ScriptedReply { hang_after_bytes: Some(700), ..text(&"words ".repeat(100)) };
+        let mute = ScriptedReply { delay_ms: 3_600_000, ..text("late") };
+        for reply in [silent, mute] {
+            let call = Call::with(family, Script::of([reply]), RetryPolicy::never(), limits).await;
+            let run = call.ask().await;
+            let expected = ProviderError::TimedOut { provider: call.provider.name().into(), idle: limits.idle_timeout };
+            assert_eq!(run.failure().error, expected);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_hangs_after_its_end_is_whole() {
+    let reply = || text("all said");
+    let length = stream_length(&Call::once(Family::OpenAi, reply()).await, Family::OpenAi).await;
+    let hanging = ScriptedReply { hang_after_bytes: Some(length - "data: [DONE]\n\n".len()), ..reply() };
+    let limits = CallLimits { end_wait: Duration::from_millis(50), ..CallLimits::default() };
+    let call = Call::with(Family::OpenAi, Script::of([hanging]), RetryPolicy::never(), limits).await;
+    assert_eq!(call.ask().await.reply().text(), "all said");
+}

@@ -1,0 +1,154 @@
+//! A scripted server, a provider that calls it, and what came of a call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use notarium_assistant::providers::scripted::{Script, ScriptedReply, ScriptedServer};
+use notarium_assistant::providers::{
+    CallLimits, Event, Failure, Family, Message, Provider, ProviderSettings, Reply, Request, RetryPolicy, Tool,
+    connect_with,
+};
+
+pub const KEY: &str = "planted-key-0123456789";
+/// One family for each protocol.
+pub const FAMILIES: [Family; 2] = [Family::OpenAi, Family::Anthropic];
+
+/// Waits that are short enough for tests in real time.
+pub const FAST_RETRY: RetryPolicy = RetryPolicy {
+    max_attempts: 4,
+    first_wait: Duration::from_millis(1),
+    max_wait: Duration::from_millis(4),
+    max_retry_after: Duration::from_secs(60),
+};
+
+pub struct Call {
+    pub server: ScriptedServer,
+    pub provider: Arc<dyn Provider>,
+}
+
+impl Call {
+    pub async fn of(family: Family, script: Script) -> Self {
+        Self::with(family, script, FAST_RETRY, CallLimits::default()).await
+    }
+
+    pub async fn once(family: Family, reply: ScriptedReply) -> Self {
+        Self::with(family, Script::of([reply]), RetryPolicy::never(), CallLimits::default()).await
+    }
+
+    pub async fn with(family: Family, script: Script, retry: RetryPolicy, limits: CallLimits) -> Self {
+        let server = ScriptedServer::start(script).await.unwrap();
+        let settings = ProviderSettings {
+            base_url: Some(server.base_url()),
+            model: Some("scripted-1".into()),
+            ..ProviderSettings::new(family)
+        };
+        let provider = connect_with(&settings, |_| Some(KEY.to_owned()), retry, limits).unwrap();
+        Self { server, provider }
+    }
+
+    pub async fn run(&self, request: Request) -> Run {
+        run(&*self.provider, request).await
+    }
+
+    /// Asks for anything.
+    pub async fn ask(&self) -> Run {
+        self.run(request("hello")).await
+    }
+}
+
+/// What a call streamed, and how it ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// All events but the last, [`Event::Finished`].
+    pub events: Vec<Event>,
+    pub end: Result<Reply, Failure>,
+}
+
+impl Run {
+    pub fn reply(&self) -> &Reply {
+        self.end.as_ref().unwrap_or_else(|failure| panic!("the call failed: {failure:?}"))
+    }
+
+    pub fn failure(&self) -> &Failure {
+        self.end.as_ref().expect_err("the call succeeded")
+    }
+}
+
+pub async fn run(provider: &dyn Provider, request: Request) -> Run {
+    let mut stream = provider.stream(request);
+    let mut events = Vec::new();
+    while let Some(item) = stream.next().await {
+        let end = match item {
+            Ok(Event::Finished(reply)) => Ok(reply),
+            Ok(event) => {
+                events.push(event);
+                continue;
+            }
+            Err(failure) => Err(failure),
+        };
+        assert!(stream.next().await.is_none(), "nothing follows the end");
+        return Run { events, end };
+    }
+    panic!("the stream ended without an end: {events:?}");
+}
+
+pub fn request(text: &str) -> Request {
+    Request {
+        model: "scripted-1".into(),
+        system: "Be brief.".into(),
+        messages: vec![Message::user(text)],
+        tools: vec![tool("get_notebook_state"), tool("delete_cell")],
+        max_tokens: 1_000,
+        temperature: Some(0.2),
+    }
+}
+
+pub fn tool(name: &str) -> Tool {
+    let schema = serde_json::json!({ "type": "object", "properties": {} });
+    Tool { name: name.into(), description: format!("Does {name}."), schema }
+}
+
+pub fn text(text: &str) -> ScriptedReply {
+    ScriptedReply { text: Some(text.into()), ..ScriptedReply::default() }
+}
+
+pub fn status(status: u16) -> ScriptedReply {
+    ScriptedReply { status: Some(status), ..ScriptedReply::default() }
+}
+
+/// Thinking, text and two calls, with characters of one to four bytes.
+pub fn rich() -> ScriptedReply {
+    let call = |name: &str, arguments: serde_json::Value| notarium_assistant::providers::scripted::ScriptedCall {
+        name: name.into(),
+        arguments: Some(arguments),
+        ..Default::default()
+    };
+    ScriptedReply {
+        thinking: Some("Hm – naïve?".into()),
+        text: Some("Zwölf \"Töne\" 🎵\n\n".into()),
+        calls: vec![
+            call("get_notebook_state", serde_json::json!({})),
+            call("delete_cell", serde_json::json!({ "cell_id": "c1 ключ", "n": 12 })),
+        ],
+        piece_characters: Some(4),
+        ..ScriptedReply::default()
+    }
+}
+
+/// A short stream with all kinds of blocks, the same whenever it is asked for.
+pub fn small() -> ScriptedReply {
+    let call = notarium_assistant::providers::scripted::ScriptedCall {
+        name: "run".into(),
+        id: Some("call_x".into()),
+        arguments: Some(serde_json::json!({ "id": "ключ" })),
+        ..Default::default()
+    };
+    ScriptedReply {
+        thinking: Some("naïve?".into()),
+        text: Some("\"Töne\" 🎵".into()),
+        calls: vec![call],
+        piece_characters: Some(20),
+        ..ScriptedReply::default()
+    }
+}
