@@ -38,6 +38,9 @@ pub use transport::CallLimits;
 /// What a model call streams. Ends after [`Event::Finished`] or after the first error.
 pub type EventStream = Pin<Box<dyn Stream<Item = Result<Event, Failure>> + Send>>;
 
+/// A count under way: see [`Provider::count_tokens`].
+pub type Counting = Pin<Box<dyn Future<Output = Result<Option<u64>, ProviderError>> + Send>>;
+
 /// One endpoint that answers model calls.
 pub trait Provider: Send + Sync {
     /// The name under which calls are recorded, for instance `anthropic`.
@@ -53,4 +56,8 @@ pub trait Provider: Send + Sync {
     ///
     /// Attempts that failed before anything was handed out are repeated, announced as [`Event::AttemptFailed`].
     fn stream(&self, request: Request) -> EventStream;
+
+    /// The tokens that `request` has by the provider's own count, or none where the provider does not count
+    /// ([`TokenCounting::estimate`] is what is left then). Asked once, without retries.
+    fn count_tokens(&self, request: Request) -> Counting;
 }

@@ -58,6 +58,10 @@ impl Dialect for Messages {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(Events::default())
     }
+
+    fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
+        Some(("/messages/count_tokens", &["model", "system", "messages", "tools", "thinking"]))
+    }
 }
 
 fn tool(tool: &Tool) -> Value {

@@ -18,7 +18,7 @@ use super::retry::{RetryPolicy, chance};
 use super::secret::Secret;
 use super::settings::ProviderSettings;
 use super::transport::{Attempt, CallLimits, RawStream};
-use super::{EventStream, Provider};
+use super::{Counting, EventStream, Provider};
 
 /// What a model that takes no images reads in their place.
 pub(super) const IMAGE_LEFT_OUT: &str = "[An image is left out: this model takes none.]";
@@ -30,6 +30,8 @@ pub(super) trait Dialect: Send + Sync {
     /// `origin` is `provider/model`: thinking of another origin is left out.
     fn body(&self, request: &Request, can: &Capabilities, origin: &str) -> Map<String, Value>;
     fn decoder(&self) -> Box<dyn Decoder>;
+    /// Where the provider counts tokens, and the fields of a body that it wants for that.
+    fn counting(&self) -> Option<(&'static str, &'static [&'static str])>;
 }
 
 /// Reads the events of one stream.
@@ -84,6 +86,11 @@ impl Provider for HttpProvider {
     fn stream(&self, request: Request) -> EventStream {
         let call = self.call(request);
         Box::pin(stream::unfold(call, |mut call| async move { call.next().await.map(|event| (event, call)) }))
+    }
+
+    fn count_tokens(&self, request: Request) -> Counting {
+        let call = self.call(request);
+        Box::pin(async move { call.count().await })
     }
 }
 
@@ -199,16 +206,28 @@ impl Call {
         }
     }
 
-    async fn send(&mut self) -> Result<Open, ProviderError> {
-        self.attempts += 1;
-        let attempt = Attempt {
+    fn attempt(&self, path: &'static str) -> Attempt {
+        Attempt {
             http: self.http.clone(),
             limits: self.limits,
             asked: self.asked.clone(),
-            path: self.dialect.path(),
+            path,
             headers: self.dialect.headers(self.asked.key.as_ref()),
-        };
-        let stream = attempt.send(&self.body).await?;
+        }
+    }
+
+    async fn count(self) -> Result<Option<u64>, ProviderError> {
+        let Some((path, fields)) = self.dialect.counting() else { return Ok(None) };
+        let wanted = self.body.iter().filter(|(name, _)| fields.contains(&name.as_str()));
+        let body = wanted.map(|(name, value)| (name.clone(), value.clone())).collect();
+        let answer = self.attempt(path).ask(&body).await?;
+        let count = answer["input_tokens"].as_u64();
+        count.map(Some).ok_or_else(|| self.asked.malformed("an answer without input_tokens"))
+    }
+
+    async fn send(&mut self) -> Result<Open, ProviderError> {
+        self.attempts += 1;
+        let stream = self.attempt(self.dialect.path()).send(&self.body).await?;
         Ok(Open { stream, decoder: self.dialect.decoder(), reply: Assembler::new(self.origin.clone()) })
     }
 }

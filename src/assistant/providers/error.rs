@@ -33,6 +33,8 @@ pub enum ProviderError {
     Unreachable { provider: String, base_url: String, detail: String },
     #[error("{provider} sent nothing for {} s. Try again.", idle.as_secs())]
     TimedOut { provider: String, idle: Duration },
+    #[error("{provider} was not done after {} s. Ask for less at once, or try again.", max.as_secs())]
+    TookTooLong { provider: String, max: Duration },
     #[error(
         "The stream of {provider} was cut after {received_bytes} bytes, before the model said that it is done. Try again."
     )]
@@ -80,6 +82,7 @@ impl ProviderError {
             Self::BadRequest { .. } => "bad_request",
             Self::Unreachable { .. } => "unreachable",
             Self::TimedOut { .. } => "timed_out",
+            Self::TookTooLong { .. } => "took_too_long",
             Self::CutStream { .. } => "cut_stream",
             Self::MalformedStream { .. } => "malformed_stream",
             Self::ReplyTooLong { .. } => "reply_too_long",

@@ -57,6 +57,10 @@ impl Dialect for ChatCompletions {
     fn decoder(&self) -> Box<dyn Decoder> {
         Box::new(Chunks::default())
     }
+
+    fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
+        None
+    }
 }
 
 fn tool(tool: &Tool) -> Value {

@@ -13,12 +13,12 @@ use async_openai::middleware::HttpRequestFactory;
 use async_openai::types::stream::StreamResponse;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
-use http::HeaderMap;
+use http::{HeaderMap, StatusCode};
 use reqwest::Response;
 use secrecy::SecretString;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 use super::classify::Asked;
 use super::error::ProviderError;
@@ -29,6 +29,8 @@ pub struct CallLimits {
     pub connect_timeout: Duration,
     /// The longest silence: before the first byte and between two. Models may think for minutes.
     pub idle_timeout: Duration,
+    /// The longest attempt as a whole, however steadily bytes come in.
+    pub max_duration: Duration,
     pub max_reply_bytes: u64,
     pub max_error_bytes: usize,
     /// How long the end of the stream is waited for once the model has stopped: the usage may follow.
@@ -40,6 +42,7 @@ impl Default for CallLimits {
         Self {
             connect_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(300),
+            max_duration: Duration::from_secs(1_800),
             max_reply_bytes: 32 * 1024 * 1024,
             max_error_bytes: 64 * 1024,
             end_wait: Duration::from_secs(3),
@@ -102,23 +105,39 @@ fn malformed(asked: &Asked, error: &OpenAIError) -> ProviderError {
 impl Attempt {
     /// Sends the request and waits for the head of the answer.
     pub(super) async fn send(self, body: &Map<String, Value>) -> Result<RawStream, ProviderError> {
-        let cause = Cause::default();
-        let received = Arc::new(AtomicU64::new(0));
-        let asked = self.asked.clone();
-        let address =
-            Address { url: format!("{}{}", asked.base_url, self.path), headers: self.headers, no_key: "".into() };
-        let sender = Sender {
-            http: self.http.clone(),
-            limits: self.limits,
-            asked: asked.clone(),
-            cause: cause.clone(),
-            received: received.clone(),
-        };
+        let sender = self.sender();
+        let (cause, received, asked) = (sender.cause.clone(), sender.received.clone(), self.asked.clone());
+        let address = Address { url: self.url(), headers: self.headers, no_key: "".into() };
         let service = tower::service_fn(move |request| sender.clone().send(request));
         let client = Client::build(self.http, address).with_http_service(service);
         match client.chat().create_stream_byot(body).await {
             Ok(events) => Ok(RawStream { events, cause, received, asked }),
             Err(error) => Err(unboxed(error, &asked)),
+        }
+    }
+
+    /// Sends the request and reads an answer that is one small JSON value.
+    pub(super) async fn ask(self, body: &Map<String, Value>) -> Result<Value, ProviderError> {
+        let sender = self.sender();
+        let request = self.http.post(self.url()).headers(self.headers.clone()).json(body).build();
+        let request = request.map_err(|error| unreachable_error(&self.asked, &reason(error)))?;
+        let answer = sender.execute(request).await?;
+        let body = sender.small_body(answer).await;
+        serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
+    }
+
+    fn url(&self) -> String {
+        format!("{}{}", self.asked.base_url, self.path)
+    }
+
+    fn sender(&self) -> Sender {
+        Sender {
+            http: self.http.clone(),
+            limits: self.limits,
+            deadline: Instant::now() + self.limits.max_duration,
+            asked: self.asked.clone(),
+            cause: Cause::default(),
+            received: Arc::default(),
         }
     }
 }
@@ -186,6 +205,7 @@ impl Config for Address {
 struct Sender {
     http: reqwest::Client,
     limits: CallLimits,
+    deadline: Instant,
     asked: Arc<Asked>,
     cause: Cause,
     received: Arc<AtomicU64>,
@@ -193,19 +213,32 @@ struct Sender {
 
 impl Sender {
     async fn send(self, request: HttpRequestFactory) -> Result<Response, OpenAIError> {
-        let request = request.build().await?;
-        let answer = timeout(self.limits.idle_timeout, self.http.execute(request)).await;
-        let answer = answer.map_err(|_| boxed(self.timed_out()))?;
-        let answer = answer.map_err(|error| boxed(self.not_answered(error)))?;
-        if answer.status() != http::StatusCode::OK {
-            return Err(boxed(self.refused(answer).await));
-        }
+        let answer = self.execute(request.build().await?).await.map_err(boxed)?;
         self.check_type(&answer).map_err(boxed)?;
         Ok(self.limited(answer))
     }
 
+    /// The answer, if it is none of an error.
+    async fn execute(&self, request: reqwest::Request) -> Result<Response, ProviderError> {
+        let answer = timeout_at(self.patience(), self.http.execute(request)).await;
+        let answer = answer.map_err(|_| self.timed_out())?.map_err(|error| self.not_answered(error))?;
+        match answer.status() {
+            StatusCode::OK => Ok(answer),
+            _ => Err(self.refused(answer).await),
+        }
+    }
+
+    /// Until when the next bytes are waited for.
+    fn patience(&self) -> Instant {
+        self.deadline.min(Instant::now() + self.limits.idle_timeout)
+    }
+
     fn timed_out(&self) -> ProviderError {
-        ProviderError::TimedOut { provider: self.asked.provider.clone(), idle: self.limits.idle_timeout }
+        let provider = self.asked.provider.clone();
+        if Instant::now() >= self.deadline {
+            return ProviderError::TookTooLong { provider, max: self.limits.max_duration };
+        }
+        ProviderError::TimedOut { provider, idle: self.limits.idle_timeout }
     }
 
     fn not_answered(&self, error: reqwest::Error) -> ProviderError {
@@ -217,17 +250,21 @@ impl Sender {
 
     async fn refused(&self, answer: Response) -> ProviderError {
         let (status, headers) = (answer.status(), answer.headers().clone());
+        let body = self.small_body(answer).await;
+        self.asked.refused(status, &headers, &body)
+    }
+
+    /// The first bytes of a body, as many as arrive in time: of an error they say enough.
+    async fn small_body(&self, answer: Response) -> Vec<u8> {
         let mut body = Vec::new();
         let mut bytes = std::pin::pin!(answer.bytes_stream());
-        // What has arrived of an error says enough.
-        while let Ok(Some(Ok(more))) = timeout(self.limits.connect_timeout, bytes.next()).await {
+        let end = Instant::now() + self.limits.connect_timeout;
+        while body.len() < self.limits.max_error_bytes {
+            let Ok(Some(Ok(more))) = timeout_at(end, bytes.next()).await else { break };
             let room = self.limits.max_error_bytes - body.len();
             body.extend_from_slice(&more[..more.len().min(room)]);
-            if body.len() == self.limits.max_error_bytes {
-                break;
-            }
         }
-        self.asked.refused(status, &headers, &body)
+        body
     }
 
     /// A web page is what a wrong base URL often gives.
@@ -252,7 +289,7 @@ impl Sender {
         bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
     ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
         stream::unfold((self, Box::pin(bytes)), |(sender, mut bytes)| async move {
-            let next = timeout(sender.limits.idle_timeout, bytes.next()).await;
+            let next = timeout_at(sender.patience(), bytes.next()).await;
             let item = sender.judge(next)?;
             Some((item, (sender, bytes)))
         })

@@ -1,10 +1,12 @@
-//! No server can make us keep or wait for more than we said.
+//! No server can make us keep or wait for more than we said; and what a context costs is counted.
 
-use notarium_assistant::providers::scripted::{Script, ScriptedCall, ScriptedReply};
-use notarium_assistant::providers::{CallLimits, ProviderError, RetryPolicy};
+use std::time::Duration;
+
+use notarium_assistant::providers::scripted::{Outcome, Script, ScriptedCall, ScriptedReply};
+use notarium_assistant::providers::{CallLimits, Family, ProviderError, Request, RetryPolicy};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, status, text};
+use crate::support::{Call, FAMILIES, request, status, text};
 
 #[tokio::test]
 async fn a_reply_that_is_too_long_is_ended() {
@@ -35,4 +37,31 @@ async fn a_long_error_is_cut() {
         let error = Call::once(family, reply).await.ask().await.failure().error.to_string();
         assert!(error.len() < 1_000, "{}", error.len());
     }
+}
+
+#[tokio::test]
+async fn a_stream_that_never_ends_is_ended() {
+    for family in FAMILIES {
+        let limits = CallLimits { max_duration: Duration::from_millis(100), ..CallLimits::default() };
+        let slow = ScriptedReply { chunk_delay_ms: 5, ..text(&"and so on ".repeat(10_000)) };
+        let call = Call::with(family, Script::of([slow]), RetryPolicy::default(), limits).await;
+        let failure = call.ask().await.failure().clone();
+        assert_eq!((failure.error.code(), failure.attempts), ("took_too_long", 1));
+    }
+}
+
+#[tokio::test]
+async fn anthropic_counts_tokens_and_others_do_not() {
+    let call = Call::of(Family::Anthropic, Script { models: vec!["scripted-1".into()], ..Script::default() }).await;
+    let count = call.provider.count_tokens(request("hello")).await.unwrap();
+    assert!(count.is_some_and(|count| count > 0), "{count:?}");
+    let sent = &call.server.requests()[0];
+    assert_eq!((sent.path, sent.outcome), ("/v1/messages/count_tokens", Outcome::Counted));
+    assert!(sent.json().get("max_tokens").is_none() && sent.json()["tools"].is_array());
+    let unknown = Request { model: "other".into(), ..request("hello") };
+    assert_eq!(call.provider.count_tokens(unknown).await.unwrap_err().code(), "unknown_model");
+
+    let call = Call::of(Family::OpenAi, Script::default()).await;
+    assert_eq!(call.provider.count_tokens(request("hello")).await.unwrap(), None);
+    assert!(call.server.requests().is_empty());
 }

@@ -5,12 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
+use axum::{Json, Router};
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -22,7 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::super::capabilities::Protocol;
 use super::conversation::Conversation;
 use super::script::{Play, Script, ScriptedReply};
-use super::sse::{Said, render};
+use super::sse::{Said, count, render};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Older requests are forgotten.
@@ -66,6 +66,8 @@ pub enum Outcome {
     Cut,
     /// The client went away before the end.
     Cancelled,
+    /// It was a count of tokens.
+    Counted,
     /// It was no stream but this status.
     Refused(u16),
 }
@@ -93,6 +95,7 @@ impl ScriptedServer {
         let routes = Router::new()
             .route("/v1/chat/completions", post(chat_completions))
             .route("/v1/messages", post(messages))
+            .route("/v1/messages/count_tokens", post(count_tokens))
             .layer(DefaultBodyLimit::max(MAX_BODY_BYTES))
             .with_state(shared.clone());
         // Chunks leave as they are cut, each at once.
@@ -136,6 +139,17 @@ async fn messages(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: B
     shared.answer(Protocol::Messages, &headers, &body).await
 }
 
+async fn count_tokens(State(shared): State<Arc<Shared>>, headers: HeaderMap, body: Bytes) -> Response {
+    let number = shared.record("/v1/messages/count_tokens", &headers, &body);
+    let read = shared.read(Protocol::Messages, &headers, &body);
+    let outcome = read.as_ref().map_or_else(|refusal| Outcome::Refused(refusal.status), |_| Outcome::Counted);
+    shared.set_outcome(number, outcome);
+    match read {
+        Ok((asked, _)) => Json(json!({ "input_tokens": count(&asked) })).into_response(),
+        Err(refusal) => refusal.response(),
+    }
+}
+
 /// An answer that is no stream.
 struct Refusal {
     status: u16,
@@ -171,7 +185,8 @@ impl Refusal {
 
 impl Shared {
     async fn answer(self: Arc<Self>, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Response {
-        let number = self.record(protocol, headers, body);
+        let path = if protocol == Protocol::Messages { "/v1/messages" } else { "/v1/chat/completions" };
+        let number = self.record(path, headers, body);
         match self.choose(protocol, headers, body, number) {
             Ok((reply, chunks)) => {
                 let ending = Ending { shared: self, number, outcome: Outcome::Cancelled };
@@ -188,10 +203,9 @@ impl Shared {
         }
     }
 
-    fn record(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> u64 {
+    fn record(&self, path: &'static str, headers: &HeaderMap, body: &Bytes) -> u64 {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let headers = headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
-        let path = if protocol == Protocol::Messages { "/v1/messages" } else { "/v1/chat/completions" };
         let body = String::from_utf8_lossy(body).into_owned();
         let mut number = 0;
         self.requests.send_modify(|requests| {
@@ -212,6 +226,16 @@ impl Shared {
         });
     }
 
+    /// What is asked, if the real servers would take it.
+    fn read(&self, protocol: Protocol, headers: &HeaderMap, body: &Bytes) -> Result<(Conversation, Value), Refusal> {
+        let play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
+        check_key(protocol, headers, play.script().key.as_deref())?;
+        let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
+        check_model(&body, &play.script().models)?;
+        let asked = Conversation::read(protocol, &body).map_err(bad)?;
+        Ok((asked, body))
+    }
+
     fn choose(
         &self,
         protocol: Protocol,
@@ -219,14 +243,13 @@ impl Shared {
         body: &Bytes,
         number: u64,
     ) -> Result<(ScriptedReply, Vec<Bytes>), Refusal> {
-        let mut play = self.play.lock().unwrap_or_else(PoisonError::into_inner);
-        check_key(protocol, headers, play.script().key.as_deref())?;
-        let bad = |message: String| Refusal::new(400, "invalid_request_error", message);
-        let body: Value = serde_json::from_slice(body).map_err(|error| bad(error.to_string()))?;
-        check_model(&body, &play.script().models)?;
-        let asked = Conversation::read(protocol, &body).map_err(bad)?;
+        let (asked, body) = self.read(protocol, headers, body)?;
+        if body["stream"] != Value::Bool(true) {
+            return Err(bad("only streams are spoken here: stream must be true"));
+        }
+        let reply = self.play.lock().unwrap_or_else(PoisonError::into_inner).answer(&asked);
         let nothing = || bad(format!("the script has no reply to {:?}", asked.last_user_text));
-        let reply = play.answer(&asked).ok_or_else(nothing)?;
+        let reply = reply.ok_or_else(nothing)?;
         if let Some(status) = reply.status {
             return Err(Refusal::scripted(status, reply));
         }
@@ -234,6 +257,10 @@ impl Shared {
         let chunks = chunks(&reply, render(protocol, &said, &reply, &asked.model));
         Ok((reply, chunks))
     }
+}
+
+fn bad(message: impl Into<String>) -> Refusal {
+    Refusal::new(400, "invalid_request_error", message)
 }
 
 fn check_key(protocol: Protocol, headers: &HeaderMap, key: Option<&str>) -> Result<(), Refusal> {

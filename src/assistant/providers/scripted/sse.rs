@@ -68,13 +68,18 @@ fn said_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Resul
     Ok(SaidBlock::Call { id: call.id.clone().unwrap_or(own_id), name: call.name.clone(), arguments })
 }
 
+/// What the server counts for a request: a token for four bytes of text.
+pub(super) fn count(asked: &Conversation) -> u64 {
+    asked.all_text.len() as u64 / 4 + 1
+}
+
 fn estimate(blocks: &[SaidBlock], asked: &Conversation) -> ScriptedUsage {
     let length = |block: &SaidBlock| match block {
         SaidBlock::Thinking(text) | SaidBlock::Text(text) => text.len(),
         SaidBlock::Call { name, arguments, .. } => name.len() + arguments.len(),
     };
     let output: usize = blocks.iter().map(length).sum();
-    ScriptedUsage { input_tokens: asked.all_text.len() as u64 / 4 + 1, output_tokens: output as u64 / 4 + 1 }
+    ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
 }
 
 /// The signature of a thought, which the server demands back with it.
