@@ -34,6 +34,10 @@ impl Assembler {
         self.events.pop_front()
     }
 
+    pub(super) fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     /// The model said why it stopped: what follows is of no consequence.
     pub(super) fn is_complete(&self) -> bool {
         self.stop.is_some()

@@ -176,7 +176,7 @@ impl Call {
 
     /// Another attempt is announced, or the call has failed.
     fn after(&mut self, error: ProviderError) -> Result<Event, Failure> {
-        self.open = None;
+        let usage = self.open.take().and_then(|open| open.reply.usage());
         let wait = self.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
         let attempt = self.attempts;
         tracing::warn!(provider = %self.asked.provider, model = %self.asked.model, attempt, ?wait, %error, "model call failed");
@@ -187,7 +187,7 @@ impl Call {
             }
             None => {
                 self.is_done = true;
-                Err(Failure { error, attempts: attempt, handed_out: self.handed_out })
+                Err(Failure { error, attempts: attempt, handed_out: self.handed_out, usage })
             }
         }
     }

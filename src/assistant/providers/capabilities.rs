@@ -234,6 +234,13 @@ mod tests {
     }
 
     #[test]
+    fn a_family_is_called_the_same_in_settings_and_records() {
+        for family in Family::ALL {
+            assert_eq!(serde_json::to_value(family).unwrap(), family.name());
+        }
+    }
+
+    #[test]
     fn the_longest_prefix_holds() {
         let needs_none = |model| Family::OpenAi.capabilities(model).tools_need_no_effort;
         assert!(needs_none("gpt-5.6-terra") && needs_none("gpt-6-sol"));

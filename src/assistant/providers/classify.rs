@@ -74,8 +74,8 @@ impl Asked {
     fn unknown_model(&self, detail: String) -> ProviderError {
         ProviderError::UnknownModel {
             provider: self.provider.clone(),
-            model: self.model.clone(),
-            base_url: self.base_url.clone(),
+            model: self.model.as_str().into(),
+            base_url: self.base_url.as_str().into(),
             detail,
         }
     }

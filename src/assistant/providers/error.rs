@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::event::StopReason;
+use super::event::{StopReason, Usage};
 
 /// Why a model call failed. Details are the provider's own words with keys blotted out, at most 500 characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum ProviderError {
     #[error(
         "{provider} does not know the model `{model}` at {base_url} ({detail}). Check the model's name and the base URL."
     )]
-    UnknownModel { provider: String, model: String, base_url: String, detail: String },
+    UnknownModel { provider: String, model: Box<str>, base_url: Box<str>, detail: String },
     #[error("{provider} limits the rate of calls ({detail}). {}", wait_advice(*retry_after))]
     RateLimited { provider: String, retry_after: Option<Duration>, detail: String },
     #[error("{provider} is overloaded or broken (HTTP {status}: {detail}). {}", wait_advice(*retry_after))]
@@ -30,7 +30,7 @@ pub enum ProviderError {
     #[error(
         "{provider} cannot be reached at {base_url} ({detail}). Check the address and the network, then try again."
     )]
-    Unreachable { provider: String, base_url: String, detail: String },
+    Unreachable { provider: String, base_url: Box<str>, detail: String },
     #[error("{provider} sent nothing for {} s. Try again.", idle.as_secs())]
     TimedOut { provider: String, idle: Duration },
     #[error("{provider} was not done after {} s. Ask for less at once, or try again.", max.as_secs())]
@@ -125,4 +125,6 @@ pub struct Failure {
     pub attempts: u32,
     /// Whether deltas of the failed attempt were handed out: they are no answer.
     pub handed_out: bool,
+    /// The tokens of the last attempt as far as its provider had counted them.
+    pub usage: Option<Usage>,
 }

@@ -198,6 +198,8 @@ struct PromptDetails {
 #[derive(Default)]
 struct Chunks {
     calls: BTreeMap<u64, OpenCall>,
+    /// It said in so many words that it will not; the reason to stop may be `stop` all the same.
+    has_refused: bool,
 }
 
 struct OpenCall {
@@ -236,13 +238,13 @@ impl Chunks {
         let text = delta.content.map(|content| text_of(&content)).unwrap_or_default();
         grow_last(reply, &text, |block| matches!(block, Block::Text { .. }), Assembler::open_text);
         let refusal = delta.refusal.unwrap_or_default();
+        self.has_refused |= !refusal.is_empty();
         grow_last(reply, &refusal, |block| matches!(block, Block::Text { .. }), Assembler::open_text);
         for call in delta.tool_calls.unwrap_or_default() {
             self.read_call(call, reply);
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-            let is_refused = !refusal.is_empty();
-            reply.stop(if is_refused { StopReason::Refusal } else { stop_reason(reason) });
+            reply.stop(if self.has_refused { StopReason::Refusal } else { stop_reason(reason) });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which provider is called, where, and with which key.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -153,7 +154,19 @@ pub fn connect_with(
         http: http_client(&limits).map_err(SetupError::Http)?,
         limits,
     };
+    warn_of_open_lines(&endpoint);
     Ok(Arc::new(HttpProvider { endpoint, dialect, retry, model: settings.model()?, settings: settings.clone() }))
+}
+
+fn warn_of_open_lines(endpoint: &Endpoint) {
+    let is_local = |url: Url| {
+        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    };
+    let is_open = endpoint.base_url.starts_with("http:") && !Url::parse(&endpoint.base_url).is_ok_and(is_local);
+    if is_open && endpoint.key.is_some() {
+        tracing::warn!(provider = %endpoint.name, "the key of this provider travels without encryption: use https");
+    }
 }
 
 #[cfg(test)]

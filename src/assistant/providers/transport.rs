@@ -156,7 +156,7 @@ fn unboxed(error: OpenAIError, asked: &Asked) -> ProviderError {
 fn unreachable_error(asked: &Asked, detail: &str) -> ProviderError {
     ProviderError::Unreachable {
         provider: asked.provider.clone(),
-        base_url: asked.base_url.clone(),
+        base_url: asked.base_url.as_str().into(),
         detail: asked.clean(detail),
     }
 }

@@ -87,7 +87,7 @@ async fn an_unknown_model_is_named() {
     for family in FAMILIES {
         let script = Script { models: vec!["other".into()], ..Script::of([text("hi")]) };
         let run = Call::of(family, script).await.ask().await;
-        assert!(matches!(&run.failure().error, ProviderError::UnknownModel { model, .. } if model == "scripted-1"));
+        assert!(matches!(&run.failure().error, ProviderError::UnknownModel { model, .. } if **model == *"scripted-1"));
         assert_eq!(run.failure().attempts, 1);
     }
 }
@@ -99,6 +99,8 @@ async fn errors_inside_a_stream_are_errors() {
         let run = Call::once(family, reply).await.ask().await;
         assert_eq!(run.failure().error.code(), "unavailable");
         assert!(run.failure().handed_out);
+        let has_counted = run.failure().usage.is_some_and(|usage| usage.input_tokens > 0);
+        assert_eq!(has_counted, family == Family::Anthropic, "OpenAI counts at the end only");
         assert!(matches!(run.events.first(), Some(Event::TextDelta { .. })));
     }
 }

@@ -166,7 +166,7 @@ async fn models_that_take_tools_only_without_effort_are_asked_so() {
 async fn refusals_in_words_are_refusals() {
     let events = [
         delta(json!({ "refusal": "I can't help with that." })),
-        json!({ "choices": [{ "delta": {}, "finish_reason": "content_filter" }] }),
+        json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }),
     ];
     let run = read(Family::OpenAi, &events).await;
     assert_eq!(
