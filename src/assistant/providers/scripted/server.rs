@@ -113,7 +113,7 @@ impl ScriptedServer {
         self.address
     }
 
-    /// What goes into [`super::super::ProviderSettings::base_url`], for either protocol.
+    /// What goes into the `base_url` of [`crate::providers::ProviderSettings`], for either protocol.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -190,7 +190,7 @@ impl Shared {
         match self.choose(protocol, headers, body, number) {
             Ok((reply, chunks)) => {
                 let ending = Ending { shared: self, number, outcome: Outcome::Cancelled };
-                tokio::time::sleep(Duration::from_millis(reply.delay_ms)).await;
+                ending.shared.delay(reply.delay_ms).await;
                 let mut response = Response::new(Body::from_stream(play(reply, chunks, ending)));
                 let content_type = HeaderValue::from_static("text/event-stream; charset=utf-8");
                 response.headers_mut().insert(header::CONTENT_TYPE, content_type);
@@ -200,6 +200,13 @@ impl Shared {
                 self.set_outcome(number, Outcome::Refused(refusal.status));
                 refusal.response()
             }
+        }
+    }
+
+    /// A server that is being stopped delays nothing.
+    async fn delay(&self, millis: u64) {
+        if millis > 0 {
+            let _ = tokio::time::timeout(Duration::from_millis(millis), self.stop.cancelled()).await;
         }
     }
 
@@ -342,9 +349,7 @@ impl Playing {
     /// Lets what was sent reach the wire before more follows, or before the connection breaks.
     async fn pause(&self) {
         tokio::task::yield_now().await;
-        if self.reply.chunk_delay_ms > 0 {
-            tokio::time::sleep(Duration::from_millis(self.reply.chunk_delay_ms)).await;
-        }
+        self.ending.shared.delay(self.reply.chunk_delay_ms).await;
     }
 
     async fn end(&mut self) -> Option<io::Result<Bytes>> {
