@@ -11,4 +11,6 @@
 //!
 //! This crate must never know the store or the server, and must never decide a confirmation.
 
+pub mod preview;
 pub mod providers;
+pub mod state;

@@ -1,10 +1,13 @@
-//! Providers over real HTTP, against the scripted server.
+//! Providers over real HTTP, against the scripted server; what a model is told of notebooks, by samples.
 
 mod borders;
 mod conversations;
 mod faults;
+mod golden;
 mod limits;
+mod previews;
 mod quirks;
 mod retries;
 mod secrets;
+mod states;
 mod support;

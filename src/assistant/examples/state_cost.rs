@@ -1,0 +1,72 @@
+//! What the state of a large notebook costs: `cargo run --release -p notarium-assistant --example state_cost`.
+//!
+//! Printed: milliseconds (best and median of the rounds) for `get_notebook_state` of 10,000 cells with outputs, from the notebook to
+//! the bytes of its JSON, and for the verification of all of them.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use notarium_assistant::preview::no_blobs;
+use notarium_assistant::state::{StateQuery, notebook_state, verify};
+use notarium_core::Notebook;
+use serde_json::{Value, json};
+
+const CELLS: usize = 10_000;
+const ROUNDS: usize = 21;
+const SOURCE: &str = "import pandas as pd\nframe = pd.read_csv(path)\nmeans = frame.groupby('species').mean()\nprint(means.head(), len(frame))\n";
+
+/// Of each kind of output the same share: text, a frame, a figure, an error.
+fn output(number: usize) -> Value {
+    let html = "<table class=\"dataframe\"><thead><tr><th></th><th>a</th><th>b</th></tr></thead><tbody><tr><th>0</th><td>1</td></tr></tbody></table>";
+    match number % 4 {
+        0 => json!({"output_type": "stream", "name": "stdout", "text": "epoch 1: loss 0.1234\n".repeat(10)}),
+        1 => {
+            json!({"output_type": "execute_result", "metadata": {}, "data": {"text/html": html, "text/plain": "   a  b\n0  1  2"}})
+        }
+        2 => {
+            json!({"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAA", "text/plain": "<Figure>"}})
+        }
+        _ => {
+            json!({"output_type": "error", "ename": "NameError", "evalue": "name 'x' is not defined", "traceback": ["\u{1b}[31mNameError\u{1b}[0m: x"]})
+        }
+    }
+}
+
+fn notebook() -> Notebook {
+    let mut notebook = json!({"notebook_id": "nb", "version": 90_000, "title": "large", "metadata": {}, "access": [], "cells": {}, "order": [],
+        "latest": {}, "executions": {}, "kernels": {}});
+    for number in 0..CELLS {
+        let (cell, run) = (format!("c{number:05}"), format!("r{number:05}"));
+        notebook["cells"][&cell] = json!({"cell_type": "code", "source": SOURCE, "order_key": format!("a{number:05}"), "cell_version": 3, "source_version": 3});
+        notebook["order"].as_array_mut().expect("a list").push(json!(cell));
+        notebook["latest"][&cell] = json!(run);
+        notebook["executions"][&run] = json!({"subject": {"kind": "cell", "cell_id": cell, "cell_version": 3, "source": SOURCE},
+            "status": if number % 4 == 3 { "error" } else { "ok" }, "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
+            "requested_version": number, "correlation_id": "c", "execution_count": number, "outputs": [{"content": output(number)}]});
+    }
+    serde_json::from_value(notebook).expect("a notebook")
+}
+
+fn measure(name: &str, work: impl Fn() -> usize) {
+    let mut times: Vec<Duration> = (0..ROUNDS)
+        .map(|_| {
+            let begin = Instant::now();
+            black_box(work());
+            begin.elapsed()
+        })
+        .collect();
+    times.sort();
+    println!("{name}: best {:.1?}, median {:.1?}, {} bytes", times[0], times[ROUNDS / 2], work());
+}
+
+fn main() {
+    let notebook = notebook();
+    for include_outputs in [true, false] {
+        measure(&format!("state of {CELLS} cells, outputs {include_outputs}"), || {
+            let state =
+                notebook_state(&notebook, StateQuery { include_outputs, cell_ids: None }, &no_blobs).expect("a state");
+            serde_json::to_vec(&state).expect("JSON").len()
+        });
+    }
+    measure("verification", || verify(&notebook, &notebook.order, &no_blobs).text.len());
+}

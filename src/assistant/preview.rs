@@ -1,0 +1,299 @@
+//! Previews: what a model is told of an output instead of the output itself (R28).
+//!
+//! Text has 500 characters at most, a table its shape and its columns, a figure its kind and its axes, an image its kind and its
+//! size. An error is whole. Same output, same preview.
+
+mod figure;
+mod image;
+mod table;
+mod text;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use notarium_core::{BlobPart, Output};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub use text::{MAX_PREVIEW_CHARACTERS, truncated, without_escapes};
+
+/// A chart's JSON, a table's HTML or a text that is longer is not read: its kind and size are told.
+pub const MAX_READ_BYTES: usize = 8 << 20;
+
+/// Gives the first bytes of a blob, at most as many as asked for; `None` when they are not at hand, which the preview then says.
+///
+/// A caller that cannot wait inside records what is asked for, answers `None`, fetches, and asks for the preview again.
+pub type ReadBlob<'a> = dyn Fn(&BlobPart, usize) -> Option<Vec<u8>> + 'a;
+
+/// For callers without blobs at hand.
+pub fn no_blobs(_: &BlobPart, _: usize) -> Option<Vec<u8>> {
+    None
+}
+
+/// The output in a few words or lines; never empty.
+pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
+    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else {
+        return "[output that is not in nbformat's shape]".to_owned();
+    };
+    let parts = Parts { output, blobs, data: content.data.unwrap_or_default() };
+    let preview = match &*content.output_type {
+        "stream" => stream(&content.name, parts.field(content.text, "/text")),
+        "error" => error(&Failure::read(output, blobs)),
+        "execute_result" | "display_data" | "update_display_data" => bundle(&parts),
+        other => format!("[output of the unknown type '{}']", truncated(other)),
+    };
+    if preview.trim().is_empty() { "[empty output]".to_owned() } else { preview }
+}
+
+/// An error output, whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The exception's class: `NameError`.
+    pub name: String,
+    pub message: String,
+    /// Without the codes that colour it.
+    pub traceback: String,
+}
+
+impl Failure {
+    /// `None` when the output is no error.
+    pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
+        let content: Content = serde_json::from_str(output.content.get()).ok()?;
+        (content.output_type == "error").then(|| Self::read(output, blobs))
+    }
+
+    fn read(output: &Output, blobs: &ReadBlob) -> Self {
+        let content = serde_json::from_str::<Content>(output.content.get()).unwrap_or_default();
+        let parts = Parts { output, blobs, data: BTreeMap::new() };
+        let text = |field, pointer| without_escapes(&parts.whole(field, pointer).unwrap_or_default());
+        Self {
+            name: text(content.ename, "/ename"),
+            message: text(content.evalue, "/evalue"),
+            traceback: without_escapes(&parts.lines(content.traceback, "/traceback")),
+        }
+    }
+}
+
+#[derive(Deserialize, Default)]
+struct Content<'a> {
+    #[serde(borrow, default)]
+    output_type: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    data: Option<BTreeMap<Cow<'a, str>, &'a RawValue>>,
+    #[serde(borrow, default)]
+    ename: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    evalue: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    traceback: Option<&'a RawValue>,
+}
+
+/// The values of an output, wherever they stand: in its content, or in a blob.
+struct Parts<'a> {
+    output: &'a Output,
+    blobs: &'a ReadBlob<'a>,
+    data: BTreeMap<Cow<'a, str>, &'a RawValue>,
+}
+
+/// A value, or how large it is when it is not at hand.
+enum Found<T> {
+    Value(T),
+    /// Bytes as they are stored.
+    Away(u64),
+}
+
+impl Parts<'_> {
+    fn blob(&self, pointer: &str) -> Option<&BlobPart> {
+        self.output.blobs.iter().find(|part| part.pointer == pointer)
+    }
+
+    /// The names of the MIME types, those in blobs too.
+    fn kinds(&self) -> Vec<String> {
+        let away = self.output.blobs.iter().filter_map(|part| part.pointer.strip_prefix("/data/"));
+        let away = away.map(|name| name.replace("~1", "/").replace("~0", "~"));
+        let mut kinds: Vec<String> = self.data.keys().map(|kind| kind.to_string()).chain(away).collect();
+        kinds.sort();
+        kinds.dedup();
+        kinds
+    }
+
+    fn pointer(kind: &str) -> String {
+        format!("/data/{}", kind.replace('~', "~0").replace('/', "~1"))
+    }
+
+    fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<Found<String>> {
+        if let Some(raw) = inline {
+            return Some(Found::Value(text::joined(raw)));
+        }
+        let part = self.blob(pointer)?;
+        let text = (self.blobs)(part, MAX_READ_BYTES).map(|bytes| text::of_blob(&bytes, part.json));
+        Some(text.map_or(Found::Away(part.size_bytes), Found::Value))
+    }
+
+    fn text(&self, kind: &str) -> Option<Found<String>> {
+        self.field(self.data.get(kind).copied(), &Self::pointer(kind))
+    }
+
+    /// A field in full, or words that say why not.
+    fn whole(&self, inline: Option<&RawValue>, pointer: &str) -> Option<String> {
+        Some(match self.field(inline, pointer)? {
+            Found::Value(text) => text,
+            Found::Away(bytes) => format!("[{} that are not at hand]", size(bytes)),
+        })
+    }
+
+    /// Like [`Parts::whole`], for the lines of a traceback, which nbformat keeps without their line breaks.
+    fn lines(&self, inline: Option<&RawValue>, pointer: &str) -> String {
+        let listed = |json: &str| serde_json::from_str::<Vec<String>>(json).ok().map(|lines| lines.join("\n"));
+        let away = || {
+            let part = self.blob(pointer).filter(|part| part.json)?;
+            (self.blobs)(part, MAX_READ_BYTES).and_then(|bytes| listed(&String::from_utf8_lossy(&bytes)))
+        };
+        let text = inline.map_or_else(away, |raw| listed(raw.get()));
+        text.or_else(|| self.whole(inline, pointer)).unwrap_or_default()
+    }
+
+    fn json(&self, kind: &str) -> Option<Found<Value>> {
+        if let Some(raw) = self.data.get(kind) {
+            return Some(Found::Value(serde_json::from_str(raw.get()).unwrap_or(Value::Null)));
+        }
+        let part = self.blob(&Self::pointer(kind))?;
+        let fits = usize::try_from(part.size_bytes).is_ok_and(|bytes| bytes <= MAX_READ_BYTES);
+        let bytes = fits.then(|| (self.blobs)(part, MAX_READ_BYTES)).flatten();
+        let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Some(value.map_or(Found::Away(part.size_bytes), Found::Value))
+    }
+
+    /// The first bytes of a text and how long it is.
+    fn head(&self, kind: &str, most: usize) -> Option<(Vec<u8>, u64)> {
+        if let Some(raw) = self.data.get(kind) {
+            let text = text::joined(raw);
+            return Some((text.as_bytes()[..text.len().min(most)].to_vec(), text.len() as u64));
+        }
+        let part = self.blob(&Self::pointer(kind))?;
+        Some(((self.blobs)(part, most).unwrap_or_default(), part.size_bytes))
+    }
+}
+
+fn stream(name: &str, text: Option<Found<String>>) -> String {
+    let mark = if name == "stderr" { "[stderr] " } else { "" };
+    match text {
+        Some(Found::Value(text)) => format!("{mark}{}", truncated(&text::as_shown(&text))),
+        Some(Found::Away(bytes)) => format!("{mark}[text: {}]", size(bytes)),
+        None => String::new(),
+    }
+}
+
+fn error(failure: &Failure) -> String {
+    let head = format!("{}: {}", failure.name, failure.message);
+    if failure.traceback.is_empty() { head } else { format!("{head}\n{}", failure.traceback) }
+}
+
+/// The most telling of the kinds that a result comes in.
+fn bundle(parts: &Parts) -> String {
+    let kinds = parts.kinds();
+    let chart = kinds.iter().find_map(|kind| figure::of_kind(kind).map(|read| (kind, read)));
+    if let Some((kind, read)) = chart {
+        return match parts.json(kind) {
+            Some(Found::Value(value)) => read(&value),
+            Some(Found::Away(bytes)) => format!("[chart: {}]", size(bytes)),
+            None => String::new(),
+        };
+    }
+    let has = |kind: &str| kinds.iter().any(|found| found == kind);
+    if kinds.iter().any(|kind| kind.starts_with("application/vnd.jupyter.widget-view")) {
+        return widget(parts);
+    }
+    if let Some(table) = has("text/html").then(|| frame(parts)).flatten() {
+        return table;
+    }
+    if let Some(kind) = kinds.iter().find(|kind| kind.starts_with("image/")) {
+        return picture(parts, kind);
+    }
+    let plain = ["text/markdown", "text/latex", "text/plain"].into_iter().find(|kind| has(kind));
+    match (has("text/html"), plain) {
+        (true, _) => html(parts),
+        (_, Some(kind)) => plain_text(parts.text(kind)),
+        _ => others(parts, &kinds),
+    }
+}
+
+fn widget(parts: &Parts) -> String {
+    match parts.text("text/plain") {
+        Some(Found::Value(text)) => format!("[widget] {}", truncated(&text)),
+        _ => "[widget]".to_owned(),
+    }
+}
+
+fn frame(parts: &Parts) -> Option<String> {
+    match parts.text("text/html")? {
+        Found::Value(html) => table::of_html(&html),
+        Found::Away(_) => match parts.text("text/plain")? {
+            Found::Value(text) => table::of_text(&text),
+            Found::Away(_) => None,
+        },
+    }
+}
+
+fn picture(parts: &Parts, kind: &str) -> String {
+    let (head, length) = parts.head(kind, image::MAX_HEADER_CHARACTERS).unwrap_or_default();
+    image::describe(kind, &head, length)
+}
+
+fn plain_text(text: Option<Found<String>>) -> String {
+    match text {
+        Some(Found::Value(text)) => {
+            table::of_text(&text).unwrap_or_else(|| truncated(&text::as_shown(&text)).into_owned())
+        }
+        Some(Found::Away(bytes)) => format!("[text: {}]", size(bytes)),
+        None => String::new(),
+    }
+}
+
+fn html(parts: &Parts) -> String {
+    let plain = match parts.text("text/plain") {
+        Some(Found::Value(text)) if !text.starts_with('<') => Some(text),
+        _ => None,
+    };
+    match parts.text("text/html") {
+        Some(Found::Value(html)) => {
+            let words = plain.unwrap_or_else(|| text::words_of_html(&html));
+            format!("[HTML: {}] {}", size(html.len() as u64), truncated(&words)).trim_end().to_owned()
+        }
+        Some(Found::Away(bytes)) => {
+            format!("[HTML: {}] {}", size(bytes), truncated(&plain.unwrap_or_default())).trim_end().to_owned()
+        }
+        None => String::new(),
+    }
+}
+
+fn others(parts: &Parts, kinds: &[String]) -> String {
+    let named: Vec<String> = kinds
+        .iter()
+        .map(|kind| match parts.head(kind, 0) {
+            Some((_, length)) => format!("[{kind}: {}]", size(length)),
+            None => format!("[{kind}]"),
+        })
+        .collect();
+    let json = parts.text("application/json").filter(|_| kinds.len() == 1);
+    match json {
+        Some(Found::Value(text)) => format!("[JSON] {}", truncated(&text)),
+        _ => named.join(" "),
+    }
+}
+
+/// `32 KB`, `1.5 MB`; of 1,024 each.
+pub(crate) fn size(bytes: u64) -> String {
+    const KB: u64 = 1 << 10;
+    const MB: u64 = 1 << 20;
+    match bytes {
+        0..KB => format!("{bytes} bytes"),
+        KB..MB => format!("{} KB", (bytes + KB / 2) / KB),
+        _ => format!("{}.{} MB", bytes / MB, bytes % MB * 10 / MB),
+    }
+}

@@ -1,0 +1,215 @@
+//! What a model is told of a notebook: `get_notebook_state`, and how a batch of cells went (R28, R29).
+//!
+//! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
+
+mod verify;
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use notarium_core::{
+    Cell, CellId, CellType, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSessionId,
+    Notebook, NotebookId, Version,
+};
+use serde::Serialize;
+
+use crate::preview::{ReadBlob, preview, truncated};
+
+pub use verify::{Verification, verify};
+
+/// Outputs of one cell that are told; more are counted. An error is always told.
+pub const MAX_OUTPUTS_PER_CELL: usize = 10;
+
+/// The arguments of `get_notebook_state`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StateQuery<'a> {
+    pub include_outputs: bool,
+    /// These cells alone; `None` means all.
+    pub cell_ids: Option<&'a [CellId]>,
+}
+
+/// Why there is no state to tell.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateError {
+    #[error("no such cells in this notebook: {}. Call get_notebook_state without cell_ids to see which there are.", listed(.0))]
+    UnknownCells(Vec<CellId>),
+}
+
+fn listed(ids: &[CellId]) -> String {
+    ids.iter().take(20).map(CellId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// How a cell stands, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CellStatus {
+    /// Never ran here, or is not run at all.
+    Idle,
+    Queued,
+    Running,
+    Ok,
+    Error,
+    Cancelled,
+    /// Nobody knows how its run ended.
+    Lost,
+    /// Its run has ended, and the source was changed since: outputs are those of another text.
+    Stale,
+}
+
+impl CellStatus {
+    /// The status of a cell of this notebook; `Idle` for one that it does not have.
+    pub fn of(notebook: &Notebook, cell_id: &CellId) -> Self {
+        let Some((_, execution)) = notebook.latest_execution(cell_id) else { return Self::Idle };
+        match execution.status {
+            ExecutionStatus::Queued | ExecutionStatus::Assigned => Self::Queued,
+            ExecutionStatus::Running => Self::Running,
+            _ if notebook.is_stale(cell_id) => Self::Stale,
+            ExecutionStatus::Ok => Self::Ok,
+            ExecutionStatus::Error => Self::Error,
+            ExecutionStatus::Cancelled => Self::Cancelled,
+            ExecutionStatus::Lost => Self::Lost,
+        }
+    }
+}
+
+/// The answer of `get_notebook_state`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotebookState<'a> {
+    pub notebook_id: &'a NotebookId,
+    pub title: &'a str,
+    pub version: Version,
+    /// All cells of the notebook, also those that were not asked for.
+    pub cell_count: usize,
+    pub cells: Vec<CellState<'a>>,
+    /// What runs now.
+    pub running: Vec<RunState<'a>>,
+    /// What waits, in the order of the queue.
+    pub queued: Vec<RunState<'a>>,
+    pub kernels: Vec<KernelState<'a>>,
+}
+
+/// One cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CellState<'a> {
+    pub cell_id: &'a CellId,
+    /// To be named by calls that change the cell.
+    pub version: Version,
+    pub kind: CellType,
+    pub source: &'a str,
+    pub status: CellStatus,
+    /// The kernel's number of its run: a higher one ran later.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub execution_order: Option<u64>,
+    /// The cause of a cancellation or loss, or a notice on an odd end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<&'a str>,
+    /// The question that its run waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for_input: Option<Cow<'a, str>>,
+    /// Previews; absent when outputs were not asked for or there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
+}
+
+/// One unfinished run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RunState<'a> {
+    pub execution_id: &'a ExecutionId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<&'a CellId>,
+    /// Of a run that belongs to no cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<&'a str>,
+}
+
+/// One kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelState<'a> {
+    pub kernel_session: &'a KernelSessionId,
+    pub kernelspec: &'a str,
+    pub phase: KernelPhase,
+}
+
+/// The state as a model is told it. `blobs` is asked only when outputs are included.
+pub fn notebook_state<'a>(
+    notebook: &'a Notebook,
+    query: StateQuery,
+    blobs: &ReadBlob,
+) -> Result<NotebookState<'a>, StateError> {
+    if let Some(ids) = query.cell_ids {
+        known(notebook, ids)?;
+    }
+    let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
+    let is_wanted = |id: &CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
+    let wanted = notebook.ordered_cells().filter(|(id, _)| is_wanted(id));
+    let cells = wanted.map(|(id, cell)| cell_state(notebook, id, cell, query.include_outputs.then_some(blobs)));
+    Ok(NotebookState {
+        notebook_id: &notebook.notebook_id,
+        title: &notebook.title,
+        version: notebook.version,
+        cell_count: notebook.order.len(),
+        cells: cells.collect(),
+        running: runs(notebook, |status| status == ExecutionStatus::Running),
+        queued: runs(notebook, |status| matches!(status, ExecutionStatus::Queued | ExecutionStatus::Assigned)),
+        kernels: kernels(notebook),
+    })
+}
+
+fn known(notebook: &Notebook, ids: &[CellId]) -> Result<(), StateError> {
+    let unknown: Vec<CellId> = ids.iter().filter(|id| !notebook.cells.contains_key(*id)).cloned().collect();
+    if unknown.is_empty() { Ok(()) } else { Err(StateError::UnknownCells(unknown)) }
+}
+
+fn cell_state<'a>(notebook: &'a Notebook, id: &'a CellId, cell: &'a Cell, blobs: Option<&ReadBlob>) -> CellState<'a> {
+    let execution = notebook.latest_execution(id).map(|(_, execution)| &**execution);
+    let input = execution.and_then(|execution| execution.pending_input.as_ref());
+    CellState {
+        cell_id: id,
+        version: cell.cell_version,
+        kind: cell.content.cell_type,
+        source: &cell.content.source,
+        status: CellStatus::of(notebook, id),
+        execution_order: execution.and_then(|execution| execution.execution_count),
+        notice: execution.and_then(|execution| execution.notice.as_deref()),
+        waits_for_input: input.map(|input| truncated(&input.prompt)),
+        outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs)).unwrap_or_default(),
+    }
+}
+
+/// The first outputs of a run, how many more there are, and its error wherever that stands.
+fn previews(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
+    let outputs = &execution.outputs;
+    let mut told: Vec<String> =
+        outputs.iter().take(MAX_OUTPUTS_PER_CELL).map(|output| preview(output, blobs)).collect();
+    let rest = outputs.get(MAX_OUTPUTS_PER_CELL..).unwrap_or_default();
+    if !rest.is_empty() {
+        told.push(format!("…[{} more outputs]", rest.len()));
+        // The kernel stops at an error: it is the last.
+        let last = rest.last().filter(|_| execution.status == ExecutionStatus::Error);
+        told.extend(last.map(|output| preview(output, blobs)));
+    }
+    told
+}
+
+fn runs(notebook: &Notebook, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<RunState<'_>> {
+    let mut found: Vec<_> = notebook.executions.iter().filter(|(_, execution)| is_meant(execution.status)).collect();
+    found.sort_by_key(|(_, execution)| execution.requested_version);
+    let told = found.into_iter().map(|(execution_id, execution)| RunState {
+        execution_id,
+        cell_id: execution.subject.cell_id(),
+        purpose: match &execution.subject {
+            ExecutionSubject::Scratch { purpose, .. } => Some(purpose.as_str()),
+            ExecutionSubject::Cell { .. } => None,
+        },
+    });
+    told.collect()
+}
+
+fn kernels(notebook: &Notebook) -> Vec<KernelState<'_>> {
+    let told = notebook.kernels.iter().map(|(kernel_session, kernel)| KernelState {
+        kernel_session,
+        kernelspec: &kernel.kernelspec,
+        phase: kernel.phase,
+    });
+    told.collect()
+}

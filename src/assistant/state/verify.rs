@@ -1,0 +1,102 @@
+//! How the cells of a batch went, in one text.
+
+use notarium_core::{CellId, CellType, Execution, Notebook};
+use serde::Serialize;
+
+use super::CellStatus;
+use crate::preview::{Failure, ReadBlob, truncated};
+
+/// The result of a look at every cell that a batch touched.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// For the model.
+    pub text: String,
+    /// Whether every cell ran to its end without an error.
+    pub all_ok: bool,
+    /// Cells whose runs have not ended: look again, or say so.
+    pub unfinished: Vec<CellId>,
+}
+
+enum Verdict {
+    /// It is not run: markdown, raw, a prompt.
+    NotRun,
+    Ok,
+    Unfinished(&'static str),
+    Failed(String),
+}
+
+/// Judges the cells that a batch touched, in the order given. Cells that are not run count only when they are gone.
+pub fn verify(notebook: &Notebook, touched: &[CellId], blobs: &ReadBlob) -> Verification {
+    let (mut ok, mut failed, mut waiting, mut unfinished) = (0, Vec::new(), Vec::new(), Vec::new());
+    for id in touched {
+        match verdict(notebook, id, blobs) {
+            Verdict::NotRun => {}
+            Verdict::Ok => ok += 1,
+            Verdict::Failed(why) => failed.push(format!("- Cell {id}: {why}")),
+            Verdict::Unfinished(how) => {
+                waiting.push(format!("- Cell {id}: {how}"));
+                unfinished.push(id.clone());
+            }
+        }
+    }
+    let all_ok = failed.is_empty() && waiting.is_empty();
+    Verification { text: text(ok, &failed, &waiting), all_ok, unfinished }
+}
+
+fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {
+    let all = ok + failed.len() + waiting.len();
+    let mut lines = Vec::new();
+    if !failed.is_empty() {
+        lines.push("⚠️ ERRORS DETECTED IN NOTEBOOK:".to_owned());
+        lines.extend_from_slice(failed);
+    }
+    if !waiting.is_empty() {
+        lines.push(format!("{} of {all} cells have not finished:", waiting.len()));
+        lines.extend_from_slice(waiting);
+    }
+    match (lines.is_empty(), all) {
+        (true, 0) => "No cell of this batch is executable.".to_owned(),
+        (true, _) => format!("✓ All {all} cells executed successfully without errors."),
+        (false, _) => lines.join("\n"),
+    }
+}
+
+fn verdict(notebook: &Notebook, id: &CellId, blobs: &ReadBlob) -> Verdict {
+    let Some(cell) = notebook.cells.get(id) else {
+        return Verdict::Failed("deleted before it could be verified".to_owned());
+    };
+    if !matches!(cell.content.cell_type, CellType::Code | CellType::Sql) {
+        return Verdict::NotRun;
+    }
+    let Some((_, execution)) = notebook.latest_execution(id) else { return Verdict::Failed("not executed".to_owned()) };
+    let because = |word: &str| match execution.notice.as_deref() {
+        Some(notice) => Verdict::Failed(format!("{word}: {notice}")),
+        None => Verdict::Failed(word.to_owned()),
+    };
+    match CellStatus::of(notebook, id) {
+        CellStatus::Idle => Verdict::Failed("not executed".to_owned()),
+        CellStatus::Queued => Verdict::Unfinished("waits in the queue"),
+        CellStatus::Running => Verdict::Unfinished("still running"),
+        CellStatus::Cancelled => because("cancelled"),
+        CellStatus::Lost => because("lost, nobody knows how it ended"),
+        CellStatus::Stale => Verdict::Failed("its source was changed after it ran: run it again".to_owned()),
+        CellStatus::Error => Verdict::Failed(failure(execution, blobs)),
+        // A kernel may show an error and go on; a run that it calls ok is judged by what it shows.
+        CellStatus::Ok if shows_failure(execution, blobs) => Verdict::Failed(failure(execution, blobs)),
+        CellStatus::Ok => Verdict::Ok,
+    }
+}
+
+fn shows_failure(execution: &Execution, blobs: &ReadBlob) -> bool {
+    execution.outputs.iter().any(|output| Failure::of(output, blobs).is_some())
+}
+
+/// Type and message of the last error.
+fn failure(execution: &Execution, blobs: &ReadBlob) -> String {
+    let found = execution.outputs.iter().rev().find_map(|output| Failure::of(output, blobs));
+    match (found, &execution.notice) {
+        (Some(failure), _) => format!("{}: {}", failure.name, truncated(&failure.message)),
+        (None, Some(notice)) => format!("error: {notice}"),
+        (None, None) => "error without a message".to_owned(),
+    }
+}

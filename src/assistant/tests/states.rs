@@ -1,0 +1,179 @@
+//! What a model is told of a notebook, and of a batch.
+
+use notarium_assistant::preview::no_blobs;
+use notarium_assistant::state::{CellStatus, StateError, StateQuery, Verification, notebook_state, verify};
+use notarium_core::{CellId, Notebook};
+use serde_json::{Value, json};
+
+use crate::golden;
+
+fn run(cell: &str, source: &str, status: &str, version: u64, more: Value) -> Value {
+    let mut run = json!({
+        "subject": {"kind": "cell", "cell_id": cell, "cell_version": 1, "source": source},
+        "status": status, "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
+        "requested_version": version, "correlation_id": "c",
+    });
+    let fields = more.as_object().expect("fields");
+    fields.iter().for_each(|(name, value)| run[name] = value.clone());
+    run
+}
+
+fn error() -> Value {
+    json!({"content": {"output_type": "error", "ename": "NameError", "evalue": "name 'x' is not defined", "traceback": ["\u{1b}[31mNameError\u{1b}[0m"]}})
+}
+
+fn printed(text: &str) -> Value {
+    json!({"content": {"output_type": "stream", "name": "stdout", "text": text}})
+}
+
+/// A cell in every state, in the order of the page.
+fn cells() -> Vec<(&'static str, &'static str, &'static str, Option<Value>)> {
+    let many: Vec<Value> = (0..12).map(|number| printed(&number.to_string())).chain([error()]).collect();
+    vec![
+        ("title", "markdown", "# Losses", None),
+        ("idle", "code", "x", None),
+        (
+            "fine",
+            "code",
+            "print(1)",
+            Some(run("fine", "print(1)", "ok", 3, json!({"execution_count": 4, "outputs": [printed("1\n")]}))),
+        ),
+        (
+            "wrong",
+            "code",
+            "x",
+            Some(run("wrong", "x", "error", 4, json!({"execution_count": 5, "outputs": [error()]}))),
+        ),
+        ("much", "code", "y", Some(run("much", "y", "error", 5, json!({"execution_count": 6, "outputs": many})))),
+        ("changed", "code", "new", Some(run("changed", "old", "ok", 6, json!({"execution_count": 7})))),
+        (
+            "stopped",
+            "code",
+            "z",
+            Some(run("stopped", "z", "cancelled", 7, json!({"notice": "the kernel was restarted"}))),
+        ),
+        ("gone", "code", "z", Some(run("gone", "z", "lost", 8, json!({})))),
+        (
+            "asking",
+            "code",
+            "input()",
+            Some(run(
+                "asking",
+                "input()",
+                "running",
+                10,
+                json!({"pending_input": {"prompt": "Name?", "password": false}}),
+            )),
+        ),
+        ("second", "sql", "select 1", Some(run("second", "select 1", "assigned", 12, json!({})))),
+        ("first", "code", "q", Some(run("first", "q", "queued", 11, json!({})))),
+    ]
+}
+
+fn notebook() -> Notebook {
+    let mut notebook = json!({
+        "notebook_id": "nb", "version": 40, "title": "Losses", "metadata": {}, "access": [], "cells": {}, "order": [], "latest": {}, "executions": {},
+        "kernels": {"k1": {"kernelspec": "python3", "phase": "started", "requested_version": 2}},
+    });
+    for (number, (id, kind, source, run)) in cells().into_iter().enumerate() {
+        let key = format!("a{}", char::from(b'A' + u8::try_from(number).expect("few cells")));
+        notebook["cells"][id] = json!({"cell_type": kind, "source": source, "order_key": key, "cell_version": number + 10, "source_version": 10});
+        notebook["order"].as_array_mut().expect("a list").push(id.into());
+        if let Some(run) = run {
+            notebook["latest"][id] = format!("run-{id}").into();
+            notebook["executions"][format!("run-{id}")] = run;
+        }
+    }
+    notebook["executions"]["aside"] = run(
+        "fine",
+        "",
+        "running",
+        9,
+        json!({"subject": {"kind": "scratch", "source": "dir()", "purpose": "variables"}}),
+    );
+    serde_json::from_value(notebook).expect("a notebook")
+}
+
+fn ids(names: &[&str]) -> Vec<CellId> {
+    names.iter().map(|name| CellId::new(name).expect("an id")).collect()
+}
+
+#[test]
+fn the_state_is_as_in_the_golden_file() {
+    let notebook = notebook();
+    let query = StateQuery { include_outputs: true, cell_ids: None };
+    let state = notebook_state(&notebook, query, &no_blobs).expect("all cells are known");
+    let text = serde_json::to_string_pretty(&state).expect("a state is JSON");
+    golden::check("state.json", &(text + "\n"));
+}
+
+#[test]
+fn outputs_are_told_only_when_asked_for_and_cells_only_those_named() {
+    let notebook = notebook();
+    let asked = ids(&["wrong", "fine"]);
+    let query = StateQuery { include_outputs: false, cell_ids: Some(&asked) };
+    let state = notebook_state(&notebook, query, &|_, _| panic!("no blob is asked for")).expect("cells are known");
+    assert_eq!(
+        state.cells.iter().map(|cell| cell.cell_id.as_str()).collect::<Vec<_>>(),
+        ["fine", "wrong"],
+        "the order of the page"
+    );
+    assert!(state.cells.iter().all(|cell| cell.outputs.is_empty()));
+    assert_eq!(state.cell_count, 11);
+}
+
+#[test]
+fn unknown_cells_are_named() {
+    let (notebook, asked) = (notebook(), ids(&["fine", "none"]));
+    let query = StateQuery { include_outputs: true, cell_ids: Some(&asked) };
+    let error = notebook_state(&notebook, query, &no_blobs).expect_err("a cell is unknown");
+    assert_eq!(error, StateError::UnknownCells(ids(&["none"])));
+    assert!(error.to_string().starts_with("no such cells in this notebook: none."));
+}
+
+#[test]
+fn every_cell_has_its_status() {
+    use CellStatus::*;
+    let notebook = notebook();
+    let found: Vec<CellStatus> = notebook.order.iter().map(|id| CellStatus::of(&notebook, id)).collect();
+    assert_eq!(found, [Idle, Idle, Ok, Error, Error, Stale, Cancelled, Lost, Running, Queued, Queued]);
+}
+
+#[test]
+fn a_good_batch_is_verified_in_one_sentence() {
+    let all_ok = |text: &str| Verification { text: text.to_owned(), all_ok: true, unfinished: Vec::new() };
+    let notebook = notebook();
+    assert_eq!(
+        verify(&notebook, &ids(&["title", "fine"]), &no_blobs),
+        all_ok("✓ All 1 cells executed successfully without errors.")
+    );
+    assert_eq!(verify(&notebook, &ids(&["title"]), &no_blobs), all_ok("No cell of this batch is executable."));
+}
+
+#[test]
+fn every_cell_that_went_wrong_is_told_with_type_and_message() {
+    let found = verify(
+        &notebook(),
+        &ids(&["fine", "wrong", "idle", "changed", "stopped", "gone", "none", "asking", "first"]),
+        &no_blobs,
+    );
+    let expected = "⚠️ ERRORS DETECTED IN NOTEBOOK:
+- Cell wrong: NameError: name 'x' is not defined
+- Cell idle: not executed
+- Cell changed: its source was changed after it ran: run it again
+- Cell stopped: cancelled: the kernel was restarted
+- Cell gone: lost, nobody knows how it ended
+- Cell none: deleted before it could be verified
+2 of 9 cells have not finished:
+- Cell asking: still running
+- Cell first: waits in the queue";
+    assert_eq!(found, Verification { text: expected.to_owned(), all_ok: false, unfinished: ids(&["asking", "first"]) });
+}
+
+#[test]
+fn an_error_that_a_run_shows_counts_even_when_the_kernel_calls_it_ok() {
+    let mut notebook = serde_json::to_value(notebook()).expect("JSON");
+    notebook["executions"]["run-fine"]["outputs"] = json!([error(), printed("after")]);
+    let notebook: Notebook = serde_json::from_value(notebook).expect("a notebook");
+    assert!(!verify(&notebook, &ids(&["fine"]), &no_blobs).all_ok);
+}
