@@ -14,3 +14,4 @@
 pub mod preview;
 pub mod providers;
 pub mod state;
+pub mod turn;

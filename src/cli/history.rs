@@ -104,7 +104,8 @@ pub struct StepsArgs {
 }
 
 pub async fn undo(args: StepsArgs, context: &Context) -> Ended {
-    notebooks::change(context, &args.notebook, Command::Undo { steps: args.steps, correlation_id: None }).await
+    notebooks::change(context, &args.notebook, Command::Undo { steps: args.steps, correlation_id: None, turn_id: None })
+        .await
 }
 
 pub async fn redo(args: StepsArgs, context: &Context) -> Ended {

@@ -59,6 +59,8 @@ pub enum Operation {
     /// Interrupt, restart, shut down a kernel; clear the queue.
     ControlKernel,
     AnswerInput,
+    /// Talk to an assistant, which then acts with the rights of who asks, and no more.
+    Converse,
     /// Decide on a tool call that only edits.
     ConfirmEdit,
     /// Decide on any tool call.
@@ -83,7 +85,7 @@ impl Role {
         use Operation as O;
         match operation {
             O::Read | O::ShowPresence => true,
-            O::Comment => !matches!(self, Role::Viewer | Role::Agent),
+            O::Comment | O::Converse => !matches!(self, Role::Viewer | Role::Agent),
             O::Edit | O::ConfirmEdit => matches!(self, Role::Author | Role::Editor | Role::Owner),
             O::Run | O::ControlKernel | O::AnswerInput => matches!(self, Role::Runner | Role::Editor | Role::Owner),
             O::Confirm | O::Organise => matches!(self, Role::Editor | Role::Owner),
@@ -94,7 +96,7 @@ impl Role {
 }
 
 impl Operation {
-    pub const ALL: [Operation; 15] = [
+    pub const ALL: [Operation; 16] = [
         Operation::Read,
         Operation::ShowPresence,
         Operation::Comment,
@@ -102,6 +104,7 @@ impl Operation {
         Operation::Run,
         Operation::ControlKernel,
         Operation::AnswerInput,
+        Operation::Converse,
         Operation::ConfirmEdit,
         Operation::Confirm,
         Operation::Organise,
@@ -117,7 +120,7 @@ impl Operation {
         use Operation as O;
         match self {
             O::Read | O::ShowPresence => Scope::Read,
-            O::Comment | O::Edit | O::Organise => Scope::Edit,
+            O::Comment | O::Converse | O::Edit | O::Organise => Scope::Edit,
             O::Run | O::ControlKernel | O::AnswerInput => Scope::Run,
             O::ConfirmEdit | O::Confirm => Scope::Confirm,
             O::Share | O::SetPolicy | O::Redact | O::Erase => Scope::Manage,
@@ -155,7 +158,14 @@ pub struct Authority {
     pub workspaces: BTreeSet<WorkspaceId>,
     /// The scopes of the token or session.
     pub scopes: Scopes,
+    /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
+    /// connection ever has it.
+    pub reactor: Option<Vouched>,
 }
+
+/// Rights of others on which a start depends, as the server knows them now: of the person who confirmed the call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Vouched(pub Vec<(Actor, Authority)>);
 
 impl Authority {
     /// An interactive session: every scope that people have.
@@ -215,6 +225,18 @@ pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Opera
         )));
     }
     require_scope(context, operation.scope())
+}
+
+/// Whether the roles of `actor` allow it now, and its kind does; the scopes of a token are not asked.
+pub(crate) fn may(
+    notebook: &Notebook,
+    actor: &Actor,
+    authority: &Authority,
+    now: Millis,
+    operation: Operation,
+) -> bool {
+    check_kind_of_actor(actor, operation).is_ok()
+        && roles_of(notebook, actor, authority, now).iter().any(|role| role.may(operation))
 }
 
 /// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.

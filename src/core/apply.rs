@@ -3,7 +3,7 @@
 use crate::envelope::Recorded;
 use crate::event::Event;
 use crate::notebook::Notebook;
-use crate::{access, cells, executions, kernels, lifecycle, undo};
+use crate::{access, cells, conversations, executions, kernels, lifecycle, tool_calls, undo};
 
 /// Folds one event in. Total: it cannot fail. An event that was applied already (its version is not later) changes nothing.
 pub fn apply(notebook: &mut Notebook, recorded: &Recorded) {
@@ -58,5 +58,24 @@ fn apply_event(notebook: &mut Notebook, recorded: &Recorded) {
         | Event::RestartRequested(_)
         | Event::ShutdownRequested(_)
         | Event::KernelSessionEnded(_) => kernels::apply(notebook, recorded),
+        Event::PolicyChanged(_)
+        | Event::ConversationStarted(_)
+        | Event::MessagePosted(_)
+        | Event::TurnStarted(_)
+        | Event::ModelCallStarted(_)
+        | Event::ModelCallFinished(_)
+        | Event::TurnFinished(_)
+        | Event::TurnCancelled(_)
+        | Event::TurnFailed(_) => conversations::apply(notebook, recorded),
+        Event::ToolCallRequested(_)
+        | Event::ToolCallConfirmed(_)
+        | Event::ToolCallDenied(_)
+        | Event::ToolCallWithdrawn(_)
+        | Event::ToolCallVoided(_)
+        | Event::ToolCallExpired(_)
+        | Event::ToolCallStarted(_)
+        | Event::ToolCallExecuted(_)
+        | Event::GrantIssued(_)
+        | Event::GrantRevoked(_) => tool_calls::apply(notebook, recorded),
     }
 }

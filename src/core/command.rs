@@ -4,10 +4,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Role, Subject};
-use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId, Millis, NotebookId, Version};
+use crate::conversations::{MessageBlock, MessageRole, TurnEnd, Usage};
+use crate::envelope::Hash;
+use crate::gate::Policy;
+use crate::ids::{
+    CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ToolCallId,
+    TurnId, Version,
+};
 use crate::json::RawObject;
 use crate::notebook::{CellType, Output};
 use crate::text::ChangeSet;
+use crate::tool_calls::ToolCallEnd;
 
 /// Where a cell goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -182,6 +189,9 @@ pub enum Command {
         steps: u32,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         correlation_id: Option<CorrelationId>,
+        /// All that an assistant did in one turn.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn_id: Option<TurnId>,
     },
     Redo {
         #[serde(default = "one")]
@@ -264,6 +274,103 @@ pub enum Command {
     /// After a reconnect: these sessions of mine are alive; any other of mine is not.
     ReconcileKernels {
         alive: Vec<KernelSessionId>,
+    },
+
+    // --- assistants: what people do ---
+    /// Says something to an assistant and begins its turn. A conversation that does not exist begins.
+    StartTurn {
+        conversation_id: ConversationId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn_id: Option<TurnId>,
+        /// What is asked; absent for a prompt cell, whose source it is.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        text: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_id: Option<CellId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        model: Option<String>,
+    },
+    /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
+    CancelTurn {
+        turn_id: TurnId,
+    },
+    SetPolicy {
+        policy: Policy,
+    },
+    /// A person's decision on a call that waits, bound to the arguments that the person saw.
+    ConfirmToolCall {
+        call_id: ToolCallId,
+        arguments_hash: Hash,
+    },
+    DenyToolCall {
+        call_id: ToolCallId,
+        #[serde(default)]
+        reason: String,
+    },
+    /// Takes a call back that has not started.
+    WithdrawToolCall {
+        call_id: ToolCallId,
+        #[serde(default)]
+        reason: String,
+    },
+    /// Lets a conversation's calls pass for a while; never what destroys.
+    IssueGrant {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        grant_id: Option<GrantId>,
+        conversation_id: ConversationId,
+        /// Empty: every function.
+        #[serde(default)]
+        functions: Vec<String>,
+        expires_at: Millis,
+    },
+    RevokeGrant {
+        grant_id: GrantId,
+    },
+
+    // --- assistants: what they do ---
+    /// The only way in which an assistant acts.
+    RequestToolCall {
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        call_id: Option<ToolCallId>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn_id: Option<TurnId>,
+        function: String,
+        #[serde(default)]
+        arguments: RawObject,
+    },
+
+    // --- assistants: what the server's reactor does for them ---
+    /// Starts a call whose gate is open; what is core commands happens with it.
+    StartToolCall {
+        call_id: ToolCallId,
+    },
+    ReportToolCall {
+        call_id: ToolCallId,
+        end: ToolCallEnd,
+        result: String,
+    },
+    /// Closes calls that waited too long or whose targets have changed.
+    SweepToolCalls {},
+    StartModelCall {
+        turn_id: TurnId,
+        provider: String,
+        model: String,
+    },
+    ReportModelCall {
+        turn_id: TurnId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        failure: Option<String>,
+        #[serde(default)]
+        usage: Usage,
+    },
+    PostReply {
+        turn_id: TurnId,
+        role: MessageRole,
+        blocks: Vec<MessageBlock>,
+    },
+    EndTurn {
+        turn_id: TurnId,
+        end: TurnEnd,
     },
 
     // --- many at once ---

@@ -170,16 +170,21 @@ pub fn dangers(code: &str, language: Language) -> Vec<Danger> {
 /// As [`dangers`], with the names that `earlier` cells of the same kernel bound: `import subprocess as s` in one, `s.run(…)` in the next.
 /// What the earlier cells do themselves is not reported.
 pub fn dangers_after(earlier: &[&str], code: &str, language: Language) -> Vec<Danger> {
-    let mut findings = Findings::default();
-    if code.len() > MAX_CHECKED_BYTES {
-        findings.add(DangerRule::TooLong, "This code", 1);
-        return findings.into_dangers();
-    }
+    dangers_of_each(earlier, &[code], language).into_iter().flatten().collect()
+}
+
+/// As [`dangers_after`] for several pieces of code, each of which sees the names that any other binds: one list for each.
+pub fn dangers_of_each(earlier: &[&str], codes: &[&str], language: Language) -> Vec<Vec<Danger>> {
+    let mut findings: Vec<Findings> = codes.iter().map(|_| Findings::default()).collect();
     match language {
-        Language::Python => python::check_cell(earlier, code, &mut findings),
-        other => words::check(code, other, &mut findings),
+        Language::Python => python::check_cells(earlier, codes, &mut findings),
+        other => codes.iter().zip(&mut findings).for_each(|(code, findings)| {
+            if !findings.is_too_long(code) {
+                words::check(code, other, findings);
+            }
+        }),
     }
-    findings.into_dangers()
+    findings.into_iter().map(Findings::into_dangers).collect()
 }
 
 /// Whether any of them always asks.
@@ -192,6 +197,14 @@ pub fn is_destructive(dangers: &[Danger]) -> bool {
 struct Findings(BTreeMap<DangerRule, BTreeMap<String, BTreeSet<u32>>>);
 
 impl Findings {
+    fn is_too_long(&mut self, code: &str) -> bool {
+        let is_too_long = code.len() > MAX_CHECKED_BYTES;
+        if is_too_long {
+            self.add(DangerRule::TooLong, "This code", 1);
+        }
+        is_too_long
+    }
+
     fn add(&mut self, rule: DangerRule, found: &str, line: u32) {
         let by_words = self.0.entry(rule).or_default();
         let words: String = found.chars().take(MAX_FOUND_CHARACTERS).collect();

@@ -9,11 +9,11 @@ use crate::context::Context;
 use crate::envelope::{Envelope, Recorded};
 use crate::event::Event;
 use crate::history::HistoryQuery;
-use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId};
+use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId, ToolCallId, TurnId};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
-use crate::{access, apply, cells, executions, kernels, lifecycle, undo};
+use crate::{access, apply, cells, conversations, executions, kernels, lifecycle, tool_calls, undo};
 
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +40,10 @@ pub struct Outcome {
     pub executions: Vec<ExecutionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<ToolCallId>,
     /// Sentences for people: parts of an undo that others had overwritten, and the like.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
@@ -75,6 +79,12 @@ pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<H
         Command::Batch { commands } => commands.iter().flat_map(|command| needs(notebook, context, command)).collect(),
         Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base).into_iter().collect(),
         Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command).into_iter().collect(),
+        Command::RequestToolCall { .. }
+        | Command::StartToolCall { .. }
+        | Command::ConfirmToolCall { .. }
+        | Command::DenyToolCall { .. }
+        | Command::WithdrawToolCall { .. }
+        | Command::ReportToolCall { .. } => tool_calls::needs(notebook, context, command),
         command => {
             let execution = executions::named(command).and_then(|id| executions::needs(notebook, id));
             cells::needs_named(notebook, command).chain(execution).collect()
@@ -85,6 +95,7 @@ pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<H
 /// Authorises, checks, and says what happens. Pure: the same input gives the same answer, and nothing is changed.
 pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     authorise(notebook, context, &command)?;
+    tool_calls::check_way_in(context, &command)?;
     check_expected_version(notebook, context)?;
     decide_authorised(notebook, context, command)
 }
@@ -124,6 +135,19 @@ pub fn operation(command: &Command) -> Operation {
             Operation::ControlKernel
         }
         C::AnswerInput { .. } => Operation::AnswerInput,
+        C::StartTurn { .. } | C::CancelTurn { .. } => Operation::Converse,
+        C::SetPolicy { .. } => Operation::SetPolicy,
+        // What the call itself needs is asked with the call in hand.
+        C::RequestToolCall { .. } | C::StartToolCall { .. } | C::ReportToolCall { .. } | C::WithdrawToolCall { .. } => {
+            Operation::Read
+        }
+        C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
+            Operation::Read
+        }
+        C::SweepToolCalls {} => Operation::Read,
+        C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::IssueGrant { .. } | C::RevokeGrant { .. } => {
+            Operation::ConfirmEdit
+        }
         C::ClaimKernelLaunch { .. } | C::ReportKernelStarted { .. } | C::ReportKernelLaunchFailed { .. } => {
             Operation::ReportExecution
         }
@@ -183,6 +207,22 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
         | C::ReportKernelLaunchFailed { .. }
         | C::ReportKernelEnded { .. }
         | C::ReconcileKernels { .. } => kernels::decide(notebook, context, command),
+        C::StartTurn { .. }
+        | C::CancelTurn { .. }
+        | C::SetPolicy { .. }
+        | C::StartModelCall { .. }
+        | C::ReportModelCall { .. }
+        | C::PostReply { .. }
+        | C::EndTurn { .. } => conversations::decide(notebook, context, command),
+        C::ConfirmToolCall { .. }
+        | C::DenyToolCall { .. }
+        | C::WithdrawToolCall { .. }
+        | C::RequestToolCall { .. }
+        | C::StartToolCall { .. }
+        | C::ReportToolCall { .. }
+        | C::SweepToolCalls {}
+        | C::IssueGrant { .. }
+        | C::RevokeGrant { .. } => tool_calls::decide(notebook, context, command),
         C::Batch { commands } => decide_batch(notebook, context, commands),
     }
 }
@@ -196,6 +236,15 @@ fn decide_batch(notebook: &Notebook, context: &mut Context, commands: Vec<Comman
             format!("a batch holds at most {limit} commands: split it"),
         ));
     }
+    decide_all(notebook, context, commands)
+}
+
+/// Commands one after the other, all or nothing.
+pub(crate) fn decide_all(
+    notebook: &Notebook,
+    context: &mut Context,
+    commands: Vec<Command>,
+) -> Result<Decision, Rejection> {
     let mut scratch = notebook.clone();
     let mut whole = Decision::nothing();
     for (index, command) in commands.into_iter().enumerate() {
@@ -218,6 +267,9 @@ fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> 
     let refused = match command {
         Command::Batch { .. } => Some("a batch holds no batches: put the commands side by side"),
         Command::Undo { .. } | Command::Redo { .. } => Some("undo and redo stand alone: take them out of the batch"),
+        Command::RequestToolCall { .. } | Command::StartToolCall { .. } => {
+            Some("tool calls stand alone: take them out of the batch")
+        }
         _ => None,
     };
     if let Some(message) = refused {
@@ -250,10 +302,12 @@ pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Deci
 }
 
 impl Outcome {
-    fn absorb(&mut self, part: Outcome) {
+    pub(crate) fn absorb(&mut self, part: Outcome) {
         self.cells.extend(part.cells);
         self.executions.extend(part.executions);
         self.kernel_session = part.kernel_session.or(self.kernel_session.take());
+        self.turn = part.turn.or(self.turn.take());
+        self.tool_call = part.tool_call.or(self.tool_call.take());
         self.notices.extend(part.notices);
     }
 }

@@ -7,11 +7,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Role, Subject};
-use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Millis, NotebookId, Version};
+use crate::conversations::{MessageBlock, MessageRole, StopReason, Usage};
+use crate::envelope::Hash;
+use crate::gate::{Passed, Policy, Risk, Target};
+use crate::ids::{
+    AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId, ToolCallId,
+    TurnId, Version,
+};
 use crate::json::{RawJson, RawObject};
 use crate::notebook::{CellContent, CellFlags, CellType, Execution, ExecutionCause, ExecutionSubject, Output};
 use crate::order_key::OrderKey;
 use crate::text::ChangeSet;
+use crate::tool_calls::ToolCallEnd;
 
 /// Why an event could not be typed: this build is older than the log. The raw event is kept and passed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -208,4 +215,89 @@ events! {
     }
     ShutdownRequested { kernel_session: KernelSessionId }
     KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
+
+    // --- assistants ---
+    PolicyChanged { policy: Policy, previous: Policy }
+    ConversationStarted { conversation_id: ConversationId, title: String }
+    MessagePosted {
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn_id: Option<TurnId>,
+        role: MessageRole,
+        blocks: Vec<MessageBlock>,
+    }
+    TurnStarted {
+        turn_id: TurnId,
+        conversation_id: ConversationId,
+        /// The message that it answers.
+        message_id: MessageId,
+        /// The prompt cell that it answers, where it was not asked in a chat.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_id: Option<CellId>,
+        /// Which model, as the person chose; absent: the server's default.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        model: Option<String>,
+    }
+    /// The claim before a model is called.
+    ModelCallStarted {
+        turn_id: TurnId,
+        /// Of the turn's model calls, 1, 2, 3 …
+        number: u32,
+        /// Of the same call, 1, 2, 3 …
+        attempt: u32,
+        provider: String,
+        model: String,
+    }
+    ModelCallFinished {
+        turn_id: TurnId,
+        number: u32,
+        attempt: u32,
+        /// Absent: it answered. Else why there is no answer.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        failure: Option<String>,
+        usage: Usage,
+    }
+    TurnFinished { turn_id: TurnId, stop_reason: StopReason }
+    TurnCancelled { turn_id: TurnId }
+    TurnFailed { turn_id: TurnId, cause: String }
+    ToolCallRequested {
+        call_id: ToolCallId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        turn_id: Option<TurnId>,
+        function: String,
+        /// In full, as they came.
+        arguments: RawObject,
+        /// SHA-256 of the function and its arguments in canonical form: what a confirmation names.
+        arguments_hash: Hash,
+        risk: Risk,
+        /// Sentences: why the risk is what it is.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        reasons: Vec<String>,
+        /// What it touches, in the version that the assistant and the confirming person see.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        targets: Vec<Target>,
+        /// Present: it waits for a person until then.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        expires_at: Option<Millis>,
+    }
+    /// A permitted person said yes, once, to exactly these arguments.
+    ToolCallConfirmed { call_id: ToolCallId, arguments_hash: Hash }
+    ToolCallDenied { call_id: ToolCallId, reason: String }
+    /// Taken back before it started: by who asked, or because the turn was stopped.
+    ToolCallWithdrawn { call_id: ToolCallId, reason: String }
+    /// What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
+    ToolCallVoided { call_id: ToolCallId, reason: String }
+    ToolCallExpired { call_id: ToolCallId }
+    /// The claim: from here on it happens, once.
+    ToolCallStarted { call_id: ToolCallId, passed_by: Passed }
+    ToolCallExecuted {
+        call_id: ToolCallId,
+        end: ToolCallEnd,
+        /// What the model is told, in full.
+        result: String,
+        duration_ms: Millis,
+    }
+    GrantIssued { grant_id: GrantId, conversation_id: ConversationId, functions: Vec<String>, expires_at: Millis }
+    GrantRevoked { grant_id: GrantId }
 }

@@ -531,6 +531,12 @@ impl Event {
         if let Some(id) = self.cell_id() {
             return Some(id.as_str());
         }
+        if let Some(id) = self.tool_call_id() {
+            return Some(id.as_str());
+        }
+        if let Some(id) = self.conversation_id() {
+            return Some(id.as_str());
+        }
         self.kernel_session_id().map(KernelSessionId::as_str)
     }
 }

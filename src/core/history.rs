@@ -2,7 +2,7 @@
 
 use crate::envelope::Recorded;
 use crate::event::Event;
-use crate::ids::{CellId, ExecutionId, Version};
+use crate::ids::{CellId, ExecutionId, ToolCallId, Version};
 use crate::text::ChangeSet;
 
 /// What [`crate::needs`] asks for.
@@ -13,6 +13,8 @@ pub enum HistoryQuery {
     Cells { cells: Vec<CellId>, since: Version, with_notebook: bool },
     /// The last `CellDeleted` of the cell, and every event of the execution that it names.
     DeletedCell { cell_id: CellId },
+    /// Every event of one tool call.
+    ToolCall { call_id: ToolCallId },
     /// Every event of one execution.
     Execution { execution_id: ExecutionId },
 }

@@ -105,6 +105,14 @@ ids! {
     AgentId,
     /// A conversation with an assistant.
     ConversationId,
+    /// What a person or an assistant said in a conversation.
+    MessageId,
+    /// An assistant's work on one message: model calls and tool calls, until it stops.
+    TurnId,
+    /// One call of a tool by an assistant.
+    ToolCallId,
+    /// A person's leave, given beforehand, for tool calls of a kind.
+    GrantId,
     /// A workspace: a group of notebooks and people.
     WorkspaceId,
     /// A token, without its secret.

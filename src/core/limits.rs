@@ -22,6 +22,12 @@ pub struct Limits {
     pub max_undo_steps: usize,
     pub max_input_bytes: usize,
     pub max_cause_characters: usize,
+    pub max_conversations: usize,
+    pub max_message_bytes: usize,
+    /// Calls that wait for a person.
+    pub max_waiting_tool_calls: usize,
+    pub max_tool_result_bytes: usize,
+    pub max_grants: usize,
 }
 
 impl Default for Limits {
@@ -44,6 +50,11 @@ impl Default for Limits {
             max_undo_steps: 100,
             max_input_bytes: 64 << 10,
             max_cause_characters: 2_000,
+            max_conversations: 1_000,
+            max_message_bytes: 1 << 20,
+            max_waiting_tool_calls: 2_000,
+            max_tool_result_bytes: 256 << 10,
+            max_grants: 100,
         }
     }
 }

@@ -11,9 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{Role, Subject};
 use crate::actor::Actor;
-use crate::ids::{AgentId, CellId, CorrelationId, ExecutionId, KernelSessionId, Millis, NotebookId, Version};
+use crate::conversations::{Conversation, Turn};
+use crate::gate::{AssistantGrant, Policy};
+use crate::ids::{
+    AgentId, CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId,
+    ToolCallId, TurnId, Version,
+};
 use crate::json::{RawJson, RawObject};
 use crate::order_key::OrderKey;
+use crate::tool_calls::ToolCall;
 
 /// What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -305,6 +311,9 @@ pub struct UndoGroup {
     // Sorted. A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
     #[schemars(with = "std::collections::BTreeSet<CellId>")]
     pub cells: Vec<CellId>,
+    /// The assistant's turn that it is part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
 }
 
 /// An actor's stacks, newest last, at most [`crate::Limits::max_undo_steps`] deep.
@@ -343,6 +352,18 @@ pub struct Notebook {
     /// Names given to versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_versions: BTreeMap<Version, String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: Policy,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conversations: BTreeMap<ConversationId, Conversation>,
+    /// Turns that have not ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub turns: BTreeMap<TurnId, Turn>,
+    /// Tool calls that have not ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_calls: BTreeMap<ToolCallId, Arc<ToolCall>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grants: BTreeMap<GrantId, AssistantGrant>,
     /// Per actor key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub undo: BTreeMap<String, UndoStacks>,
@@ -367,6 +388,11 @@ impl Notebook {
             kernels: BTreeMap::new(),
             kernel_notice: None,
             named_versions: BTreeMap::new(),
+            policy: Policy::default(),
+            conversations: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            tool_calls: BTreeMap::new(),
+            grants: BTreeMap::new(),
             undo: BTreeMap::new(),
         }
     }

@@ -59,6 +59,18 @@ pub enum RejectionCode {
     LimitExceeded,
     /// The value is not allowed; the message says why. 400
     InvalidValue,
+    /// No such tool. 404
+    UnknownTool,
+    /// The tool does not take these arguments; the message names what is missing, unknown or wrong. 400
+    InvalidArguments,
+    /// No such tool call. 404
+    UnknownToolCall,
+    /// The tool call is not in a state for this: decided, started, over. 409
+    ToolCallState,
+    /// The turn is not in a state for this. 409
+    TurnState,
+    /// Too many calls in a short time; the message says how long to wait. 429
+    RateLimited,
     /// Access must keep at least one owner. 409
     LastOwner,
     /// A newer server wrote this notebook: this one serves it read-only. 409

@@ -17,7 +17,7 @@ use crate::event::{
     NotebookMetadataSet, NotebookRenamed, UndoSkipped,
 };
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, CorrelationId, Version};
+use crate::ids::{CellId, CorrelationId, ToolCallId, TurnId, Version};
 use crate::lifecycle::check_not_archived;
 use crate::notebook::{Cell, Execution, Notebook, UndoGroup, UndoStacks};
 use crate::rejection::{Rejection, RejectionCode};
@@ -36,6 +36,7 @@ const MAX_ACTORS: usize = 200;
 fn targets<'a>(notebook: &'a Notebook, context: &Context, command: &Command) -> Vec<(&'a str, &'a UndoGroup)> {
     let own = context.actor.key();
     match command {
+        Command::Undo { turn_id: Some(turn_id), .. } => groups_of_turn(notebook, turn_id),
         Command::Undo { correlation_id: Some(id), .. } => find_group(notebook, &own, id).into_iter().collect(),
         Command::Undo { steps, .. } => newest(notebook, &own, *steps, |stacks| &stacks.undo),
         Command::Redo { steps } => newest(notebook, &own, *steps, |stacks| &stacks.redo),
@@ -52,6 +53,14 @@ fn newest<'a>(
     let Some((key, stacks)) = notebook.undo.get_key_value(actor) else { return Vec::new() };
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
     stack(stacks).iter().rev().take(steps).map(|group| (key.as_str(), group)).collect()
+}
+
+/// All that was done in a turn, newest first.
+fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str, &'a UndoGroup)> {
+    let groups = notebook.undo.iter().flat_map(|(key, stacks)| stacks.undo.iter().map(|group| (key.as_str(), group)));
+    let mut groups: Vec<_> = groups.filter(|(_, group)| group.turn_id.as_ref() == Some(turn_id)).collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.last_version));
+    groups
 }
 
 /// A group by its id: the actor's own first, then anybody's.
@@ -341,15 +350,23 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         return;
     }
     let actor = recorded.envelope.actor.key();
+    let turn_id = turn_of(notebook, recorded);
     match &recorded.envelope.undoes {
         None => {
             let stacks = notebook.undo.entry(actor).or_default();
             stacks.redo.clear();
-            extend(&mut stacks.undo, recorded);
+            extend(&mut stacks.undo, recorded, turn_id);
         }
         Some(target) => apply_undoing(&mut notebook.undo, &actor, recorded, target),
     }
     forget_oldest(&mut notebook.undo);
+}
+
+/// The turn of the tool call whose effect this is.
+fn turn_of(notebook: &Notebook, recorded: &Recorded) -> Option<TurnId> {
+    let Actor::Assistant { .. } = recorded.envelope.actor else { return None };
+    let call_id = ToolCallId::new(recorded.envelope.correlation_id.as_str()).ok()?;
+    notebook.tool_calls.get(&call_id)?.turn_id.clone()
 }
 
 /// Moves the undone group to the other stack: under the correlation of the events that undo it, which is there already
@@ -364,7 +381,7 @@ fn apply_undoing(undo: &mut BTreeMap<String, UndoStacks>, actor: &str, recorded:
         stacks.undo.retain(|group| group.correlation_id != *target);
         stacks.redo.retain(|group| group.correlation_id != *target);
     }
-    extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded);
+    extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None);
     if !is_own && !is_begun {
         // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
         undo.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
@@ -388,7 +405,7 @@ fn forget_oldest(undo: &mut BTreeMap<String, UndoStacks>) {
 }
 
 /// Adds the event to its group, which is begun where there is none.
-fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded) {
+fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
     let Envelope { version, correlation_id, .. } = &recorded.envelope;
     let known = stack.iter().rposition(|group| group.correlation_id == *correlation_id);
     let index = known.unwrap_or_else(|| {
@@ -397,6 +414,7 @@ fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded) {
             first_version: *version,
             last_version: *version,
             cells: Vec::new(),
+            turn_id,
         });
         stack.len() - 1
     });

@@ -93,10 +93,15 @@ fn status_of(code: RejectionCode) -> StatusCode {
     match code {
         C::Forbidden => StatusCode::FORBIDDEN,
         C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
+        C::UnknownTool | C::UnknownToolCall => StatusCode::NOT_FOUND,
+        C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         C::CellDeleted => StatusCode::GONE,
-        C::VersionInFuture | C::InvalidPlace | C::InvalidChange | C::NotRunnable | C::InvalidValue => {
-            StatusCode::BAD_REQUEST
-        }
+        C::VersionInFuture
+        | C::InvalidPlace
+        | C::InvalidChange
+        | C::NotRunnable
+        | C::InvalidValue
+        | C::InvalidArguments => StatusCode::BAD_REQUEST,
         C::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
         C::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         C::NotebookExists
@@ -113,6 +118,8 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::NothingToUndo
         | C::CommandIdReused
         | C::LastOwner
+        | C::ToolCallState
+        | C::TurnState
         | C::ReadOnly => StatusCode::CONFLICT,
     }
 }

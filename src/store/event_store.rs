@@ -288,6 +288,7 @@ pub trait EventStore: Send + Sync + 'static {
             HistoryQuery::Execution { execution_id } => {
                 self.about_executions(notebook, &[execution_id.to_string()]).await
             }
+            HistoryQuery::ToolCall { call_id } => self.about(notebook, &[call_id.to_string()], 0, false).await,
         }
     }
 

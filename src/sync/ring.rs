@@ -134,11 +134,12 @@ impl Ring {
                 let deletion = events.iter().rposition(is_deletion).map(|index| events.swap_remove(index));
                 self.with_executions(notebook, deletion.into_iter().collect())
             }
-            HistoryQuery::Execution { execution_id } => self.about_execution(notebook, execution_id.as_str()),
+            HistoryQuery::Execution { execution_id } => self.about_subject(notebook, execution_id.as_str()),
+            HistoryQuery::ToolCall { call_id } => self.about_subject(notebook, call_id.as_str()),
         }
     }
 
-    fn about_execution(&self, notebook: &NotebookId, id: &str) -> Option<Vec<Recorded>> {
+    fn about_subject(&self, notebook: &NotebookId, id: &str) -> Option<Vec<Recorded>> {
         self.recorded(notebook, 0, |entry| entry.subject.as_deref() == Some(id))
     }
 
@@ -154,7 +155,7 @@ impl Ring {
     fn with_executions(&self, notebook: &NotebookId, mut events: Vec<Recorded>) -> Option<Vec<Recorded>> {
         let named: Vec<_> = events.iter().filter_map(deleted_execution).collect();
         for id in named {
-            events.extend(self.about_execution(notebook, &id)?);
+            events.extend(self.about_subject(notebook, &id)?);
         }
         Some(events)
     }

@@ -19,17 +19,25 @@ const MAX_FIELD_STRINGS: usize = 1_500;
 const LEAST_STACK_BYTES: usize = 512 << 10;
 
 /// Judges a cell after the cells that ran before it.
-pub(super) fn check_cell(earlier: &[&str], code: &str, findings: &mut Findings) {
-    let longest = earlier.iter().map(|source| source.len()).max().unwrap_or(0).max(code.len());
+pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Findings]) {
+    let all = || earlier.iter().chain(codes).filter(|source| source.len() <= super::MAX_CHECKED_BYTES);
+    let longest = all().map(|source| source.len()).max().unwrap_or(0);
     let stack = longest * STACK_BYTES_PER_BYTE + LEAST_STACK_BYTES;
     stacker::maybe_grow(stack, stack * 2, || {
         let mut bindings = Bindings::default();
-        for source in earlier.iter().filter(|source| source.len() <= super::MAX_CHECKED_BYTES) {
+        // A piece that stands alone finds its own names by itself.
+        let others = if codes.len() == 1 { earlier.len() } else { usize::MAX };
+        for source in all().take(others) {
             if let Some(parsed) = parse(&magics::plain(source)) {
                 bindings.collect(&parsed.syntax().body);
             }
         }
-        magics::check_cell(code, &Source { bindings, depth: 0 }, findings);
+        let inherited = Source { bindings, depth: 0 };
+        for (code, findings) in codes.iter().zip(findings) {
+            if !findings.is_too_long(code) {
+                magics::check_cell(code, &inherited, findings);
+            }
+        }
     });
 }
 

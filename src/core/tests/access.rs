@@ -6,7 +6,7 @@ use crate::support::*;
 use notarium_core::{Operation, RejectionCode as Code, Role, Scope};
 
 /// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
-const TABLE: [(Operation, &str, Scope); 15] = [
+const TABLE: [(Operation, &str, Scope); 16] = [
     (Operation::Read, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::ShowPresence, "yes yes yes yes yes yes yes", Scope::Read),
     (Operation::Comment, "- yes yes yes yes yes -", Scope::Edit),
@@ -14,6 +14,7 @@ const TABLE: [(Operation, &str, Scope); 15] = [
     (Operation::Run, "- - yes - yes yes -", Scope::Run),
     (Operation::ControlKernel, "- - yes - yes yes -", Scope::Run),
     (Operation::AnswerInput, "- - yes - yes yes -", Scope::Run),
+    (Operation::Converse, "- yes yes yes yes yes -", Scope::Edit),
     (Operation::ConfirmEdit, "- - - yes yes yes -", Scope::Confirm),
     (Operation::Confirm, "- - - - yes yes -", Scope::Confirm),
     (Operation::Organise, "- - - - yes yes -", Scope::Edit),
@@ -150,9 +151,13 @@ fn roles_from_grant_and_workspace_add_up() {
 #[test]
 fn an_assistant_has_its_persons_rights_but_shares_nothing() {
     let mut world = started();
-    world.step(&assistant_of("editor"), insert("n", "code", "1"));
-    world.step(&assistant_of("editor"), request("n", "run-n"));
-    assert_eq!(world.try_do(&assistant_of("viewer"), &insert("m", "code", "")).unwrap_err().code, Code::Forbidden);
+    let create = json!({"RequestToolCall": {"function": "create_cell", "arguments": {"source": "1"}}});
+    let run = json!({"RequestToolCall": {"function": "execute_cell_async", "arguments": {"cell_id": "a", "cell_version": "$a"}}});
+    world.step(&assistant_of("editor"), create.clone());
+    world.step(&assistant_of("editor"), run.clone());
+    world.step(&assistant_of("author"), create.clone());
+    assert_eq!(world.try_do(&assistant_of("author"), &run).unwrap_err().code, Code::Forbidden);
+    assert_eq!(world.try_do(&assistant_of("viewer"), &create).unwrap_err().code, Code::Forbidden);
     assert_eq!(world.try_do(&assistant_of("ann"), &grant("user", "new", "owner")).unwrap_err().code, Code::Forbidden);
 }
 

@@ -123,6 +123,8 @@ pub fn all_cases() -> Vec<Case> {
         crate::executions::cases(),
         crate::kernels::cases(),
         crate::reports::cases(),
+        crate::conversations::cases(),
+        crate::tool_calls::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

@@ -132,6 +132,70 @@ fn runs(world: &mut World, ann: &Who, gpu: &Who) {
     world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut down"}}));
 }
 
+/// Ann's assistant at work: every type of event of assistants.
+fn assistance() -> World {
+    let (ann, it, reactor) = (user("ann"), assistant_of("ann"), reactor_of("ann"));
+    let mut world = talking();
+    world.step(&reactor, json!({"StartModelCall": {"turn_id": "turn", "provider": "scripted", "model": "small"}}));
+    world.step(&reactor, json!({"ReportModelCall": {"turn_id": "turn", "failure": "overloaded"}}));
+    world.step(&reactor, json!({"StartModelCall": {"turn_id": "turn", "provider": "scripted", "model": "small"}}));
+    let usage = json!({"input_tokens": 120, "output_tokens": 8, "estimated": true});
+    world.step(&reactor, json!({"ReportModelCall": {"turn_id": "turn", "usage": usage}}));
+    world.step(
+        &reactor,
+        json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [
+            {"opaque": {"provider": "anthropic", "data": {"type": "thinking", "signature": "s"}}},
+            {"text": {"text": "I look at the variables, and delete a."}},
+            {"tool_call": {"provider_id": "p1", "call_id": "vars", "function": "get_variables", "arguments": "{}"}},
+        ]}}),
+    );
+    world.step(&it, call("vars", "get_variables", json!({})));
+    world.step(&reactor, start("vars"));
+    world.step(&reactor, json!({"ReportToolCall": {"call_id": "vars", "end": "error", "result": "NameError: 'x'"}}));
+    world.step(
+        &reactor,
+        json!({"PostReply": {"turn_id": "turn", "role": "tool", "blocks": [
+            {"tool_result": {"provider_id": "p1", "call_id": "vars", "text": "NameError: 'x'", "is_error": true}},
+        ]}}),
+    );
+    let delete = |world: &World, id: &str| {
+        call(id, "delete_cell", json!({"cell_id": "a", "cell_version": world.cell("a").cell_version}))
+    };
+    for (id, then) in [("denied", "DenyToolCall"), ("withdrawn", "WithdrawToolCall")] {
+        world.step(&it, delete(&world, id));
+        world.step(&ann, json!({then: {"call_id": id, "reason": "not now"}}));
+    }
+    world.step(&it, delete(&world, "expires"));
+    world.now += EXPIRY_MS;
+    world.step(&reactor, json!({"SweepToolCalls": {}}));
+    world.step(&it, delete(&world, "voided"));
+    let version = world.version();
+    world.step(&ann, edit("a", version, json!([5, [0, "0"]])));
+    world.step(&reactor, json!({"SweepToolCalls": {}}));
+    world.step(&it, delete(&world, "done"));
+    let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+    world.step(&user("editor"), json!({"ConfirmToolCall": {"call_id": "done", "arguments_hash": hash}}));
+    world.step(&reactor, start("done"));
+    world.step(&ann, json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));
+    let until = world.now + 3_600_000;
+    world.step(&ann, json!({"IssueGrant": {"grant_id": "hour", "conversation_id": "talk", "functions": ["create_cell"], "expires_at": until}}));
+    world.step(&it, call("new", "create_cell", json!({"source": "print('hello world')", "after": "b"})));
+    world.step(&ann, json!({"RevokeGrant": {"grant_id": "hour"}}));
+    world.step(&it, call("moves", "move_cell", json!({"cell_id": "b"})));
+    world.step(&reactor, json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}));
+    let again = |world: &mut World, turn: &str| {
+        world.step(&ann, json!({"StartTurn": {"conversation_id": "talk", "turn_id": turn, "text": "Once more"}}));
+    };
+    again(&mut world, "second");
+    world.step(&ann, json!({"CancelTurn": {"turn_id": "second"}}));
+    again(&mut world, "third");
+    world.step(&reactor, json!({"EndTurn": {"turn_id": "third", "end": {"failed": "no key for openai"}}}));
+    again(&mut world, "fourth");
+    world.step(&it, json!({"RequestToolCall": {"call_id": "waits", "turn_id": "fourth", "function": "restart_kernel", "arguments": {}}}));
+    world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
+    world
+}
+
 /// On one line: a payload's text is what was hashed, so it may not be laid out anew.
 fn line(value: &impl serde::Serialize) -> String {
     format!("{}\n", serde_json::to_string(value).unwrap())
@@ -164,9 +228,9 @@ fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let world = life();
+    let worlds = [life(), assistance()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
-    for recorded in &world.recorded {
+    for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
     }
     for event_type in Event::TYPES {
@@ -250,8 +314,9 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
-    let scenarios: [(&str, &str, World); 3] = [
-        ("life", "every type of event at least once", life()),
+    let scenarios: [(&str, &str, World); 4] = [
+        ("life", "every type of event of people and kernels at least once", life()),
+        ("assistance", "every type of event of assistants at least once", assistance()),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];

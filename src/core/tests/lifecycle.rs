@@ -9,7 +9,8 @@ pub fn cases() -> Vec<Case> {
     let wide = json!({"SetNotebookMetadata": {"metadata": {"a": "x".repeat(1 << 20)}}});
     vec![
         case(World::new, ann(), json!({"CreateNotebook": {"title": " T "}}), events(["NotebookCreated"])),
-        case(World::new, assistant_of("ann"), json!({"CreateNotebook": {"title": "T"}}), events(["NotebookCreated"])),
+        case(World::new, reactor_of("ann"), json!({"CreateNotebook": {"title": "T"}}), events(["NotebookCreated"])),
+        case(World::new, assistant_of("ann"), json!({"CreateNotebook": {"title": "T"}}), rejected(Code::Forbidden)),
         case(World::new, ann(), json!({"CreateNotebook": {"title": " "}}), rejected(Code::InvalidValue)),
         case(World::new, ann(), json!({"CreateNotebook": {"title": "a\nb"}}), rejected(Code::InvalidValue)),
         case(World::new, ann(), json!({"CreateNotebook": {"title": long}}), rejected(Code::LimitExceeded)),
@@ -67,7 +68,7 @@ fn every_lifecycle_command_is_accepted_or_refused_as_written() {
 
 #[test]
 fn a_title_is_trimmed_and_the_first_owner_is_who_made_it() {
-    let world = World::new().with(&assistant_of("ann"), json!({"CreateNotebook": {"title": " T "}}));
+    let world = World::new().with(&reactor_of("ann"), json!({"CreateNotebook": {"title": " T "}}));
     assert_eq!(world.notebook.title, "T");
     let access = serde_json::to_value(&world.notebook.access).unwrap();
     assert_eq!(access, json!([{"subject": {"kind": "user", "id": "ann"}, "role": "owner"}]));

@@ -52,7 +52,7 @@ const CELLS: [&str; 6] = ["a", "b", "c", "d", "e", "gone"];
 fn who(name: &str) -> Who {
     match name {
         "gpu" | "tpu" => agent(name),
-        "it" => assistant_of("editor"),
+        "it" => user("it").with_role(notarium_core::Role::Editor),
         "link" => guest("link"),
         name => user(name),
     }

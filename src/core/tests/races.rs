@@ -2,7 +2,7 @@
 
 use crate::edits::edit;
 use crate::support::*;
-use notarium_core::{ExecutionStatus, RejectionCode as Code, Version};
+use notarium_core::{ExecutionStatus, RejectionCode as Code, Role, Version};
 
 #[test]
 fn editing_a_cell_while_it_runs_leaves_the_run_its_source_and_shows_stale() {
@@ -75,7 +75,8 @@ fn two_programs_saving_at_once_conflict_naming_both_versions() {
 fn five_writers_of_ten_concurrent_updates_make_exactly_fifty_versions() {
     let mut world = with_cells();
     let (base, before) = (world.cell("a").source_version, world.version());
-    let writers = ["ann", "editor", "author"].map(user).into_iter().chain([guest("link"), assistant_of("editor")]);
+    let writers =
+        ["ann", "editor", "author"].map(user).into_iter().chain([guest("link"), user("other").with_role(Role::Editor)]);
     for (index, writer) in writers.enumerate() {
         let letter = char::from(b'A' + u8::try_from(index).unwrap());
         for _ in 0..10 {

@@ -2,7 +2,7 @@
 
 use crate::edits::edit;
 use crate::support::*;
-use notarium_core::RejectionCode as Code;
+use notarium_core::{Event, RejectionCode as Code};
 
 fn undo() -> serde_json::Value {
     json!({"Undo": {}})
@@ -35,6 +35,7 @@ pub fn cases() -> Vec<Case> {
         case(typed, bo(), by_id("nothing"), rejected(Code::NothingToUndo)),
         case(typed, user("author"), by_id("command-14"), events(["CellSourceEdited"])),
         case(typed, assistant_of("editor"), by_id("command-14"), rejected(Code::Forbidden)),
+        case(typed, bo(), json!({"Undo": {"turn_id": "nothing"}}), rejected(Code::NothingToUndo)),
         case(archived_typed, bo(), undo(), rejected(Code::NotebookArchived)),
         case(undone, bo(), redo(), events(["CellSourceEdited"])),
         case(typed, bo(), redo(), rejected(Code::NothingToUndo)),
@@ -210,30 +211,38 @@ fn undoing_a_deletion_shows_the_outputs_again() {
 }
 
 #[test]
-fn a_person_undoes_an_assistants_group_by_its_id_and_may_redo_it() {
+fn a_person_undoes_an_assistants_call_by_its_id_and_may_redo_it() {
     let mut world = with_cells();
-    world.correlation = Some("turn");
-    world.step(&assistant_of("editor"), insert("n", "code", "by it"));
-    world.step(&assistant_of("editor"), edit("a", world.version(), json!([5, [0, "!"]])));
-    world.correlation = None;
-    world.step(&user("author"), json!({"Undo": {"correlation_id": "turn"}}));
-    assert_eq!((world.order(), world.source("a")), (vec!["a", "b", "c"], "x = 1"));
-    assert_eq!(world.try_do(&assistant_of("editor"), &undo()).unwrap_err().code, Code::NothingToUndo);
+    let call = |id: &str, function: &str, arguments: serde_json::Value| json!({"RequestToolCall": {"call_id": id, "function": function, "arguments": arguments}});
+    world.step(
+        &assistant_of("editor"),
+        call("new", "create_cells", json!({"cells": [{"source": "by it"}, {"source": "too"}]})),
+    );
+    assert_eq!(world.order().len(), 5);
+    world.step(&user("author"), json!({"Undo": {"correlation_id": "new"}}));
+    assert_eq!(world.order(), ["a", "b", "c"]);
+    let again = world.try_do(&assistant_of("editor"), &call("back", "undo", json!({"call_id": "new"}))).unwrap().0;
+    assert_eq!(
+        types(&again),
+        ["ToolCallRequested", "ToolCallStarted", "ToolCallExecuted"],
+        "nothing of its own is left"
+    );
     world.step(&user("author"), redo());
-    assert_eq!((world.order().len(), world.source("a")), (4, "x = 1!"));
+    assert_eq!(world.order().len(), 5);
 }
 
 #[test]
-fn a_correlation_shared_with_an_assistant_undoes_the_senders_part_only() {
+fn an_assistant_undoes_its_own_work_and_nobody_elses() {
     let mut world = with_cells();
-    world.correlation = Some("turn");
-    world.step(&assistant_of("editor"), insert("n", "code", ""));
-    world.step(&user("editor"), insert("m", "code", ""));
-    world.correlation = None;
-    world.step(&user("editor"), undo());
-    assert_eq!(world.order(), ["a", "b", "c", "n"]);
-    world.step(&assistant_of("editor"), undo());
-    assert_eq!(world.order(), ["a", "b", "c"]);
+    world.step(&user("editor"), insert("mine", "code", "1"));
+    let call = |id: &str, function: &str, arguments: serde_json::Value| json!({"RequestToolCall": {"call_id": id, "function": function, "arguments": arguments}});
+    world.step(&assistant_of("editor"), call("own", "create_cell", json!({"source": "2"})));
+    world.step(&assistant_of("editor"), call("back", "undo", json!({"call_id": "own"})));
+    assert_eq!(world.order(), ["a", "b", "c", "mine"]);
+    let theirs = world.recorded.iter().rev().find(|one| matches!(one.event, Event::CellInserted(_))).unwrap();
+    let group = theirs.envelope.correlation_id.as_str().to_owned();
+    world.step(&assistant_of("editor"), call("other", "undo", json!({"call_id": group})));
+    assert_eq!(world.order(), ["a", "b", "c", "mine"]);
 }
 
 #[test]
@@ -254,15 +263,12 @@ fn a_hundred_steps_deep_also_after_a_restart() {
 fn the_stacks_of_those_longest_away_are_forgotten() {
     let mut world = with_cells();
     for number in 0..205 {
-        let conversation = notarium_core::ConversationId::new(format!("talk-{number}")).unwrap();
-        let for_user = notarium_core::UserId::new("editor").unwrap();
-        let mut who = assistant_of("editor");
-        who.actor = notarium_core::Actor::Assistant { for_user, conversation };
+        let who = user(&format!("one-{number}")).with_role(notarium_core::Role::Editor);
         world.step(&who, json!({"RenameNotebook": {"title": format!("{number}")}}));
     }
     assert_eq!(world.notebook.undo.len(), 200);
     assert!(!world.notebook.undo.contains_key("user:ann"));
-    assert!(world.notebook.undo.contains_key("assistant:editor:talk-204"));
+    assert!(world.notebook.undo.contains_key("user:one-204"));
 }
 
 #[test]

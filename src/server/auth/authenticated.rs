@@ -55,7 +55,8 @@ impl Authenticated {
             Actor::Agent { .. } => Authority { ambient_role: Some(Role::Agent), scopes, ..Authority::default() },
             Actor::User { .. } => {
                 let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
-                Authority { ambient_role, scopes, workspaces: self.workspaces.keys().cloned().collect() }
+                let workspaces = self.workspaces.keys().cloned().collect();
+                Authority { ambient_role, scopes, workspaces, reactor: None }
             }
             _ => Authority { scopes, ..Authority::default() },
         }

@@ -443,7 +443,8 @@ async fn undo(
     conditions: Conditions,
     OptionalJson(steps): OptionalJson<Steps>,
 ) -> Result<Answer, Problem> {
-    let command = Command::Undo { steps: steps.steps.unwrap_or(1), correlation_id: steps.correlation_id };
+    let command =
+        Command::Undo { steps: steps.steps.unwrap_or(1), correlation_id: steps.correlation_id, turn_id: None };
     execute(&app, &authenticated, &notebook, conditions, &command).await
 }
 

@@ -94,6 +94,7 @@ impl Disk {
                 self.with_executions(last.into_iter().collect())
             }
             HistoryQuery::Execution { execution_id } => self.about(&[execution_id.to_string()], 0, false),
+            HistoryQuery::ToolCall { call_id } => self.about(&[call_id.to_string()], 0, false),
         }
     }
 

@@ -111,3 +111,48 @@ pub fn lost() -> World {
 pub fn end_kernel() -> Value {
     json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "killed"}})
 }
+
+// --- assistants ---
+
+/// Ann's assistant is at work on `turn`, in the conversation `talk`.
+pub fn talking() -> World {
+    started().with(
+        &user("ann"),
+        json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "Tidy up\nplease"}}),
+    )
+}
+
+/// A tool call by Ann's assistant, in its turn.
+pub fn call(call_id: &str, function: &str, arguments: Value) -> Value {
+    json!({"RequestToolCall": {"call_id": call_id, "turn_id": "turn", "function": function, "arguments": arguments}})
+}
+
+/// The call `del` waits: it would delete cell `a`. `$hash`: what a confirmation names.
+pub fn waiting() -> World {
+    let mut world = talking();
+    let version = world.cell("a").cell_version;
+    world.step(&assistant_of("ann"), call("del", "delete_cell", json!({"cell_id": "a", "cell_version": version})));
+    let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+    world.name("hash", format!("\"{hash}\""));
+    world
+}
+
+pub fn confirm(call_id: &str) -> Value {
+    json!({"ConfirmToolCall": {"call_id": call_id, "arguments_hash": "$hash"}})
+}
+
+pub fn start(call_id: &str) -> Value {
+    json!({"StartToolCall": {"call_id": call_id}})
+}
+
+/// … an editor has confirmed it.
+pub fn confirmed() -> World {
+    waiting().with(&user("editor"), confirm("del"))
+}
+
+/// The call `vars` has started: an agent looks at the kernel's variables.
+pub fn calling() -> World {
+    talking()
+        .with(&assistant_of("ann"), call("vars", "get_variables", json!({})))
+        .with(&reactor_of("ann"), start("vars"))
+}

@@ -43,6 +43,14 @@ pub fn assistant_of(name: &str) -> Who {
     Who { actor: Actor::Assistant { for_user, conversation }, authority: Authority::session() }
 }
 
+/// The server's reactor in the name of an assistant; it vouches for the people of the fixtures.
+pub fn reactor_of(name: &str) -> Who {
+    let mut who = assistant_of(name);
+    let people = ["ann", "editor", "author", "viewer"].map(user).into_iter().chain([guest("link")]);
+    who.authority.reactor = Some(Vouched(people.map(|who| (who.actor, who.authority)).collect()));
+    who
+}
+
 pub fn guest(link: &str) -> Who {
     Who { actor: Actor::Guest { share_link: ShareLinkId::new(link).unwrap() }, authority: Authority::session() }
 }
@@ -182,6 +190,10 @@ impl World {
                     if let Some(recorded) = self.recorded.iter().rev().find(is_deletion) {
                         self.find(&mut found, recorded);
                     }
+                }
+                HistoryQuery::ToolCall { call_id } => {
+                    let of_it = self.recorded.iter().filter(|one| one.event.tool_call_id() == Some(call_id));
+                    found.extend(of_it.map(|one| (one.envelope.version, one)));
                 }
                 HistoryQuery::Execution { execution_id } => self.find_execution(&mut found, execution_id),
             }

@@ -1,0 +1,219 @@
+//! A turn as a pure state machine over the log: what is to be done next, told by what is recorded and by what this process
+//! is doing right now. After a restart the same record gives the same answer, so a turn goes on where it stood.
+//!
+//! model call → message → its tool calls, one after the other, each to its end → their results as a message → model call …
+//! until the model calls nothing more, or has been called ten times.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use notarium_core::tools::{Arguments, Executor, Tool};
+use notarium_core::{
+    Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, StopReason, ToolCall,
+    ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
+};
+
+/// Times that a model call is tried whose answer was lost with the process that waited for it.
+const MAX_LOST_MODEL_CALLS: u32 = 3;
+
+/// What the log says of one turn.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// The last message of the turn: what everything else answers.
+    last: Option<(MessageRole, Vec<MessageBlock>)>,
+    /// Tool calls that have ended, with what the model is told.
+    ended: BTreeMap<ToolCallId, Answer>,
+    /// What the provider said when it stopped, where that was not to call tools.
+    has_ended: bool,
+}
+
+/// What a call came to, for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl Answer {
+    fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+}
+
+impl Record {
+    /// Folds one event in; those of other turns change nothing.
+    pub fn see(&mut self, turn_id: &TurnId, recorded: &Recorded) {
+        match &recorded.event {
+            Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => {
+                self.last = Some((event.role, event.blocks.clone()));
+            }
+            Event::TurnFinished(event) if event.turn_id == *turn_id => self.has_ended = true,
+            Event::TurnCancelled(event) if event.turn_id == *turn_id => self.has_ended = true,
+            Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
+            event => {
+                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), answer(event)) {
+                    self.ended.insert(call_id.clone(), answer);
+                }
+            }
+        }
+    }
+
+    /// The turn has finished, failed or was stopped.
+    pub fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+}
+
+/// What the model is told of the end of a call; `None`: the event is not an end.
+fn answer(event: &Event) -> Option<Answer> {
+    Some(match event {
+        Event::ToolCallExecuted(event) => match event.end {
+            ToolCallEnd::Ok => Answer { text: event.result.clone(), is_error: false },
+            ToolCallEnd::Error => Answer::error(event.result.clone()),
+            ToolCallEnd::OutcomeUnknown => Answer::error(format!(
+                "Nobody knows how this ended: the server stopped meanwhile. Look at what is there before you go on. {}",
+                event.result
+            )),
+        },
+        Event::ToolCallDenied(event) if event.reason.is_empty() => Answer::error("A person said no."),
+        Event::ToolCallDenied(event) => Answer::error(format!("A person said no: {}", event.reason)),
+        Event::ToolCallWithdrawn(event) => Answer::error(format!("Taken back: {}", event.reason)),
+        Event::ToolCallVoided(event) => {
+            Answer::error(format!("Not done, because {}. Read it again before you ask again.", event.reason))
+        }
+        Event::ToolCallExpired(_) => Answer::error("Nobody answered in time. Ask again if it is still wanted."),
+        _ => return None,
+    })
+}
+
+/// What only this process knows: gone after a restart.
+#[derive(Debug, Clone, Default)]
+pub struct Live {
+    /// A model is being called now.
+    pub is_calling_model: bool,
+    /// Why the model call cannot succeed, however often it is tried.
+    pub model_failure: Option<String>,
+    /// Why the provider's last answer stopped, where it called no tools.
+    pub stop_reason: Option<StopReason>,
+    /// Calls that are being executed or waited for now.
+    pub executing: BTreeSet<ToolCallId>,
+    /// Requests that the core refused, with the words for the model. Asked again after a restart, they are refused again.
+    pub refused: BTreeMap<ToolCallId, String>,
+}
+
+/// A tool call of the model that is to be requested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub call_id: ToolCallId,
+    pub function: String,
+    pub arguments: RawObject,
+}
+
+/// What is to be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Claim a model call, and make it.
+    CallModel,
+    /// A claim whose process is gone: report it as failed. Nothing came of it, so it may be tried again.
+    LoseModelCall,
+    Request(Wanted),
+    /// The gate is open: start it.
+    Start(ToolCallId),
+    /// It has started, its runs are in the log: wait for them, and report.
+    Resume(ToolCallId),
+    /// It had started when its process went: report that its outcome is unknown.
+    Lose(ToolCallId),
+    /// All calls of the last message are answered.
+    PostResults(Vec<MessageBlock>),
+    End(TurnEnd),
+    /// For a person, a run, or the model.
+    Wait,
+    /// The turn is over.
+    Done,
+}
+
+/// The next step of a turn.
+pub fn next(turn_id: &TurnId, notebook: &Notebook, record: &Record, live: &Live) -> Step {
+    let Some(turn) = notebook.turns.get(turn_id).filter(|_| !record.has_ended) else { return Step::Done };
+    if turn.is_calling_model {
+        return if live.is_calling_model { Step::Wait } else { Step::LoseModelCall };
+    }
+    match &record.last {
+        Some((MessageRole::Assistant, blocks)) => after_reply(turn, notebook, record, live, blocks),
+        _ => call_model(turn, live),
+    }
+}
+
+fn call_model(turn: &Turn, live: &Live) -> Step {
+    if live.is_calling_model {
+        return Step::Wait;
+    }
+    if let Some(cause) = &live.model_failure {
+        return Step::End(TurnEnd::Failed(cause.clone()));
+    }
+    if turn.is_model_call_failed && turn.attempts >= MAX_LOST_MODEL_CALLS {
+        let cause = format!("the model did not answer, {} times: ask again", turn.attempts);
+        return Step::End(TurnEnd::Failed(cause));
+    }
+    if !turn.is_model_call_failed && turn.model_calls >= MAX_MODEL_CALLS {
+        return Step::End(TurnEnd::Finished(StopReason::MaxTurns));
+    }
+    Step::CallModel
+}
+
+/// The calls of the message in their order, one at a time.
+fn after_reply(turn: &Turn, notebook: &Notebook, record: &Record, live: &Live, blocks: &[MessageBlock]) -> Step {
+    let mut results = Vec::new();
+    for block in blocks {
+        let MessageBlock::ToolCall { provider_id, call_id, function, arguments, .. } = block else { continue };
+        let answered = record.ended.get(call_id).cloned();
+        let answered = answered.or_else(|| live.refused.get(call_id).map(Answer::error));
+        let Some(answer) = answered.or_else(|| unreadable(arguments)) else {
+            return unanswered(notebook, live, call_id, function, arguments);
+        };
+        results.push(MessageBlock::ToolResult {
+            provider_id: provider_id.clone(),
+            call_id: call_id.clone(),
+            text: answer.text,
+            is_error: answer.is_error,
+        });
+    }
+    if results.is_empty() {
+        return Step::End(TurnEnd::Finished(live.stop_reason.unwrap_or(StopReason::EndTurn)));
+    }
+    if turn.model_calls >= MAX_MODEL_CALLS {
+        return Step::End(TurnEnd::Finished(StopReason::MaxTurns));
+    }
+    Step::PostResults(results)
+}
+
+/// Arguments that are no JSON object: the model is told, nobody else is asked.
+fn unreadable(arguments: &str) -> Option<Answer> {
+    let error = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).err()?;
+    Some(Answer::error(format!("The arguments are not a JSON object ({error}). Call the tool again with valid JSON.")))
+}
+
+fn unanswered(notebook: &Notebook, live: &Live, call_id: &ToolCallId, function: &str, arguments: &str) -> Step {
+    let Some(call) = notebook.tool_calls.get(call_id) else {
+        let Ok(arguments) = serde_json::from_str(arguments) else { return Step::Wait };
+        return Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments });
+    };
+    match call.phase {
+        ToolCallPhase::Waiting => Step::Wait,
+        ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => Step::Start(call_id.clone()),
+        ToolCallPhase::Started { .. } if live.executing.contains(call_id) => Step::Wait,
+        ToolCallPhase::Started { .. } if is_resumable(call) => Step::Resume(call_id.clone()),
+        ToolCallPhase::Started { .. } => Step::Lose(call_id.clone()),
+    }
+}
+
+/// Whether all that the call does are runs, which go on in the log whoever waits for them.
+fn is_resumable(call: &ToolCall) -> bool {
+    let typed = Tool::find(&call.function).map(|tool| (tool.executor, tool.arguments(&call.arguments)));
+    match typed {
+        Some((Executor::Agent, Ok(_))) => true,
+        Some((_, Ok(arguments))) => {
+            matches!(arguments, Arguments::ExecuteCell(_) | Arguments::RunAll(_) | Arguments::CreateCells(_))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,351 @@
+//! Tool calls: validated, gated, bound to what the person saw, started once, ended once.
+
+use crate::support::*;
+use notarium_core::tools::{TOOLS, Tool};
+use notarium_core::{
+    EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Passed, RejectionCode as Code, Risk, arguments_hash,
+};
+
+fn delete(version: u64) -> serde_json::Value {
+    call("del", "delete_cell", json!({"cell_id": "a", "cell_version": version}))
+}
+
+fn deny() -> serde_json::Value {
+    json!({"DenyToolCall": {"call_id": "del", "reason": "I need it"}})
+}
+
+fn withdraw(id: &str) -> serde_json::Value {
+    json!({"WithdrawToolCall": {"call_id": id, "reason": "never mind"}})
+}
+
+fn reported(id: &str) -> serde_json::Value {
+    json!({"ReportToolCall": {"call_id": id, "end": "ok", "result": "x: int"}})
+}
+
+fn sweep() -> serde_json::Value {
+    json!({"SweepToolCalls": {}})
+}
+
+fn grant_until(at: u64, functions: &[&str]) -> serde_json::Value {
+    json!({"IssueGrant": {"grant_id": "g", "conversation_id": "talk", "functions": functions, "expires_at": at}})
+}
+
+fn policy(policy: &str) -> serde_json::Value {
+    json!({"SetPolicy": {"policy": policy}})
+}
+
+fn expired() -> World {
+    let mut world = waiting();
+    world.now += EXPIRY_MS;
+    world
+}
+
+fn edited_meanwhile() -> World {
+    let mut world = waiting();
+    let version = world.version();
+    world.step(&user("author"), crate::edits::edit("a", version, json!([[0, "# mine "], 5])));
+    world
+}
+
+fn asking_for_edits() -> World {
+    talking().with(&user("ann"), policy("ask_for_every_edit"))
+}
+
+fn with_grant() -> World {
+    let mut world = asking_for_edits();
+    let until = world.now + 3_600_000;
+    world.step(&user("editor"), grant_until(until, &["create_cell"]));
+    world
+}
+
+/// Ann is the owner no more: her assistant may do what an author may.
+fn demoted() -> World {
+    confirmed()
+        .with(&user("ann"), grant("user", "editor", "owner"))
+        .with(&user("editor"), grant("user", "ann", "viewer"))
+}
+
+fn decider_left() -> World {
+    confirmed().with(&user("ann"), grant("user", "editor", "viewer"))
+}
+
+fn done() -> World {
+    confirmed().with(&reactor_of("ann"), start("del"))
+}
+
+const RUN: [&str; 4] = ["ToolCallRequested", "ToolCallStarted", "CellInserted", "ToolCallExecuted"];
+
+fn create() -> serde_json::Value {
+    call("new", "create_cell", json!({"source": "print('hello world')"}))
+}
+
+#[allow(clippy::too_many_lines, reason = "a table")]
+pub fn cases() -> Vec<Case> {
+    let (ann, mcp, it) = (|| user("ann"), || assistant_of("ann"), || reactor_of("ann"));
+    let version = waiting().cell("a").cell_version;
+    let wrong = json!({"ConfirmToolCall": {"call_id": "del", "arguments_hash": Hash::ZERO}});
+    let no_confirm = || user("editor").with_scopes(&[notarium_core::Scope::Read, notarium_core::Scope::Edit]);
+    let big = json!({"ReportToolCall": {"call_id": "vars", "end": "ok", "result": "x".repeat((256 << 10) + 1)}});
+    vec![
+        // what may be asked, and by whom
+        case(talking, mcp(), create(), events(RUN)),
+        case(talking, ann(), create(), rejected(Code::Forbidden)),
+        case(talking, agent("gpu"), create(), rejected(Code::Forbidden)),
+        case(talking, assistant_of("viewer"), create(), rejected(Code::TurnState)),
+        case(talking, mcp(), insert("direct", "code", "1"), rejected(Code::Forbidden)),
+        case(
+            talking,
+            mcp(),
+            json!({"Batch": {"commands": [insert("direct", "code", "1")]}}),
+            rejected(Code::Forbidden),
+        ),
+        case(talking, mcp(), json!({"Batch": {"commands": [create()]}}), rejected(Code::Forbidden)),
+        case(talking, mcp(), call("x", "fly", json!({})), rejected(Code::UnknownTool)),
+        case(talking, mcp(), call("x", "delete_cell", json!({})), rejected(Code::InvalidArguments)),
+        case(
+            talking,
+            mcp(),
+            call("x", "create_cell", json!({"source": "", "colour": 1})),
+            rejected(Code::InvalidArguments),
+        ),
+        case(talking, mcp(), call("x", "create_cell", json!({"source": 5})), rejected(Code::InvalidArguments)),
+        case(talking, mcp(), delete(version + 1), rejected(Code::Conflict)),
+        case(
+            talking,
+            mcp(),
+            call("x", "delete_cell", json!({"cell_id": "gone", "cell_version": 1})),
+            rejected(Code::UnknownCell),
+        ),
+        case(waiting, mcp(), delete(version), rejected(Code::InvalidValue)),
+        case(done, mcp(), call("del", "create_cell", json!({"source": ""})), rejected(Code::InvalidValue)),
+        case(archived, mcp(), create(), rejected(Code::NotebookArchived)),
+        case(
+            talking,
+            mcp(),
+            call("new", "create_cell", json!({"source": "x", "after": "nowhere"})),
+            events(["ToolCallRequested", "ToolCallStarted", "ToolCallExecuted"]),
+        ),
+        // the gate
+        case(talking, mcp(), delete(version), events(["ToolCallRequested"])),
+        case(talking, mcp(), call("r", "restart_kernel", json!({})), events(["ToolCallRequested"])),
+        case(asking_for_edits, mcp(), create(), events(["ToolCallRequested"])),
+        case(with_grant, mcp(), create(), events(RUN)),
+        case(with_grant, mcp(), call("m", "move_cell", json!({"cell_id": "a"})), events(["ToolCallRequested"])),
+        case(with_grant, mcp(), delete(version), events(["ToolCallRequested"])),
+        // a person decides
+        case(waiting, user("editor"), confirm("del"), events(["ToolCallConfirmed"])),
+        case(waiting, ann(), confirm("del"), events(["ToolCallConfirmed"])),
+        case(waiting, guest("link"), confirm("del"), events(["ToolCallConfirmed"])),
+        case(waiting, user("author"), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, user("runner"), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, user("viewer"), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, user("nobody"), confirm("del"), rejected(Code::UnknownNotebook)),
+        case(waiting, mcp(), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, it(), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, agent("gpu"), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, system(), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, no_confirm(), confirm("del"), rejected(Code::Forbidden)),
+        case(waiting, ann(), wrong, rejected(Code::Conflict)),
+        case(waiting, ann(), confirm("other"), rejected(Code::UnknownToolCall)),
+        case(confirmed, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(done, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(expired, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(edited_meanwhile, ann(), confirm("del"), events(["ToolCallVoided"])),
+        case(waiting, ann(), deny(), events(["ToolCallDenied"])),
+        case(waiting, mcp(), deny(), rejected(Code::Forbidden)),
+        case(confirmed, ann(), deny(), rejected(Code::ToolCallState)),
+        // start, once
+        case(confirmed, it(), start("del"), events(["ToolCallStarted", "CellDeleted", "ToolCallExecuted"])),
+        case(waiting, it(), start("del"), rejected(Code::ToolCallState)),
+        case(confirmed, mcp(), start("del"), rejected(Code::Forbidden)),
+        case(confirmed, ann(), start("del"), rejected(Code::Forbidden)),
+        case(confirmed, reactor_of("editor"), start("del"), rejected(Code::Forbidden)),
+        case(done, it(), start("del"), rejected(Code::ToolCallState)),
+        case(calling, it(), start("vars"), rejected(Code::AlreadyClaimed)),
+        case(demoted, it(), start("del"), events(["ToolCallVoided"])),
+        case(decider_left, it(), start("del"), events(["ToolCallVoided"])),
+        // and end, once
+        case(calling, it(), reported("vars"), events(["ToolCallExecuted"])),
+        case(calling, mcp(), reported("vars"), rejected(Code::Forbidden)),
+        case(calling, ann(), reported("vars"), rejected(Code::Forbidden)),
+        case(calling, it(), big, rejected(Code::LimitExceeded)),
+        case(confirmed, it(), reported("del"), rejected(Code::ToolCallState)),
+        case(done, it(), reported("del"), rejected(Code::ToolCallState)),
+        case(waiting, mcp(), withdraw("del"), events(["ToolCallWithdrawn"])),
+        case(waiting, user("author"), withdraw("del"), events(["ToolCallWithdrawn"])),
+        case(waiting, user("viewer"), withdraw("del"), rejected(Code::Forbidden)),
+        case(waiting, assistant_of("viewer"), withdraw("del"), rejected(Code::Forbidden)),
+        case(calling, mcp(), withdraw("vars"), rejected(Code::ToolCallState)),
+        case(expired, it(), sweep(), events(["ToolCallExpired"])),
+        case(edited_meanwhile, it(), sweep(), events(["ToolCallVoided"])),
+        case(waiting, it(), sweep(), nothing()),
+        case(expired, ann(), sweep(), rejected(Code::Forbidden)),
+        // grants
+        case(talking, ann(), grant_until(2_000_000, &["create_cell"]), events(["GrantIssued"])),
+        case(talking, ann(), grant_until(1, &[]), rejected(Code::InvalidValue)),
+        case(talking, ann(), grant_until(u64::MAX >> 12, &[]), rejected(Code::InvalidValue)),
+        case(talking, ann(), grant_until(2_000_000, &["delete_cell"]), rejected(Code::InvalidValue)),
+        case(talking, ann(), grant_until(2_000_000, &["fly"]), rejected(Code::UnknownTool)),
+        case(talking, mcp(), grant_until(2_000_000, &[]), rejected(Code::Forbidden)),
+        case(talking, user("runner"), grant_until(2_000_000, &[]), rejected(Code::Forbidden)),
+        case(with_grant, ann(), json!({"RevokeGrant": {"grant_id": "g"}}), events(["GrantRevoked"])),
+        case(talking, ann(), json!({"RevokeGrant": {"grant_id": "g"}}), nothing()),
+        case(talking, user("viewer"), json!({"RevokeGrant": {"grant_id": "g"}}), rejected(Code::Forbidden)),
+    ]
+}
+
+#[test]
+fn each_command_is_judged_as_the_table_says() {
+    cases().iter().for_each(check);
+}
+
+#[test]
+fn a_refusal_of_arguments_names_what_is_missing_or_unknown() {
+    let mut world = talking();
+    let mut message =
+        |arguments| world.try_do(&assistant_of("ann"), &call("x", "modify_cell", arguments)).unwrap_err().message;
+    assert_eq!(message(json!({"source": "x"})), "Missing required parameters: cell_id, cell_version");
+    let unknown = message(json!({"cell_id": "a", "cell_version": 1, "source": "x", "index": 3}));
+    assert_eq!(unknown, "Unknown parameters: index. modify_cell takes: cell_id, cell_version, source");
+}
+
+#[test]
+fn the_second_person_is_told_who_was_first() {
+    let mut world = confirmed();
+    let refused = world.try_do(&user("ann"), &confirm("del")).unwrap_err();
+    assert!(refused.message.contains("user:editor"), "{refused}");
+    world.step(&reactor_of("ann"), start("del"));
+    let refused = world.try_do(&user("ann"), &confirm("del")).unwrap_err();
+    assert!(refused.message.contains("ToolCallExecuted"), "{refused}");
+}
+
+#[test]
+fn the_record_says_what_opened_the_gate() {
+    let mut world = confirmed();
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("del")).unwrap();
+    let Event::ToolCallStarted(event) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(event.passed_by, Passed::Confirmation { by: user("editor").actor });
+    let (events, _) = with_grant().try_do(&assistant_of("ann"), &create()).unwrap();
+    let Event::ToolCallStarted(event) = &events[1] else { panic!("{events:?}") };
+    assert!(matches!(&event.passed_by, Passed::Grant { grant_id } if grant_id.as_str() == "g"));
+}
+
+#[test]
+fn a_grant_ends_at_its_time() {
+    let mut world = with_grant();
+    world.now += 3_600_000;
+    let (events, _) = world.try_do(&assistant_of("ann"), &create()).unwrap();
+    assert_eq!(types(&events), ["ToolCallRequested"]);
+}
+
+#[test]
+fn a_policy_that_was_tightened_holds_for_what_has_not_started() {
+    let mut world =
+        talking().with(&assistant_of("ann"), call("save", "save_data", json!({"path": "x.csv", "content": ""})));
+    world.step(&user("ann"), policy("ask_for_every_edit"));
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("save")).unwrap();
+    assert_eq!(types(&events), ["ToolCallVoided"]);
+}
+
+#[test]
+fn code_that_deletes_files_asks_and_says_why() {
+    let mut world = talking();
+    world.step(&user("ann"), insert("rm", "code", "import os\nos.remove('x')"));
+    let version = world.cell("rm").cell_version;
+    for (id, function, arguments) in [
+        ("one", "execute_cell", json!({"cell_id": "rm", "cell_version": version})),
+        ("all", "run_all", json!({})),
+        ("new", "create_cells", json!({"run": true, "cells": [{"source": "import os; os.remove('y')"}]})),
+    ] {
+        let (events, _) = world.try_do(&assistant_of("ann"), &call(id, function, arguments)).unwrap();
+        let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{function}: {events:?}") };
+        assert_eq!(event.risk, Risk::Destructive, "{function}");
+        assert!(!event.reasons.is_empty(), "{function}");
+        assert!(event.expires_at.is_some());
+    }
+}
+
+#[test]
+fn a_name_that_another_cell_bound_is_seen_through() {
+    let mut world = talking();
+    world.step(&user("ann"), insert("import", "code", "from os import remove as tidy"));
+    world.step(&user("ann"), insert("use", "code", "tidy('x')"));
+    let version = world.cell("use").cell_version;
+    let run = call("one", "execute_cell", json!({"cell_id": "use", "cell_version": version}));
+    let (events, _) = world.try_do(&assistant_of("ann"), &run).unwrap();
+    let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(event.risk, Risk::Destructive, "{:?}", event.reasons);
+}
+
+#[test]
+fn harmless_code_runs_at_once() {
+    let mut world = talking();
+    let version = world.cell("a").cell_version;
+    let run = call("run", "execute_cell_async", json!({"cell_id": "a", "cell_version": version}));
+    let (events, outcome) = world.try_do(&assistant_of("ann"), &run).unwrap();
+    assert_eq!(
+        types(&events),
+        ["ToolCallRequested", "ToolCallStarted", "ExecutionRequested", "ExecutionAssigned", "ToolCallExecuted"]
+    );
+    assert_eq!(outcome.executions.len(), 1);
+}
+
+#[test]
+fn a_conversation_has_twenty_calls_a_minute() {
+    let mut world = talking();
+    for number in 0..MAX_CALLS_PER_MINUTE {
+        world.step(&assistant_of("ann"), call(&format!("c{number}"), "get_notebook_state", json!({})));
+    }
+    let refused = world.try_do(&assistant_of("ann"), &create()).unwrap_err();
+    assert_eq!(refused.code, Code::RateLimited);
+    assert!(refused.message.contains("wait 60 s"), "{refused}");
+    world.now += 60_000;
+    world.step(&assistant_of("ann"), create());
+}
+
+#[test]
+fn a_turn_or_a_call_is_undone_by_whoever_may_edit_after_others_wrote() {
+    let mut world = talking();
+    for id in ["one", "two"] {
+        world.step(&assistant_of("ann"), call(id, "create_cell", json!({"source": id})));
+    }
+    let version = world.cell("a").cell_version;
+    world.step(
+        &assistant_of("ann"),
+        call("three", "modify_cell", json!({"cell_id": "a", "cell_version": version, "source": "x = 12"})),
+    );
+    let version = world.version();
+    world.step(&user("editor"), crate::edits::edit("a", version, json!([6, [0, " # keep"]])));
+    let cells = world.notebook.cells.len();
+    let mut one = world.clone();
+    one.step(&user("author"), json!({"Undo": {"correlation_id": "one"}}));
+    assert_eq!(one.notebook.cells.len(), cells - 1);
+    world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
+    assert_eq!(world.notebook.cells.len(), cells - 2);
+    assert_eq!(world.source("a"), "x = 1 # keep");
+    assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
+}
+
+#[test]
+fn the_hash_is_of_what_the_arguments_say_not_of_how_they_are_written() {
+    let object = |text: &str| serde_json::from_str(text).unwrap();
+    let one = arguments_hash("f", &object(r#"{"a": 1, "b": {"x": [1, 2], "y": null}}"#));
+    assert_eq!(one, arguments_hash("f", &object(r#"{"b":{"y":null,"x":[1,2]},"a":1}"#)));
+    assert_ne!(one, arguments_hash("g", &object(r#"{"a": 1, "b": {"x": [1, 2], "y": null}}"#)));
+    assert_ne!(one, arguments_hash("f", &object(r#"{"a": 1, "b": {"x": [2, 1], "y": null}}"#)));
+}
+
+#[test]
+fn every_tool_has_a_schema_that_names_its_parameters_and_words_for_people_and_models() {
+    assert_eq!(TOOLS.len(), 23);
+    for tool in TOOLS {
+        let schema = tool.schema();
+        assert_eq!(schema["type"], "object", "{}", tool.name);
+        assert!(schema["properties"].is_object(), "{}", tool.name);
+        assert!(!schema.to_string().contains("$ref"), "{}: models want it in one piece", tool.name);
+        assert!(tool.summary.len() > 5 && tool.description.len() > 20, "{}", tool.name);
+        assert_eq!(Tool::find(tool.name).map(|found| found.name), Some(tool.name));
+        let destroys = ["delete_cell", "restart_kernel"].contains(&tool.name);
+        assert_eq!(tool.risk == Risk::Destructive, destroys, "{}", tool.name);
+    }
+}

@@ -1,0 +1,850 @@
+//! Tool calls: requested by an assistant, let through by the gate, started once, ended once.
+//!
+//! The gate stands here and nowhere else: a call starts only if its risk asks nobody under the policy of now, a grant covers
+//! it now, or a permitted person has confirmed exactly its arguments; and only if what it touches is as it was, and requester
+//! and decider still have the rights. Whoever asks for the start changes nothing about that.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::{self, Operation};
+use crate::actor::Actor;
+use crate::command::{Command, ExecutionTarget, Place};
+use crate::context::Context;
+use crate::conversations::Turn;
+use crate::danger::{Danger, Grade, Language, dangers_of_each};
+use crate::decide::{Decided, Decision, Outcome, decide_all};
+use crate::envelope::{Hash, Recorded};
+use crate::event::{
+    Event, GrantIssued, GrantRevoked, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
+    ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn,
+};
+use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, passes_unasked};
+use crate::history::{History, HistoryQuery};
+use crate::ids::{CellId, ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::json::RawObject;
+use crate::lifecycle::check_not_archived;
+use crate::notebook::{CellType, Notebook};
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tools::{Arguments, Executor, NewCell, Tool};
+use crate::{kernels, undo};
+
+/// How long a call waits for a person.
+pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
+/// Tool calls of one conversation in a minute, at most.
+pub const MAX_CALLS_PER_MINUTE: usize = 20;
+const MINUTE_MS: Millis = 60_000;
+/// A grant lasts no longer.
+const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
+
+/// How a call that started came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCallEnd {
+    Ok,
+    /// It was tried and failed; the result says why.
+    Error,
+    /// Whoever executed it died meanwhile. It is not repeated.
+    OutcomeUnknown,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "phase", rename_all = "snake_case")]
+pub enum ToolCallPhase {
+    /// For a person.
+    Waiting,
+    Confirmed {
+        by: Actor,
+    },
+    /// Nobody need be asked: it can start.
+    Passed,
+    Started {
+        at: Millis,
+    },
+}
+
+/// A call that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ToolCall {
+    pub function: String,
+    pub arguments: RawObject,
+    pub arguments_hash: Hash,
+    pub risk: Risk,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<Target>,
+    pub requested_by: Actor,
+    pub requested_at: Millis,
+    pub requested_version: Version,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+    pub phase: ToolCallPhase,
+}
+
+pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    match command {
+        Command::RequestToolCall { .. } => decide_request(notebook, context, command),
+        Command::ConfirmToolCall { call_id, arguments_hash } => {
+            decide_confirm(notebook, context, call_id, arguments_hash)
+        }
+        Command::DenyToolCall { call_id, reason } => decide_deny(notebook, context, call_id, &reason),
+        Command::WithdrawToolCall { call_id, reason } => decide_withdraw(notebook, context, call_id, &reason),
+        Command::StartToolCall { call_id } => decide_start(notebook, context, call_id),
+        Command::ReportToolCall { call_id, end, result } => decide_report(notebook, context, call_id, end, result),
+        Command::SweepToolCalls {} => decide_sweep(notebook, context),
+        Command::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
+            decide_grant(notebook, context, grant_id, conversation_id, functions, expires_at)
+        }
+        Command::RevokeGrant { grant_id } if notebook.grants.contains_key(&grant_id) => {
+            Ok(Decision::one(GrantRevoked { grant_id }))
+        }
+        Command::RevokeGrant { .. } => Ok(Decision::nothing()),
+        _ => unreachable!("the dispatcher sends commands of tool calls only"),
+    }
+}
+
+/// What was decided on a call that is over (who comes second is told), and what the commands of a call need.
+pub(crate) fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
+    let known = named(command).and_then(|call_id| notebook.tool_calls.get(call_id));
+    match (command, known) {
+        (Command::RequestToolCall { call_id, function, arguments, .. }, None) => {
+            let past = call_id.iter().map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() });
+            past.chain(needs_of(notebook, context, function, arguments)).collect()
+        }
+        (Command::StartToolCall { .. }, Some(call)) => needs_of(notebook, context, &call.function, &call.arguments),
+        (_, None) => {
+            named(command).map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() }).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn named(command: &Command) -> Option<&ToolCallId> {
+    match command {
+        Command::ConfirmToolCall { call_id, .. }
+        | Command::DenyToolCall { call_id, .. }
+        | Command::StartToolCall { call_id }
+        | Command::ReportToolCall { call_id, .. }
+        | Command::WithdrawToolCall { call_id, .. }
+        | Command::RequestToolCall { call_id: Some(call_id), .. } => Some(call_id),
+        _ => None,
+    }
+}
+
+fn needs_of(notebook: &Notebook, context: &Context, function: &str, arguments: &RawObject) -> Vec<HistoryQuery> {
+    let Some(Ok(typed)) = Tool::find(function).map(|tool| tool.arguments(arguments)) else { return Vec::new() };
+    let commands = match &typed {
+        Arguments::Undo(call) => vec![undo_command(call)],
+        typed => commands(notebook, typed).unwrap_or_default(),
+    };
+    commands.iter().flat_map(|command| crate::decide::needs(notebook, context, command)).collect()
+}
+
+/// An assistant acts through tool calls: whatever else it sends would go round the gate, also in the reactor's hands.
+pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<(), Rejection> {
+    use Command as C;
+    if !matches!(context.actor, Actor::Assistant { .. }) {
+        return Ok(());
+    }
+    match command {
+        C::RequestToolCall { .. } | C::WithdrawToolCall { .. } => Ok(()),
+        C::StartToolCall { .. } | C::ReportToolCall { .. } | C::SweepToolCalls {} => check_is_reactor(context),
+        C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
+            check_is_reactor(context)
+        }
+        // A notebook of its own, for the tool that makes one: there is nothing in it that a gate could guard.
+        C::CreateNotebook { .. } => check_is_reactor(context),
+        C::Batch { commands } if matches!(commands.first(), Some(C::CreateNotebook { .. })) => {
+            check_is_reactor(context)
+        }
+        _ => {
+            let message = "assistants act through tool calls, so that people are asked: send RequestToolCall";
+            Err(Rejection::new(RejectionCode::Forbidden, message))
+        }
+    }
+}
+
+/// Starting, reporting and a turn's own steps are the server's.
+pub(crate) fn check_is_reactor(context: &Context) -> Result<(), Rejection> {
+    if context.authority.reactor.is_some() || context.actor == Actor::System {
+        return Ok(());
+    }
+    Err(Rejection::new(RejectionCode::Forbidden, "only the server itself does this for an assistant"))
+}
+
+fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection> {
+    match &context.actor {
+        Actor::Assistant { for_user, conversation } => Ok((for_user, conversation)),
+        _ => Err(Rejection::new(
+            RejectionCode::Forbidden,
+            "only assistants call tools: people send the commands themselves",
+        )),
+    }
+}
+
+// --- request ---
+
+fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    let Command::RequestToolCall { call_id, turn_id, function, arguments } = command else {
+        unreachable!("called for RequestToolCall only")
+    };
+    check_not_archived(notebook)?;
+    let (_, conversation_id) = assistant(context)?;
+    let conversation_id = conversation_id.clone();
+    check_turn(notebook, context, turn_id.as_ref())?;
+    check_rate(notebook, context, &conversation_id)?;
+    let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
+    if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
+        return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
+    }
+    let tool = find(&function)?;
+    let typed = tool.arguments(&arguments)?;
+    access::authorise(notebook, context, tool.operation)?;
+    let targets = targets(notebook, &typed)?;
+    let (risk, reasons) = judge(notebook, tool, &typed);
+    let passed = passes_unasked(notebook, &conversation_id, &function, risk, context.now);
+    let expires_at = passed.is_none().then_some(context.now + EXPIRY_MS);
+    if passed.is_none() {
+        check_room(notebook, context)?;
+    }
+    let requested = ToolCallRequested {
+        call_id: call_id.clone(),
+        turn_id,
+        arguments_hash: arguments_hash(&function, &arguments),
+        function,
+        arguments,
+        risk,
+        reasons,
+        targets,
+        expires_at,
+    };
+    let mut events: Vec<Decided> = vec![requested.into()];
+    let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
+    if let (Some(passed), Executor::Core) = (passed, executor(&typed)) {
+        let done = execute(notebook, context, &call_id, &typed, passed);
+        events.extend(done.events);
+        outcome.absorb(done.outcome);
+    }
+    group(&mut events, &call_id);
+    Ok(Decision { events, outcome })
+}
+
+fn find(function: &str) -> Result<&'static Tool, Rejection> {
+    Tool::find(function).ok_or_else(|| {
+        let names: Vec<&str> = crate::tools::TOOLS.iter().map(|tool| tool.name).collect();
+        let message = format!("there is no tool '{function}': there are {}", names.join(", "));
+        Rejection::new(RejectionCode::UnknownTool, message)
+    })
+}
+
+/// A call of a turn belongs to the conversation and the person whose turn it is.
+fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) -> Result<(), Rejection> {
+    let Some(turn_id) = turn_id else { return Ok(()) };
+    match notebook.turns.get(turn_id) {
+        Some(turn) if is_of(turn, &context.actor) => Ok(()),
+        _ => Err(Rejection::new(
+            RejectionCode::TurnState,
+            format!("turn {turn_id} has ended, or is not yours: call nothing more"),
+        )),
+    }
+}
+
+/// Whether the turn is this assistant's.
+pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
+    match (actor, &turn.requested_by) {
+        (Actor::Assistant { for_user, conversation }, Actor::User { id }) => {
+            for_user == id && *conversation == turn.conversation_id
+        }
+        _ => false,
+    }
+}
+
+fn check_rate(notebook: &Notebook, context: &Context, id: &ConversationId) -> Result<(), Rejection> {
+    let Some(conversation) = notebook.conversations.get(id) else { return Ok(()) };
+    let recent = &conversation.recent_calls;
+    let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
+    if in_window < MAX_CALLS_PER_MINUTE {
+        return Ok(());
+    }
+    let oldest = recent[recent.len() - MAX_CALLS_PER_MINUTE];
+    let seconds = (oldest + MINUTE_MS).saturating_sub(context.now).div_ceil(1_000);
+    let message =
+        format!("{MAX_CALLS_PER_MINUTE} tool calls in a minute is the limit of a conversation: wait {seconds} s");
+    Err(Rejection::new(RejectionCode::RateLimited, message))
+}
+
+fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+    let limit = context.limits.max_waiting_tool_calls;
+    if notebook.tool_calls.len() >= limit {
+        let message = format!("{limit} tool calls wait already: somebody must confirm or deny some of them");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(())
+}
+
+/// What the call touches, in the versions that the assistant has seen.
+fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
+    let seen = |cell_id: &CellId, version: Version| {
+        let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
+        match notebook.cells.get(cell_id) {
+            Some(cell) if cell.cell_version == version => Ok(vec![target]),
+            Some(cell) => Err(Rejection::conflict(&format!("cell {cell_id}"), version, cell.cell_version)),
+            None => {
+                Err(Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id}: read the notebook again")))
+            }
+        }
+    };
+    let now = |cell_id: &CellId| {
+        let cell = notebook.cells.get(cell_id)?;
+        Some(Target::Cell { cell_id: cell_id.clone(), cell_version: cell.cell_version })
+    };
+    Ok(match arguments {
+        Arguments::ModifyCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::DeleteCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCellAsync(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
+        Arguments::RunAll(_) => code_cells(notebook).filter_map(now).collect(),
+        Arguments::RestartKernel(_) => kernels::default_session(notebook)
+            .map(|id| Target::Kernel { kernel_session: id.clone() })
+            .into_iter()
+            .collect(),
+        Arguments::SaveData(call) => vec![Target::File { path: call.path.clone(), sha256: call.overwrite.clone() }],
+        _ => Vec::new(),
+    })
+}
+
+fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
+    notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
+}
+
+/// The risk of this very call, and why it is more than the tool's own.
+fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> (Risk, Vec<String>) {
+    if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
+        return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
+    }
+    let (earlier, codes) = code_to_run(notebook, arguments);
+    if codes.is_empty() {
+        return (tool.risk, Vec::new());
+    }
+    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
+        return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
+    }
+    let found: Vec<Danger> = dangers_of_each(&earlier, &codes, language(notebook)).into_iter().flatten().collect();
+    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(tool.risk).max(tool.risk);
+    (risk, found.iter().take(MAX_REASONS).map(Danger::sentence).collect())
+}
+
+/// Of all cells, when one of them is to run: what one cell binds another may use. About 30 ms.
+const MAX_CHECKED_BYTES: usize = 1 << 20;
+const MAX_REASONS: usize = 20;
+
+fn risk_of(grade: Grade) -> Risk {
+    match grade {
+        Grade::Destructive => Risk::Destructive,
+        Grade::Note => Risk::Sensitive,
+    }
+}
+
+/// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
+fn code_to_run<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
+    let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
+    let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
+    let one = |cell_id: &CellId| {
+        let others = code_cells(notebook).filter(|id| *id != cell_id).filter_map(source).collect();
+        (others, source(cell_id).into_iter().collect())
+    };
+    match arguments {
+        Arguments::ExecuteCell(call) => one(&call.cell_id),
+        Arguments::ExecuteCellAsync(call) => one(&call.cell_id),
+        Arguments::RunAll(_) => (Vec::new(), all()),
+        Arguments::CreateCells(call) if call.run => (all(), code_of(&call.cells)),
+        Arguments::CreateNotebook(call) if call.run => (Vec::new(), code_of(call.cells.as_deref().unwrap_or_default())),
+        _ => (Vec::new(), Vec::new()),
+    }
+}
+
+fn code_of(cells: &[NewCell]) -> Vec<&str> {
+    cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
+}
+
+fn language(notebook: &Notebook) -> Language {
+    let kernel = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    let told = kernel.and_then(|kernel| serde_json::from_str::<serde_json::Value>(kernel.language_info.get()).ok());
+    let name = told.as_ref().and_then(|info| info["name"].as_str()).unwrap_or("python");
+    Language::named(name)
+}
+
+// --- the gate ---
+
+/// What lets the call start now, or why it does not.
+fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, String> {
+    let tool = Tool::find(&call.function).ok_or_else(|| format!("there is no tool '{}' any more", call.function))?;
+    if let Some(change) = call.targets.iter().find_map(|target| target.change(notebook)) {
+        return Err(change);
+    }
+    if !access::may(notebook, &call.requested_by, &context.authority, context.now, tool.operation) {
+        return Err("the person it is for may not do this any more".to_owned());
+    }
+    if let ToolCallPhase::Confirmed { by } = &call.phase {
+        let mut vouched = context.authority.reactor.iter().flat_map(|vouched| &vouched.0);
+        let authority = vouched.find(|(actor, _)| actor == by).map(|(_, authority)| authority);
+        let may =
+            |operation| authority.is_some_and(|authority| access::may(notebook, by, authority, context.now, operation));
+        return match may(tool.operation) && may(deciding(call.risk)) {
+            true => Ok(Passed::Confirmation { by: by.clone() }),
+            false => Err("who confirmed it may not do so any more".to_owned()),
+        };
+    }
+    let Actor::Assistant { conversation, .. } = &call.requested_by else {
+        return Err("it was not an assistant's".to_owned());
+    };
+    passes_unasked(notebook, conversation, &call.function, call.risk, context.now)
+        .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
+}
+
+/// The right to decide on a call of this risk.
+fn deciding(risk: Risk) -> Operation {
+    if risk <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
+}
+
+fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    check_not_archived(notebook)?;
+    let call = known(notebook, &context.history, &call_id)?;
+    if call.requested_by != context.actor {
+        return Err(Rejection::new(
+            RejectionCode::Forbidden,
+            "a call is started in the name of the assistant that asked for it",
+        ));
+    }
+    match call.phase {
+        ToolCallPhase::Started { .. } => {
+            return Err(Rejection::new(
+                RejectionCode::AlreadyClaimed,
+                format!("call {call_id} has started: it runs once"),
+            ));
+        }
+        ToolCallPhase::Waiting => {
+            let message = format!("call {call_id} waits for a person: nobody else opens the gate");
+            return Err(Rejection::new(RejectionCode::ToolCallState, message));
+        }
+        ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
+    }
+    let passed = match passage(notebook, context, call) {
+        Ok(passed) => passed,
+        Err(reason) => return Ok(voided(call_id, reason)),
+    };
+    let typed = find(&call.function)?.arguments(&call.arguments)?;
+    let mut done = execute(notebook, context, &call_id, &typed, passed);
+    group(&mut done.events, &call_id);
+    Ok(done)
+}
+
+fn voided(call_id: ToolCallId, reason: String) -> Decision {
+    let notices = vec![format!("call {call_id} is void: {reason}")];
+    let event = ToolCallVoided { call_id: call_id.clone(), reason };
+    let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
+    Decision { events: vec![event.into()], outcome }
+}
+
+/// The undo group of all that a call does is the call.
+fn group(events: &mut [Decided], call_id: &ToolCallId) {
+    for decided in events.iter_mut().filter(|decided| decided.undoes.is_none()) {
+        decided.correlation_id = call_id.as_str().parse().ok();
+    }
+}
+
+// --- execution ---
+
+/// Started, and for what the core does: its effects and its end, all in one append.
+fn execute(
+    notebook: &Notebook,
+    context: &mut Context,
+    call_id: &ToolCallId,
+    arguments: &Arguments,
+    passed: Passed,
+) -> Decision {
+    let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed });
+    whole.outcome.tool_call = Some(call_id.clone());
+    let effects = match arguments {
+        Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
+        arguments => commands(notebook, arguments).and_then(|commands| decide_all(notebook, context, commands)),
+    };
+    let is_core = executor(arguments) == Executor::Core;
+    let ended = |end, result: String| ToolCallExecuted { call_id: call_id.clone(), end, result, duration_ms: 0 }.into();
+    match effects {
+        Ok(effects) => {
+            let result = told(&effects.outcome);
+            whole.events.extend(effects.events);
+            whole.outcome.absorb(effects.outcome);
+            whole.events.extend(is_core.then(|| ended(ToolCallEnd::Ok, result)));
+        }
+        Err(rejection) => whole.events.push(ended(ToolCallEnd::Error, rejection.message)),
+    }
+    whole
+}
+
+/// Who does it: cells that do not run are the core's alone.
+fn executor(arguments: &Arguments) -> Executor {
+    match arguments {
+        Arguments::CreateCells(call) if !call.run => Executor::Core,
+        arguments => Tool::find(arguments.name()).map_or(Executor::Server, |tool| tool.executor),
+    }
+}
+
+/// What the model hears of commands: the ids that it did not know.
+fn told(outcome: &Outcome) -> String {
+    serde_json::to_string(outcome).unwrap_or_default()
+}
+
+fn undo_command(call: &crate::tools::Undo) -> Command {
+    let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
+    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
+}
+
+/// The commands that a call is. For a call that others execute: those that begin it.
+fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Command>, Rejection> {
+    Ok(match arguments {
+        Arguments::CreateCell(call) => {
+            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            vec![insertion(call.cell_type, &call.source, place)]
+        }
+        Arguments::CreateCells(call) => {
+            let place = call.after.clone().map_or(Place::End, Place::After);
+            let cells = call.cells.iter();
+            // After one cell each goes to the same place: the last one first.
+            let mut made: Vec<Command> =
+                cells.map(|cell| insertion(cell.cell_type, &cell.source, place.clone())).collect();
+            if matches!(place, Place::After(_)) {
+                made.reverse();
+            }
+            made
+        }
+        Arguments::ModifyCell(call) => vec![Command::ReplaceSource {
+            cell_id: call.cell_id.clone(),
+            cell_version: call.cell_version,
+            source: call.source.clone(),
+        }],
+        Arguments::MoveCell(call) => {
+            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            vec![Command::MoveCell { cell_id: call.cell_id.clone(), place, cell_version: None }]
+        }
+        Arguments::DeleteCell(call) => {
+            vec![Command::DeleteCell { cell_id: call.cell_id.clone(), cell_version: Some(call.cell_version) }]
+        }
+        Arguments::RestoreCell(call) => vec![Command::RestoreCell { cell_id: call.cell_id.clone() }],
+        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
+        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
+        Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
+        Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
+        Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
+        _ => Vec::new(),
+    })
+}
+
+fn insertion(cell_type: CellType, source: &str, place: Place) -> Command {
+    Command::InsertCell {
+        cell_id: None,
+        cell_type,
+        source: source.replace("\r\n", "\n").replace('\r', "\n"),
+        place,
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: crate::command::CellFlagChanges::default(),
+    }
+}
+
+fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>, Rejection> {
+    match (after, before) {
+        (Some(_), Some(_)) => Err(Rejection::new(RejectionCode::InvalidArguments, "give after or before, not both")),
+        (Some(id), None) => Ok(Some(Place::After(id.clone()))),
+        (None, Some(id)) => Ok(Some(Place::Before(id.clone()))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
+    Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version },
+        kernel_session: None,
+        timeout_ms: None,
+        stop_on_error: true,
+    }
+}
+
+fn session(notebook: &Notebook) -> Result<crate::ids::KernelSessionId, Rejection> {
+    kernels::default_session(notebook).cloned().ok_or_else(|| {
+        Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
+    })
+}
+
+fn decide_report(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    end: ToolCallEnd,
+    result: String,
+) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let call = known(notebook, &context.history, &call_id)?;
+    let ToolCallPhase::Started { at } = call.phase else {
+        return Err(Rejection::new(RejectionCode::ToolCallState, format!("call {call_id} has not started")));
+    };
+    let limit = context.limits.max_tool_result_bytes;
+    if result.len() > limit {
+        let message = format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let duration_ms = context.now.saturating_sub(at);
+    Ok(Decision::one(ToolCallExecuted { call_id, end, result, duration_ms }))
+}
+
+// --- decisions of people ---
+
+fn decide_confirm(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    arguments_hash: Hash,
+) -> Result<Decision, Rejection> {
+    let call = waiting(notebook, context, &call_id)?;
+    check_decider(notebook, context, call)?;
+    if arguments_hash != call.arguments_hash {
+        let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
+        return Err(Rejection::new(RejectionCode::Conflict, message));
+    }
+    if let Some(reason) = call.targets.iter().find_map(|target| target.change(notebook)) {
+        return Ok(voided(call_id, reason));
+    }
+    let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
+    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash }.into()], outcome })
+}
+
+fn decide_deny(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    reason: &str,
+) -> Result<Decision, Rejection> {
+    let call = waiting(notebook, context, &call_id)?;
+    check_decider(notebook, context, call)?;
+    Ok(Decision::one(ToolCallDenied { call_id, reason: shortened(context, reason) }))
+}
+
+fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+    let call = known(notebook, &context.history, call_id)?;
+    let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
+    match &call.phase {
+        ToolCallPhase::Waiting if call.expires_at.is_some_and(|at| at <= context.now) => {
+            refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
+        }
+        ToolCallPhase::Waiting => Ok(call),
+        ToolCallPhase::Confirmed { by } => refused(format!("{} has confirmed call {call_id} already", by.key())),
+        ToolCallPhase::Passed => refused(format!("call {call_id} needs no confirmation")),
+        ToolCallPhase::Started { .. } => refused(format!("call {call_id} has started")),
+    }
+}
+
+/// A person who may do the thing, and may decide on things of its risk.
+fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
+    access::authorise(notebook, context, deciding(call.risk))?;
+    let Some(tool) = Tool::find(&call.function) else { return Ok(()) };
+    if access::may(notebook, &context.actor, &context.authority, context.now, tool.operation) {
+        return Ok(());
+    }
+    let message =
+        format!("you may not do this yourself ({:?}), so you cannot confirm it: ask somebody who may", tool.operation);
+    Err(Rejection::new(RejectionCode::Forbidden, message))
+}
+
+fn decide_withdraw(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    reason: &str,
+) -> Result<Decision, Rejection> {
+    let call = known(notebook, &context.history, &call_id)?;
+    if matches!(call.phase, ToolCallPhase::Started { .. }) {
+        return Err(Rejection::new(
+            RejectionCode::ToolCallState,
+            format!("call {call_id} has started: cancel its run instead"),
+        ));
+    }
+    let is_own = call.requested_by == context.actor
+        || matches!((&call.requested_by, &context.actor), (Actor::Assistant { for_user, .. }, Actor::User { id }) if for_user == id);
+    if !is_own {
+        access::authorise(notebook, context, Operation::Edit)?;
+    }
+    Ok(Decision::one(ToolCallWithdrawn { call_id, reason: shortened(context, reason) }))
+}
+
+fn shortened(context: &Context, text: &str) -> String {
+    text.chars().take(context.limits.max_cause_characters).collect()
+}
+
+/// Everything of a turn that has not started is taken back.
+pub(crate) fn withdrawals(notebook: &Notebook, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
+    let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
+    let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
+    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), reason: reason.to_owned() }.into()).collect()
+}
+
+fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
+    let events = waiting.filter_map(|(id, call)| {
+        if call.expires_at.is_some_and(|at| at <= context.now) {
+            return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
+        }
+        let reason = call.targets.iter().find_map(|target| target.change(notebook))?;
+        Some(ToolCallVoided { call_id: id.clone(), reason }.into())
+    });
+    Ok(Decision { events: events.collect(), outcome: Outcome::default() })
+}
+
+// --- grants ---
+
+fn decide_grant(
+    notebook: &Notebook,
+    context: &mut Context,
+    grant_id: Option<GrantId>,
+    conversation_id: ConversationId,
+    functions: Vec<String>,
+    expires_at: Millis,
+) -> Result<Decision, Rejection> {
+    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    if expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS {
+        return invalid("a grant ends in the future, within seven days: choose another time".to_owned());
+    }
+    for function in &functions {
+        if find(function)?.risk == Risk::Destructive {
+            return invalid(format!("{function} always asks: no grant covers it"));
+        }
+    }
+    let limit = context.limits.max_grants;
+    if notebook.grants.len() >= limit {
+        return Err(Rejection::new(
+            RejectionCode::LimitExceeded,
+            format!("a notebook has at most {limit} grants: revoke some"),
+        ));
+    }
+    let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());
+    if notebook.grants.contains_key(&grant_id) {
+        return invalid(format!("grant {grant_id} exists: choose another id"));
+    }
+    Ok(Decision::one(GrantIssued { grant_id, conversation_id, functions, expires_at }))
+}
+
+// --- the past ---
+
+/// The last that happened to a call which has ended.
+fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Recorded> {
+    history.events.iter().rev().find(|recorded| recorded.event.tool_call_id() == Some(call_id))
+}
+
+fn known<'a>(notebook: &'a Notebook, history: &History, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+    if let Some(call) = notebook.tool_calls.get(call_id) {
+        return Ok(call);
+    }
+    let message = match happened(history, call_id) {
+        Some(recorded) => {
+            format!("call {call_id} is over: {} by {}", recorded.envelope.event_type, recorded.envelope.actor.key())
+        }
+        None => {
+            return Err(Rejection::new(
+                RejectionCode::UnknownToolCall,
+                format!("no tool call {call_id}: list what waits"),
+            ));
+        }
+    };
+    Err(Rejection::new(RejectionCode::ToolCallState, message))
+}
+
+// --- apply ---
+
+pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
+    match &recorded.event {
+        Event::ToolCallRequested(event) => begin(notebook, recorded, event),
+        Event::ToolCallConfirmed(event) => {
+            let by = recorded.envelope.actor.clone();
+            change(notebook, &event.call_id, |call| call.phase = ToolCallPhase::Confirmed { by });
+        }
+        Event::ToolCallStarted(event) => {
+            let at = recorded.envelope.recorded_at;
+            change(notebook, &event.call_id, |call| call.phase = ToolCallPhase::Started { at });
+        }
+        Event::ToolCallDenied(ToolCallDenied { call_id, .. })
+        | Event::ToolCallWithdrawn(ToolCallWithdrawn { call_id, .. })
+        | Event::ToolCallVoided(ToolCallVoided { call_id, .. })
+        | Event::ToolCallExpired(ToolCallExpired { call_id })
+        | Event::ToolCallExecuted(ToolCallExecuted { call_id, .. }) => _ = notebook.tool_calls.remove(call_id),
+        Event::GrantIssued(event) => {
+            let grant = AssistantGrant {
+                conversation_id: event.conversation_id.clone(),
+                functions: event.functions.clone(),
+                expires_at: event.expires_at,
+                issued_by: recorded.envelope.actor.clone(),
+            };
+            // Those that have ended are of no use to anybody.
+            notebook.grants.retain(|_, grant| grant.expires_at > recorded.envelope.recorded_at);
+            notebook.grants.insert(event.grant_id.clone(), grant);
+        }
+        Event::GrantRevoked(event) => _ = notebook.grants.remove(&event.grant_id),
+        _ => {}
+    }
+}
+
+fn begin(notebook: &mut Notebook, recorded: &Recorded, event: &ToolCallRequested) {
+    let at = recorded.envelope.recorded_at;
+    if let Actor::Assistant { conversation, .. } = &recorded.envelope.actor
+        && let Some(conversation) = notebook.conversations.get_mut(conversation)
+    {
+        conversation.recent_calls.retain(|call| call + MINUTE_MS > at);
+        conversation.recent_calls.push(at);
+    }
+    let call = ToolCall {
+        function: event.function.clone(),
+        arguments: event.arguments.clone(),
+        arguments_hash: event.arguments_hash,
+        risk: event.risk,
+        reasons: event.reasons.clone(),
+        targets: event.targets.clone(),
+        requested_by: recorded.envelope.actor.clone(),
+        requested_at: at,
+        requested_version: recorded.envelope.version,
+        turn_id: event.turn_id.clone(),
+        expires_at: event.expires_at,
+        phase: if event.expires_at.is_some() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
+    };
+    notebook.tool_calls.insert(event.call_id.clone(), Arc::new(call));
+}
+
+fn change(notebook: &mut Notebook, call_id: &ToolCallId, with: impl FnOnce(&mut ToolCall)) {
+    if let Some(call) = notebook.tool_calls.get_mut(call_id) {
+        with(Arc::make_mut(call));
+    }
+}
+
+impl Event {
+    /// The tool call that the event is about.
+    pub fn tool_call_id(&self) -> Option<&ToolCallId> {
+        match self {
+            Event::ToolCallRequested(ToolCallRequested { call_id, .. })
+            | Event::ToolCallConfirmed(ToolCallConfirmed { call_id, .. })
+            | Event::ToolCallDenied(ToolCallDenied { call_id, .. })
+            | Event::ToolCallWithdrawn(ToolCallWithdrawn { call_id, .. })
+            | Event::ToolCallVoided(ToolCallVoided { call_id, .. })
+            | Event::ToolCallExpired(ToolCallExpired { call_id })
+            | Event::ToolCallStarted(ToolCallStarted { call_id, .. })
+            | Event::ToolCallExecuted(ToolCallExecuted { call_id, .. }) => Some(call_id),
+            _ => None,
+        }
+    }
+}
