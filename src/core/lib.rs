@@ -14,6 +14,8 @@
 mod access;
 mod actor;
 mod apply;
+mod call_commands;
+mod call_risk;
 mod cells;
 mod command;
 mod context;

@@ -11,10 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::{self, Operation};
 use crate::actor::Actor;
-use crate::command::{Command, ExecutionTarget, Place};
+use crate::call_commands::{commands, undo_command};
+use crate::call_risk::{judge, targets};
+use crate::command::Command;
 use crate::context::Context;
 use crate::conversations::Turn;
-use crate::danger::{Danger, Grade, Language, dangers_of_each};
 use crate::decide::{Decided, Decision, Outcome, decide_all};
 use crate::envelope::{Hash, Recorded};
 use crate::event::{
@@ -23,13 +24,13 @@ use crate::event::{
 };
 use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, passes_unasked};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::ids::{ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
 use crate::lifecycle::check_not_archived;
-use crate::notebook::{CellType, Notebook};
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, Executor, NewCell, Tool};
-use crate::{kernels, undo};
+use crate::tools::{Arguments, Executor, Tool};
+use crate::undo;
 
 /// How long a call waits for a person.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
@@ -287,99 +288,6 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// What the call touches, in the versions that the assistant has seen.
-fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
-    let seen = |cell_id: &CellId, version: Version| {
-        let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
-        match notebook.cells.get(cell_id) {
-            Some(cell) if cell.cell_version == version => Ok(vec![target]),
-            Some(cell) => Err(Rejection::conflict(&format!("cell {cell_id}"), version, cell.cell_version)),
-            None => {
-                Err(Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id}: read the notebook again")))
-            }
-        }
-    };
-    let now = |cell_id: &CellId| {
-        let cell = notebook.cells.get(cell_id)?;
-        Some(Target::Cell { cell_id: cell_id.clone(), cell_version: cell.cell_version })
-    };
-    Ok(match arguments {
-        Arguments::ModifyCell(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::DeleteCell(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::ExecuteCell(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::ExecuteCellAsync(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
-        Arguments::RunAll(_) => code_cells(notebook).filter_map(now).collect(),
-        Arguments::RestartKernel(_) => kernels::default_session(notebook)
-            .map(|id| Target::Kernel { kernel_session: id.clone() })
-            .into_iter()
-            .collect(),
-        Arguments::SaveData(call) => vec![Target::File { path: call.path.clone(), sha256: call.overwrite.clone() }],
-        _ => Vec::new(),
-    })
-}
-
-fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
-    notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
-}
-
-/// The risk of this very call, and why it is more than the tool's own.
-fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> (Risk, Vec<String>) {
-    if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
-        return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
-    }
-    let (earlier, codes) = code_to_run(notebook, arguments);
-    if codes.is_empty() {
-        return (tool.risk, Vec::new());
-    }
-    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
-        return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
-    }
-    let found: Vec<Danger> = dangers_of_each(&earlier, &codes, language(notebook)).into_iter().flatten().collect();
-    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(tool.risk).max(tool.risk);
-    (risk, found.iter().take(MAX_REASONS).map(Danger::sentence).collect())
-}
-
-/// Of all cells, when one of them is to run: what one cell binds another may use. About 30 ms.
-const MAX_CHECKED_BYTES: usize = 1 << 20;
-const MAX_REASONS: usize = 20;
-
-fn risk_of(grade: Grade) -> Risk {
-    match grade {
-        Grade::Destructive => Risk::Destructive,
-        Grade::Note => Risk::Sensitive,
-    }
-}
-
-/// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
-fn code_to_run<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
-    let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
-    let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
-    let one = |cell_id: &CellId| {
-        let others = code_cells(notebook).filter(|id| *id != cell_id).filter_map(source).collect();
-        (others, source(cell_id).into_iter().collect())
-    };
-    match arguments {
-        Arguments::ExecuteCell(call) => one(&call.cell_id),
-        Arguments::ExecuteCellAsync(call) => one(&call.cell_id),
-        Arguments::RunAll(_) => (Vec::new(), all()),
-        Arguments::CreateCells(call) if call.run => (all(), code_of(&call.cells)),
-        Arguments::CreateNotebook(call) if call.run => (Vec::new(), code_of(call.cells.as_deref().unwrap_or_default())),
-        _ => (Vec::new(), Vec::new()),
-    }
-}
-
-fn code_of(cells: &[NewCell]) -> Vec<&str> {
-    cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
-}
-
-fn language(notebook: &Notebook) -> Language {
-    let kernel = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    let told = kernel.and_then(|kernel| serde_json::from_str::<serde_json::Value>(kernel.language_info.get()).ok());
-    let name = told.as_ref().and_then(|info| info["name"].as_str()).unwrap_or("python");
-    Language::named(name)
-}
-
 // --- the gate ---
 
 /// What lets the call start now, or why it does not.
@@ -501,88 +409,6 @@ fn executor(arguments: &Arguments) -> Executor {
 /// What the model hears of commands: the ids that it did not know.
 fn told(outcome: &Outcome) -> String {
     serde_json::to_string(outcome).unwrap_or_default()
-}
-
-fn undo_command(call: &crate::tools::Undo) -> Command {
-    let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
-    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
-}
-
-/// The commands that a call is. For a call that others execute: those that begin it.
-fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Command>, Rejection> {
-    Ok(match arguments {
-        Arguments::CreateCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
-            vec![insertion(call.cell_type, &call.source, place)]
-        }
-        Arguments::CreateCells(call) => {
-            let place = call.after.clone().map_or(Place::End, Place::After);
-            let cells = call.cells.iter();
-            // After one cell each goes to the same place: the last one first.
-            let mut made: Vec<Command> =
-                cells.map(|cell| insertion(cell.cell_type, &cell.source, place.clone())).collect();
-            if matches!(place, Place::After(_)) {
-                made.reverse();
-            }
-            made
-        }
-        Arguments::ModifyCell(call) => vec![Command::ReplaceSource {
-            cell_id: call.cell_id.clone(),
-            cell_version: call.cell_version,
-            source: call.source.clone(),
-        }],
-        Arguments::MoveCell(call) => {
-            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
-            vec![Command::MoveCell { cell_id: call.cell_id.clone(), place, cell_version: None }]
-        }
-        Arguments::DeleteCell(call) => {
-            vec![Command::DeleteCell { cell_id: call.cell_id.clone(), cell_version: Some(call.cell_version) }]
-        }
-        Arguments::RestoreCell(call) => vec![Command::RestoreCell { cell_id: call.cell_id.clone() }],
-        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
-        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
-        Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
-        Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
-        Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
-        _ => Vec::new(),
-    })
-}
-
-fn insertion(cell_type: CellType, source: &str, place: Place) -> Command {
-    Command::InsertCell {
-        cell_id: None,
-        cell_type,
-        source: source.replace("\r\n", "\n").replace('\r', "\n"),
-        place,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: crate::command::CellFlagChanges::default(),
-    }
-}
-
-fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>, Rejection> {
-    match (after, before) {
-        (Some(_), Some(_)) => Err(Rejection::new(RejectionCode::InvalidArguments, "give after or before, not both")),
-        (Some(id), None) => Ok(Some(Place::After(id.clone()))),
-        (None, Some(id)) => Ok(Some(Place::Before(id.clone()))),
-        (None, None) => Ok(None),
-    }
-}
-
-fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
-    Command::RequestExecution {
-        execution_id: None,
-        target: ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version },
-        kernel_session: None,
-        timeout_ms: None,
-        stop_on_error: true,
-    }
-}
-
-fn session(notebook: &Notebook) -> Result<crate::ids::KernelSessionId, Rejection> {
-    kernels::default_session(notebook).cloned().ok_or_else(|| {
-        Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
-    })
 }
 
 fn decide_report(

@@ -1,0 +1,92 @@
+//! The commands that a tool call is.
+
+use crate::call_risk::code_cells;
+use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
+use crate::ids::{CellId, KernelSessionId, Version};
+use crate::json::RawObject;
+use crate::kernels;
+use crate::notebook::{CellType, Notebook};
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tools::{Arguments, Undo};
+
+pub(crate) fn undo_command(call: &Undo) -> Command {
+    let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
+    Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
+}
+
+/// The commands that a call is. For a call that others execute: those that begin it.
+pub(crate) fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Command>, Rejection> {
+    Ok(match arguments {
+        Arguments::CreateCell(call) => {
+            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            vec![insertion(call.cell_type, &call.source, place)]
+        }
+        Arguments::CreateCells(call) => {
+            let place = call.after.clone().map_or(Place::End, Place::After);
+            let cells = call.cells.iter();
+            // After one cell each goes to the same place: the last one first.
+            let mut made: Vec<Command> =
+                cells.map(|cell| insertion(cell.cell_type, &cell.source, place.clone())).collect();
+            if matches!(place, Place::After(_)) {
+                made.reverse();
+            }
+            made
+        }
+        Arguments::ModifyCell(call) => vec![Command::ReplaceSource {
+            cell_id: call.cell_id.clone(),
+            cell_version: call.cell_version,
+            source: call.source.clone(),
+        }],
+        Arguments::MoveCell(call) => {
+            let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
+            vec![Command::MoveCell { cell_id: call.cell_id.clone(), place, cell_version: None }]
+        }
+        Arguments::DeleteCell(call) => {
+            vec![Command::DeleteCell { cell_id: call.cell_id.clone(), cell_version: Some(call.cell_version) }]
+        }
+        Arguments::RestoreCell(call) => vec![Command::RestoreCell { cell_id: call.cell_id.clone() }],
+        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
+        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
+        Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
+        Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
+        Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
+        _ => Vec::new(),
+    })
+}
+
+fn insertion(cell_type: CellType, source: &str, place: Place) -> Command {
+    Command::InsertCell {
+        cell_id: None,
+        cell_type,
+        source: source.replace("\r\n", "\n").replace('\r', "\n"),
+        place,
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: CellFlagChanges::default(),
+    }
+}
+
+fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>, Rejection> {
+    match (after, before) {
+        (Some(_), Some(_)) => Err(Rejection::new(RejectionCode::InvalidArguments, "give after or before, not both")),
+        (Some(id), None) => Ok(Some(Place::After(id.clone()))),
+        (None, Some(id)) => Ok(Some(Place::Before(id.clone()))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
+    Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version },
+        kernel_session: None,
+        timeout_ms: None,
+        stop_on_error: true,
+    }
+}
+
+fn session(notebook: &Notebook) -> Result<KernelSessionId, Rejection> {
+    kernels::default_session(notebook).cloned().ok_or_else(|| {
+        Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
+    })
+}

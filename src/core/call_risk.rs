@@ -1,0 +1,102 @@
+//! What a tool call touches and how much it can destroy, judged on the notebook as it is.
+
+use crate::danger::{Danger, Grade, Language, dangers_of_each};
+use crate::gate::{Risk, Target};
+use crate::ids::{CellId, Version};
+use crate::kernels;
+use crate::notebook::{CellType, Notebook};
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tools::{Arguments, NewCell, Tool};
+
+/// What the call touches, in the versions that the assistant has seen.
+pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
+    let seen = |cell_id: &CellId, version: Version| {
+        let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
+        match notebook.cells.get(cell_id) {
+            Some(cell) if cell.cell_version == version => Ok(vec![target]),
+            Some(cell) => Err(Rejection::conflict(&format!("cell {cell_id}"), version, cell.cell_version)),
+            None => {
+                Err(Rejection::new(RejectionCode::UnknownCell, format!("no cell {cell_id}: read the notebook again")))
+            }
+        }
+    };
+    let now = |cell_id: &CellId| {
+        let cell = notebook.cells.get(cell_id)?;
+        Some(Target::Cell { cell_id: cell_id.clone(), cell_version: cell.cell_version })
+    };
+    Ok(match arguments {
+        Arguments::ModifyCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::DeleteCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCell(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCellAsync(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
+        Arguments::RunAll(_) => code_cells(notebook).filter_map(now).collect(),
+        Arguments::RestartKernel(_) => kernels::default_session(notebook)
+            .map(|id| Target::Kernel { kernel_session: id.clone() })
+            .into_iter()
+            .collect(),
+        Arguments::SaveData(call) => vec![Target::File { path: call.path.clone(), sha256: call.overwrite.clone() }],
+        _ => Vec::new(),
+    })
+}
+
+pub(crate) fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
+    notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
+}
+
+/// The risk of this very call, and why it is more than the tool's own.
+pub(crate) fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> (Risk, Vec<String>) {
+    if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
+        return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
+    }
+    let (earlier, codes) = code_to_run(notebook, arguments);
+    if codes.is_empty() {
+        return (tool.risk, Vec::new());
+    }
+    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
+        return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
+    }
+    let found: Vec<Danger> = dangers_of_each(&earlier, &codes, language(notebook)).into_iter().flatten().collect();
+    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(tool.risk).max(tool.risk);
+    (risk, found.iter().take(MAX_REASONS).map(Danger::sentence).collect())
+}
+
+/// Of all cells, when one of them is to run: what one cell binds another may use. About 30 ms.
+const MAX_CHECKED_BYTES: usize = 1 << 20;
+const MAX_REASONS: usize = 20;
+
+fn risk_of(grade: Grade) -> Risk {
+    match grade {
+        Grade::Destructive => Risk::Destructive,
+        Grade::Note => Risk::Sensitive,
+    }
+}
+
+/// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
+fn code_to_run<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
+    let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
+    let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
+    let one = |cell_id: &CellId| {
+        let others = code_cells(notebook).filter(|id| *id != cell_id).filter_map(source).collect();
+        (others, source(cell_id).into_iter().collect())
+    };
+    match arguments {
+        Arguments::ExecuteCell(call) => one(&call.cell_id),
+        Arguments::ExecuteCellAsync(call) => one(&call.cell_id),
+        Arguments::RunAll(_) => (Vec::new(), all()),
+        Arguments::CreateCells(call) if call.run => (all(), code_of(&call.cells)),
+        Arguments::CreateNotebook(call) if call.run => (Vec::new(), code_of(call.cells.as_deref().unwrap_or_default())),
+        _ => (Vec::new(), Vec::new()),
+    }
+}
+
+fn code_of(cells: &[NewCell]) -> Vec<&str> {
+    cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
+}
+
+fn language(notebook: &Notebook) -> Language {
+    let kernel = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    let told = kernel.and_then(|kernel| serde_json::from_str::<serde_json::Value>(kernel.language_info.get()).ok());
+    let name = told.as_ref().and_then(|info| info["name"].as_str()).unwrap_or("python");
+    Language::named(name)
+}
