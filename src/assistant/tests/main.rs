@@ -1,4 +1,4 @@
-//! Providers over real HTTP, against the scripted server; what a model is told of notebooks, by samples.
+//! Providers over real HTTP, against the scripted server; what a model is told of notebooks, by samples; turns against the core.
 
 mod borders;
 mod conversations;
@@ -11,3 +11,4 @@ mod retries;
 mod secrets;
 mod states;
 mod support;
+mod turn;

@@ -1,0 +1,351 @@
+//! A turn against the real core, with a model that is a list of replies: to its end, and killed before every single step.
+
+use std::collections::BTreeMap;
+
+use notarium_assistant::turn::{Live, Record, Step, Wanted, next};
+use notarium_core::*;
+use serde_json::{Value, json};
+
+type Replies = Vec<Vec<MessageBlock>>;
+
+/// A log, the process that carries the turn on, and a person who confirms what waits.
+struct World {
+    notebook: Notebook,
+    recorded: Vec<Recorded>,
+    head: Head,
+    now: Millis,
+    live: Live,
+    replies: Replies,
+    steps: usize,
+}
+
+fn who(kind: &str) -> (Actor, Authority) {
+    let ann: UserId = "ann".parse().unwrap();
+    let person = Actor::User { id: ann.clone() };
+    match kind {
+        "ann" => (person, Authority::session()),
+        _ => {
+            let vouched = Vouched(vec![(person, Authority::session())]);
+            let authority = Authority { reactor: Some(vouched), ..Authority::session() };
+            (Actor::Assistant { for_user: ann, conversation: "talk".parse().unwrap() }, authority)
+        }
+    }
+}
+
+fn turn_id() -> TurnId {
+    "turn".parse().unwrap()
+}
+
+impl World {
+    fn new(replies: Replies) -> World {
+        let id: NotebookId = "nb".parse().unwrap();
+        let mut world = World {
+            notebook: Notebook::new(id),
+            recorded: Vec::new(),
+            head: Head::START,
+            now: 1_000_000,
+            live: Live::default(),
+            replies,
+            steps: 0,
+        };
+        world.person(json!({"CreateNotebook": {"title": "First"}}));
+        world.person(json!({"InsertCell": {"cell_id": "a", "cell_type": "code", "source": "x = 1"}}));
+        world.person(json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "Tidy up"}}));
+        world
+    }
+
+    fn submit(&mut self, kind: &str, command: Command) -> Result<(), Rejection> {
+        self.now += 1;
+        let (actor, authority) = who(kind);
+        let id = format!("command-{}", self.now);
+        let mut seed = [7; 32];
+        seed[..8].copy_from_slice(&self.now.to_be_bytes());
+        let mut context = Context {
+            now: self.now,
+            actor,
+            authority,
+            command_id: id.parse().unwrap(),
+            correlation_id: id.parse().unwrap(),
+            causation_id: None,
+            expected_version: None,
+            ids: IdSource::new(self.now, seed),
+            history: History { events: self.recorded.clone() },
+            limits: Limits::default(),
+        };
+        let decision = decide(&self.notebook, &mut context, command)?;
+        for stored in seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap() {
+            let recorded = stored.typed().unwrap();
+            apply(&mut self.notebook, &recorded);
+            self.recorded.push(recorded);
+        }
+        Ok(())
+    }
+
+    fn person(&mut self, command: Value) {
+        self.submit("ann", serde_json::from_value(command).unwrap()).unwrap();
+    }
+
+    fn reactor(&mut self, command: Command) {
+        self.submit("it", command).unwrap();
+    }
+
+    fn record(&self) -> Record {
+        let mut record = Record::default();
+        self.recorded.iter().for_each(|recorded| record.see(&turn_id(), recorded));
+        record
+    }
+
+    /// Does the next step. False: the turn is over.
+    fn step(&mut self) -> bool {
+        self.steps += 1;
+        assert!(self.steps < 500, "the turn goes round in circles");
+        let turn_id = turn_id();
+        match next(&turn_id, &self.notebook, &self.record(), &self.live) {
+            Step::Done => return false,
+            Step::Wait => self.others_act(),
+            Step::CallModel => {
+                let (provider, model) = ("scripted".to_owned(), "small".to_owned());
+                self.reactor(Command::StartModelCall { turn_id, provider, model });
+                self.live.is_calling_model = true;
+            }
+            Step::LoseModelCall => {
+                let failure = Some("the server was restarted".to_owned());
+                self.reactor(Command::ReportModelCall { turn_id, failure, usage: Usage::default() });
+            }
+            Step::Request(Wanted { call_id, function, arguments }) => {
+                let request = Command::RequestToolCall {
+                    call_id: Some(call_id.clone()),
+                    turn_id: Some(turn_id),
+                    function,
+                    arguments,
+                };
+                if let Err(rejection) = self.submit("it", request) {
+                    self.live.refused.insert(call_id, rejection.message);
+                }
+            }
+            Step::Start(call_id) => {
+                self.reactor(Command::StartToolCall { call_id: call_id.clone() });
+                if self.notebook.tool_calls.contains_key(&call_id) {
+                    self.live.executing.insert(call_id);
+                }
+            }
+            Step::Resume(call_id) => _ = self.live.executing.insert(call_id),
+            Step::Lose(call_id) => self.report(call_id, ToolCallEnd::OutcomeUnknown),
+            Step::PostResults(blocks) => {
+                self.reactor(Command::PostReply { turn_id, role: MessageRole::Tool, blocks });
+            }
+            Step::End(end) => self.reactor(Command::EndTurn { turn_id, end }),
+        }
+        true
+    }
+
+    fn report(&mut self, call_id: ToolCallId, end: ToolCallEnd) {
+        self.live.executing.remove(&call_id);
+        self.reactor(Command::ReportToolCall { call_id, end, result: "done".to_owned() });
+    }
+
+    /// The model answers, an executor reports, a person confirms: whoever is waited for.
+    fn others_act(&mut self) {
+        if self.live.is_calling_model {
+            self.live.is_calling_model = false;
+            let number = self.notebook.turns[&turn_id()].model_calls as usize;
+            let reply = self.replies.get(number - 1).or(self.replies.last()).unwrap();
+            let blocks = renamed(reply, number);
+            let turn_id = turn_id();
+            self.reactor(Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, usage: Usage::default() });
+            self.reactor(Command::PostReply { turn_id, role: MessageRole::Assistant, blocks });
+            return;
+        }
+        if let Some(call_id) = self.live.executing.first().cloned() {
+            return self.report(call_id, ToolCallEnd::Ok);
+        }
+        let (id, hash) = self.notebook.tool_calls.iter().next().map(|(id, call)| (id, call.arguments_hash)).unwrap();
+        self.person(json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}));
+    }
+
+    /// The process is gone, and with it all that the log does not say.
+    fn kill(&mut self) {
+        self.live = Live::default();
+    }
+
+    fn types(&self) -> Vec<&'static str> {
+        self.recorded.iter().map(|recorded| recorded.event.event_type()).collect()
+    }
+
+    /// How often each call was started and ended.
+    fn check_once(&self) {
+        let mut counts: BTreeMap<(&str, &ToolCallId), u32> = BTreeMap::new();
+        for recorded in &self.recorded {
+            let Some(call_id) = recorded.event.tool_call_id() else { continue };
+            *counts.entry((recorded.event.event_type(), call_id)).or_default() += 1;
+        }
+        assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+    }
+
+    fn results(&self) -> Vec<(String, bool)> {
+        let results = self.recorded.iter().filter_map(|recorded| match &recorded.event {
+            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(&event.blocks),
+            _ => None,
+        });
+        let one = |block: &MessageBlock| match block {
+            MessageBlock::ToolResult { text, is_error, .. } => Some((text.clone(), *is_error)),
+            _ => None,
+        };
+        results.flatten().filter_map(one).collect()
+    }
+}
+
+/// Each model call names its tool calls anew.
+fn renamed(reply: &[MessageBlock], number: usize) -> Vec<MessageBlock> {
+    let mut blocks = reply.to_vec();
+    for block in &mut blocks {
+        if let MessageBlock::ToolCall { call_id, .. } = block {
+            *call_id = format!("{call_id}-{number}").parse().unwrap();
+        }
+    }
+    blocks
+}
+
+fn text(text: &str) -> MessageBlock {
+    MessageBlock::Text { text: text.to_owned() }
+}
+
+fn call(id: &str, function: &str, arguments: &Value) -> MessageBlock {
+    raw_call(id, function, &arguments.to_string())
+}
+
+fn raw_call(id: &str, function: &str, arguments: &str) -> MessageBlock {
+    MessageBlock::ToolCall {
+        provider_id: format!("p-{id}"),
+        call_id: id.parse().unwrap(),
+        function: function.to_owned(),
+        arguments: arguments.to_owned(),
+        extra: None,
+    }
+}
+
+/// Reads, writes, runs, asks the kernel, and deletes what a person must confirm.
+fn everything() -> Replies {
+    let version = World::new(vec![vec![]]).notebook.cells.values().next().unwrap().cell_version;
+    vec![
+        vec![text("I look first."), call("read", "get_notebook_state", &json!({}))],
+        vec![
+            call("new", "create_cell", &json!({"source": "print('hello world')"})),
+            call("run", "execute_cell", &json!({"cell_id": "a", "cell_version": version})),
+            call("vars", "get_variables", &json!({})),
+        ],
+        vec![call("gone", "delete_cell", &json!({"cell_id": "a", "cell_version": version}))],
+        vec![text("Done.")],
+    ]
+}
+
+fn run(world: &mut World) {
+    while world.step() {}
+}
+
+#[test]
+fn a_turn_goes_from_model_to_tools_and_back_until_the_model_stops() {
+    let mut world = World::new(everything());
+    run(&mut world);
+    world.check_once();
+    assert_eq!(world.types().last(), Some(&"TurnFinished"));
+    assert_eq!(world.types().iter().filter(|name| **name == "ModelCallStarted").count(), 4);
+    assert!(!world.notebook.cells.contains_key(&"a".parse::<CellId>().unwrap()), "confirmed, and deleted");
+    assert_eq!(world.results().len(), 5);
+    assert!(world.results().iter().all(|(_, is_error)| !is_error), "{:?}", world.results());
+}
+
+#[test]
+fn killed_before_any_step_it_goes_on_and_nothing_happens_twice() {
+    let mut whole = World::new(everything());
+    run(&mut whole);
+    let mut outcomes = BTreeMap::new();
+    for killed_at in 0..whole.steps {
+        let mut world = World::new(everything());
+        let mut is_going = true;
+        while is_going {
+            if world.steps == killed_at {
+                world.kill();
+            }
+            is_going = world.step();
+        }
+        world.check_once();
+        assert_eq!(world.types().last(), Some(&"TurnFinished"), "killed before step {killed_at}");
+        let unknown = world.results().iter().filter(|(text, _)| text.starts_with("Nobody knows")).count();
+        *outcomes.entry(unknown).or_insert(0) += 1;
+        assert!(!world.notebook.cells.contains_key(&"a".parse::<CellId>().unwrap()), "killed before step {killed_at}");
+    }
+    // Only the server's own reading, once begun, is not known to have ended; runs are found again in the log.
+    assert_eq!(outcomes.keys().max(), Some(&1), "{outcomes:?}");
+}
+
+#[test]
+fn a_model_that_never_stops_is_stopped_after_ten_calls() {
+    let mut world = World::new(vec![vec![call("read", "get_notebook_state", &json!({}))]]);
+    run(&mut world);
+    let ends: Vec<&Event> = world.recorded.iter().map(|recorded| &recorded.event).collect();
+    let Some(Event::TurnFinished(end)) = ends.last() else { panic!("{:?}", world.types()) };
+    assert_eq!(end.stop_reason, StopReason::MaxTurns);
+    assert_eq!(world.types().iter().filter(|name| **name == "ModelCallStarted").count(), 10);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_to_the_model_and_the_turn_goes_on() {
+    let replies = vec![
+        vec![
+            call("a1", "fly", &json!({})),
+            call("a2", "delete_cell", &json!({})),
+            raw_call("a3", "create_cell", "{\"source\": "),
+            call("a4", "delete_cell", &json!({"cell_id": "a", "cell_version": 1})),
+        ],
+        vec![text("I see.")],
+    ];
+    let mut world = World::new(replies);
+    run(&mut world);
+    let results = world.results();
+    assert!(results.iter().all(|(_, is_error)| *is_error) && results.len() == 4, "{results:?}");
+    assert!(results[0].0.starts_with("there is no tool 'fly'"), "{results:?}");
+    assert_eq!(results[1].0, "Missing required parameters: cell_id, cell_version");
+    assert!(results[2].0.starts_with("The arguments are not a JSON object"), "{results:?}");
+    assert!(results[3].0.contains("not 1: read it again"), "{results:?}");
+    assert_eq!(world.types().last(), Some(&"TurnFinished"));
+}
+
+#[test]
+fn a_denial_is_told_and_a_stop_ends_the_turn_at_once() {
+    let version = World::new(vec![vec![]]).notebook.cells.values().next().unwrap().cell_version;
+    let delete = call("gone", "delete_cell", &json!({"cell_id": "a", "cell_version": version}));
+    let to_the_gate = |replies: Replies| {
+        let mut world = World::new(replies);
+        while world.notebook.tool_calls.is_empty() {
+            assert!(world.step());
+        }
+        world
+    };
+    let mut world = to_the_gate(vec![vec![delete.clone()], vec![text("All right.")]]);
+    world.person(json!({"DenyToolCall": {"call_id": "gone-1", "reason": "I need it"}}));
+    run(&mut world);
+    assert_eq!(world.results(), [("A person said no: I need it".to_owned(), true)]);
+    let mut world = to_the_gate(vec![vec![delete]]);
+    world.person(json!({"CancelTurn": {"turn_id": "turn"}}));
+    assert!(!world.step());
+    assert!(world.notebook.tool_calls.is_empty() && world.notebook.turns.is_empty());
+}
+
+#[test]
+fn a_model_that_cannot_be_reached_fails_the_turn_with_its_cause() {
+    let mut world = World::new(vec![vec![]]);
+    assert!(world.step());
+    world.live.is_calling_model = false;
+    world.live.model_failure = Some("the key for openai is wrong".to_owned());
+    run(&mut world);
+    let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
+    assert_eq!(end.cause, "the key for openai is wrong");
+    // Killed at every model call, it gives up in the end, and says so.
+    let mut world = World::new(vec![vec![]]);
+    while world.step() {
+        world.kill();
+    }
+    let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
+    assert!(end.cause.contains("3 times"), "{}", end.cause);
+}
