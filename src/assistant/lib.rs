@@ -1,7 +1,7 @@
 //! Assistants: models that work in a notebook like any collaborator.
 //!
 //! Purpose: calls models of any vendor and turns what they stream into one neutral shape, which a turn records, resumes
-//! and acts on.
+//! and acts on; says what a model is told of a notebook ([`state`]) and of outputs ([`preview`]).
 //!
 //! Invariants:
 //! - Only [`providers`] knows a vendor: its wire format, its error texts, what its models can do.

@@ -2,11 +2,13 @@
 //!
 //! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
 
+mod names;
 mod verify;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use notarium_core::names::CellNames;
 use notarium_core::{
     Cell, CellId, CellType, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSessionId,
     Notebook, NotebookId, Version,
@@ -15,6 +17,7 @@ use serde::Serialize;
 
 use crate::preview::{ReadBlob, preview, truncated};
 
+pub use names::KnownNames;
 pub use verify::{Verification, verify};
 
 /// Outputs of one cell that are told; more are counted. An error is always told.
@@ -26,6 +29,8 @@ pub struct StateQuery<'a> {
     pub include_outputs: bool,
     /// These cells alone; `None` means all.
     pub cell_ids: Option<&'a [CellId]>,
+    /// What the cells read and write, refreshed by the caller; `None` leaves it out.
+    pub names: Option<&'a KnownNames>,
 }
 
 /// Why there is no state to tell.
@@ -106,6 +111,12 @@ pub struct CellState<'a> {
     /// The question that its run waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for_input: Option<Cow<'a, str>>,
+    /// Names that must be there before it runs. With `writes` absent: not asked for, no Python, or it does not parse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reads: Option<&'a BTreeSet<String>>,
+    /// Names that it binds or deletes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<&'a BTreeSet<String>>,
     /// Previews; absent when outputs were not asked for or there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
@@ -133,7 +144,7 @@ pub struct KernelState<'a> {
 /// The state as a model is told it. `blobs` is asked only when outputs are included.
 pub fn notebook_state<'a>(
     notebook: &'a Notebook,
-    query: StateQuery,
+    query: StateQuery<'a>,
     blobs: &ReadBlob,
 ) -> Result<NotebookState<'a>, StateError> {
     if let Some(ids) = query.cell_ids {
@@ -142,7 +153,10 @@ pub fn notebook_state<'a>(
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted = notebook.ordered_cells().filter(|(id, _)| is_wanted(id));
-    let cells = wanted.map(|(id, cell)| cell_state(notebook, id, cell, query.include_outputs.then_some(blobs)));
+    let cells = wanted.map(|(id, cell)| CellState {
+        outputs: outputs(notebook, id, query.include_outputs.then_some(blobs)),
+        ..cell_state(notebook, id, cell, query.names.and_then(|names| names.of(id)))
+    });
     Ok(NotebookState {
         notebook_id: &notebook.notebook_id,
         title: &notebook.title,
@@ -160,8 +174,14 @@ fn known(notebook: &Notebook, ids: &[CellId]) -> Result<(), StateError> {
     if unknown.is_empty() { Ok(()) } else { Err(StateError::UnknownCells(unknown)) }
 }
 
-fn cell_state<'a>(notebook: &'a Notebook, id: &'a CellId, cell: &'a Cell, blobs: Option<&ReadBlob>) -> CellState<'a> {
-    let execution = notebook.latest_execution(id).map(|(_, execution)| &**execution);
+/// A cell but for its outputs.
+fn cell_state<'a>(
+    notebook: &'a Notebook,
+    id: &'a CellId,
+    cell: &'a Cell,
+    names: Option<&'a CellNames>,
+) -> CellState<'a> {
+    let execution = notebook.latest_execution(id).map(|(_, execution)| execution);
     let input = execution.and_then(|execution| execution.pending_input.as_ref());
     CellState {
         cell_id: id,
@@ -172,8 +192,15 @@ fn cell_state<'a>(notebook: &'a Notebook, id: &'a CellId, cell: &'a Cell, blobs:
         execution_order: execution.and_then(|execution| execution.execution_count),
         notice: execution.and_then(|execution| execution.notice.as_deref()),
         waits_for_input: input.map(|input| truncated(&input.prompt)),
-        outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs)).unwrap_or_default(),
+        reads: names.map(|names| &names.reads),
+        writes: names.map(|names| &names.writes),
+        outputs: Vec::new(),
     }
+}
+
+fn outputs(notebook: &Notebook, id: &CellId, blobs: Option<&ReadBlob>) -> Vec<String> {
+    let execution = notebook.latest_execution(id).zip(blobs);
+    execution.map(|((_, execution), blobs)| previews(execution, blobs)).unwrap_or_default()
 }
 
 /// The first outputs of a run, how many more there are, and its error wherever that stands.

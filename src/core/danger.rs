@@ -25,8 +25,8 @@
 //! | `does_not_parse` | the kernel refuses the cell; its words and what could be parsed are judged all the same |
 
 mod bindings;
-mod magics;
-mod python;
+pub(crate) mod magics;
+pub(crate) mod python;
 mod table;
 mod words;
 

@@ -32,6 +32,7 @@ mod json;
 mod kernels;
 mod lifecycle;
 mod limits;
+pub mod names;
 mod notebook;
 mod order_key;
 mod rejection;

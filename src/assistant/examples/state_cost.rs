@@ -7,8 +7,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{StateQuery, notebook_state, verify};
+use notarium_assistant::state::{KnownNames, StateQuery, notebook_state, verify};
 use notarium_core::Notebook;
+use notarium_core::danger::Language;
 use serde_json::{Value, json};
 
 const CELLS: usize = 10_000;
@@ -61,12 +62,25 @@ fn measure(name: &str, work: impl Fn() -> usize) {
 
 fn main() {
     let notebook = notebook();
+    let mut names = KnownNames::default();
+    let begin = Instant::now();
+    names.refresh(&notebook, Language::Python);
+    println!("names of {CELLS} cells, the first time: {:.1?}", begin.elapsed());
     for include_outputs in [true, false] {
         measure(&format!("state of {CELLS} cells, outputs {include_outputs}"), || {
-            let state =
-                notebook_state(&notebook, StateQuery { include_outputs, cell_ids: None }, &no_blobs).expect("a state");
+            let state = notebook_state(
+                &notebook,
+                StateQuery { include_outputs, cell_ids: None, names: Some(&names) },
+                &no_blobs,
+            )
+            .expect("a state");
             serde_json::to_vec(&state).expect("JSON").len()
         });
     }
+    measure("names of unchanged cells", || {
+        let mut names = names.clone();
+        names.refresh(&notebook, Language::Python);
+        0
+    });
     measure("verification", || verify(&notebook, &notebook.order, &no_blobs).text.len());
 }

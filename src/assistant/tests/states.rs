@@ -1,7 +1,8 @@
 //! What a model is told of a notebook, and of a batch.
 
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{CellStatus, StateError, StateQuery, Verification, notebook_state, verify};
+use notarium_assistant::state::{CellStatus, KnownNames, StateError, StateQuery, Verification, notebook_state, verify};
+use notarium_core::danger::Language;
 use notarium_core::{CellId, Notebook};
 use serde_json::{Value, json};
 
@@ -100,8 +101,9 @@ fn ids(names: &[&str]) -> Vec<CellId> {
 
 #[test]
 fn the_state_is_as_in_the_golden_file() {
-    let notebook = notebook();
-    let query = StateQuery { include_outputs: true, cell_ids: None };
+    let (notebook, mut names) = (notebook(), KnownNames::default());
+    names.refresh(&notebook, Language::Python);
+    let query = StateQuery { include_outputs: true, names: Some(&names), ..StateQuery::default() };
     let state = notebook_state(&notebook, query, &no_blobs).expect("all cells are known");
     let text = serde_json::to_string_pretty(&state).expect("a state is JSON");
     golden::check("state.json", &(text + "\n"));
@@ -111,7 +113,7 @@ fn the_state_is_as_in_the_golden_file() {
 fn outputs_are_told_only_when_asked_for_and_cells_only_those_named() {
     let notebook = notebook();
     let asked = ids(&["wrong", "fine"]);
-    let query = StateQuery { include_outputs: false, cell_ids: Some(&asked) };
+    let query = StateQuery { include_outputs: false, cell_ids: Some(&asked), ..StateQuery::default() };
     let state = notebook_state(&notebook, query, &|_, _| panic!("no blob is asked for")).expect("cells are known");
     assert_eq!(
         state.cells.iter().map(|cell| cell.cell_id.as_str()).collect::<Vec<_>>(),
@@ -125,7 +127,7 @@ fn outputs_are_told_only_when_asked_for_and_cells_only_those_named() {
 #[test]
 fn unknown_cells_are_named() {
     let (notebook, asked) = (notebook(), ids(&["fine", "none"]));
-    let query = StateQuery { include_outputs: true, cell_ids: Some(&asked) };
+    let query = StateQuery { include_outputs: true, cell_ids: Some(&asked), ..StateQuery::default() };
     let error = notebook_state(&notebook, query, &no_blobs).expect_err("a cell is unknown");
     assert_eq!(error, StateError::UnknownCells(ids(&["none"])));
     assert!(error.to_string().starts_with("no such cells in this notebook: none."));
@@ -176,4 +178,20 @@ fn an_error_that_a_run_shows_counts_even_when_the_kernel_calls_it_ok() {
     notebook["executions"]["run-fine"]["outputs"] = json!([error(), printed("after")]);
     let notebook: Notebook = serde_json::from_value(notebook).expect("a notebook");
     assert!(!verify(&notebook, &ids(&["fine"]), &no_blobs).all_ok);
+}
+
+#[test]
+fn names_follow_the_source_and_are_pythons_alone() {
+    let mut notebook = notebook();
+    let (mut names, cell) = (KnownNames::default(), ids(&["idle"]).remove(0));
+    names.refresh(&notebook, Language::Python);
+    assert!(names.of(&cell).is_some_and(|found| found.reads.contains("x")));
+    assert_eq!(names.of(&ids(&["title"])[0]), None, "markdown has no names");
+    let edited = std::sync::Arc::make_mut(notebook.cells.get_mut(&cell).expect("a cell"));
+    edited.content.source = "x = 1".to_owned();
+    edited.source_version += 1;
+    names.refresh(&notebook, Language::Python);
+    assert!(names.of(&cell).is_some_and(|found| found.reads.is_empty() && found.writes.contains("x")));
+    names.refresh(&notebook, Language::R);
+    assert_eq!(names.of(&cell), None);
 }

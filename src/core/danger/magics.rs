@@ -20,7 +20,7 @@ pub(super) fn check_cell(code: &str, source: &Source, findings: &mut Findings) {
 }
 
 /// The text without leading indentation and copied prompts, as IPython reads it. The number of lines stays.
-pub(super) fn plain(code: &str) -> String {
+pub(crate) fn plain(code: &str) -> String {
     let indent = code.len() - code.trim_start_matches([' ', '\t']).len();
     let prefix = &code[..indent];
     let has_prompts = code[indent..].starts_with(">>>") || code[indent..].starts_with("In [");
@@ -41,7 +41,7 @@ fn without_prompt(line: &str) -> &str {
     line.split_once("]: ").or_else(|| line.split_once("...: ")).filter(|_| is_ipython).map_or(line, |(_, rest)| rest)
 }
 
-fn after_blank_lines(code: &str) -> (u32, &str) {
+pub(crate) fn after_blank_lines(code: &str) -> (u32, &str) {
     let (mut line, mut rest) = (1, code);
     while let Some((head, tail)) = rest.split_once('\n') {
         if !head.trim().is_empty() {
@@ -84,6 +84,12 @@ fn is_dangerous_word(name: &str) -> bool {
             | "killbgscripts"
             | "cython"
     )
+}
+
+/// Whether the magic that a cell begins with runs the rest as Python in the notebook's own names.
+pub(crate) fn has_python_body(text: &str) -> bool {
+    let name = text.trim_start_matches('%').split_whitespace().next().unwrap_or_default();
+    matches!(name, "time" | "capture" | "prun" | "debug" | "memit")
 }
 
 /// One escape: a `!command`, a `%magic`, a `,call`. `%%` inside a cell that does not begin with it is no cell magic, but is judged as one.

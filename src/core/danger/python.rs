@@ -9,7 +9,7 @@ use super::bindings::{Bindings, Meanings, literal};
 use super::{DangerRule, Findings, Lines, magics, table, words};
 
 /// How deep the walk goes; deeper code is a danger of its own. Real cells stay below 60.
-pub(super) const MAX_DEPTH: usize = 300;
+pub(crate) const MAX_DEPTH: usize = 300;
 /// Code in a string in code in a string … is followed so far.
 const MAX_NESTED_SOURCES: usize = 3;
 /// Stack that one byte of hostile code may cost: a tree as deep as the text is long must be dropped again (measured, debug build).
@@ -22,8 +22,7 @@ const LEAST_STACK_BYTES: usize = 512 << 10;
 pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Findings]) {
     let all = || earlier.iter().chain(codes).filter(|source| source.len() <= super::MAX_CHECKED_BYTES);
     let longest = all().map(|source| source.len()).max().unwrap_or(0);
-    let stack = longest * STACK_BYTES_PER_BYTE + LEAST_STACK_BYTES;
-    stacker::maybe_grow(stack, stack * 2, || {
+    with_stack(longest, || {
         let mut bindings = Bindings::default();
         // A piece that stands alone finds its own names by itself.
         let others = if codes.len() == 1 { earlier.len() } else { usize::MAX };
@@ -39,6 +38,12 @@ pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Find
             }
         }
     });
+}
+
+/// Runs what parses, walks and drops the tree of a text of this length: on a stack that is large enough for the deepest tree it could make.
+pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T {
+    let stack = source_bytes * STACK_BYTES_PER_BYTE + LEAST_STACK_BYTES;
+    stacker::maybe_grow(stack, stack * 2, work)
 }
 
 /// What a source inherits from the one it stands in.
@@ -88,7 +93,7 @@ impl Source {
 
 /// `None` where it would take too long, and where the parser itself gives up: it has states that it takes to be impossible and that a hostile text reaches (found by the
 /// property test: `&{'']os]await \r,`).
-fn parse(code: &str) -> Option<Parsed<ModModule>> {
+pub(crate) fn parse(code: &str) -> Option<Parsed<ModModule>> {
     let quotes =
         code.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_alphabetic() && matches!(pair[1], b'"' | b'\''));
     if quotes.count() > MAX_FIELD_STRINGS {

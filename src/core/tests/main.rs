@@ -14,6 +14,7 @@ mod executions;
 mod golden;
 mod kernels;
 mod lifecycle;
+mod names;
 mod properties;
 mod races;
 mod reports;

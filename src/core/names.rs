@@ -1,0 +1,339 @@
+//! Which names of the notebook a Python cell reads and writes, at the level of the module: what it needs from cells before it, and what it
+//! leaves to those behind.
+//!
+//! Order within the cell matters: `x = 1; y = x` writes `x` and `y` and reads nothing. A function's body runs later, so a name that it takes
+//! from the module is read only if the cell itself never binds it. Builtins and IPython's own names are no reads.
+//!
+//! **Limits.** Branches count as taken; names in `exec`, in `from m import *` and in commands of the shell (`!echo {x}`) are not seen.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt};
+
+use crate::danger::{MAX_CHECKED_BYTES, magics, python};
+
+/// What a cell takes and gives.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CellNames {
+    /// Names that must be there before the cell runs.
+    pub reads: BTreeSet<String>,
+    /// Names that it binds or deletes.
+    pub writes: BTreeSet<String>,
+}
+
+/// The names of a Python cell; `None` when it does not parse, is longer than [`MAX_CHECKED_BYTES`] or nested too deeply.
+/// A cell magic that is no Python reads and writes nothing.
+pub fn cell_names(source: &str) -> Option<CellNames> {
+    if source.len() > MAX_CHECKED_BYTES {
+        return None;
+    }
+    let text = magics::plain(magics::after_blank_lines(source).1);
+    if text.starts_with("%%") && !magics::has_python_body(&text) {
+        return Some(CellNames::default());
+    }
+    python::with_stack(text.len(), || {
+        let parsed = python::parse(&text).filter(|parsed| parsed.errors().is_empty())?;
+        let mut walker = Walker::default();
+        walker.visit_body(&parsed.syntax().body);
+        (!walker.is_too_deep).then(|| walker.finish())
+    })
+}
+
+#[derive(Default)]
+struct Walker {
+    reads: BTreeSet<String>,
+    writes: BTreeSet<String>,
+    /// Bound by functions that declare them `global`.
+    writes_later: BTreeSet<String>,
+    /// Read by functions, whenever they are called.
+    reads_later: BTreeSet<String>,
+    scopes: Vec<Scope>,
+    depth: usize,
+    is_too_deep: bool,
+}
+
+/// A scope inside the module.
+enum Scope {
+    /// Its locals are known before its body is walked.
+    Function { locals: BTreeSet<String>, globals: BTreeSet<String> },
+    /// Bound so far; functions inside do not see them.
+    Class(BTreeSet<String>),
+    /// Bound so far.
+    Comprehension(BTreeSet<String>),
+}
+
+impl Walker {
+    fn finish(self) -> CellNames {
+        let later = self.reads_later.into_iter().filter(|name| !self.writes.contains(name));
+        let reads = self.reads.into_iter().chain(later).filter(|name| !is_builtin(name)).collect();
+        CellNames { reads, writes: &self.writes | &self.writes_later }
+    }
+
+    fn read(&mut self, name: &str) {
+        let mut is_later = false;
+        for scope in self.scopes.iter().rev() {
+            let is_bound = match scope {
+                Scope::Function { globals, .. } if globals.contains(name) => break,
+                Scope::Function { locals, .. } => locals.contains(name),
+                Scope::Class(bound) => !is_later && bound.contains(name),
+                Scope::Comprehension(bound) => bound.contains(name),
+            };
+            if is_bound {
+                return;
+            }
+            is_later |= matches!(scope, Scope::Function { .. });
+        }
+        if self.is_in_function() {
+            self.reads_later.insert(name.to_owned());
+        } else if !self.writes.contains(name) {
+            self.reads.insert(name.to_owned());
+        }
+    }
+
+    fn is_in_function(&self) -> bool {
+        self.scopes.iter().any(|scope| matches!(scope, Scope::Function { .. }))
+    }
+
+    /// Binds in the innermost scope that is no comprehension: a walrus leaves those.
+    fn write(&mut self, name: &str) {
+        let inner = self.scopes.iter_mut().rev().find(|scope| !matches!(scope, Scope::Comprehension(_)));
+        match inner {
+            Some(Scope::Function { globals, .. }) if !globals.contains(name) => {}
+            Some(Scope::Class(bound)) => drop(bound.insert(name.to_owned())),
+            Some(Scope::Function { .. }) => drop(self.writes_later.insert(name.to_owned())),
+            _ => drop(self.writes.insert(name.to_owned())),
+        }
+    }
+
+    fn deeper(&mut self, visit: impl FnOnce(&mut Self)) {
+        if self.depth >= python::MAX_DEPTH {
+            self.is_too_deep = true;
+            return;
+        }
+        self.depth += 1;
+        visit(self);
+        self.depth -= 1;
+    }
+
+    fn function(&mut self, parameters: Option<&Parameters>, walk: impl FnOnce(&mut Self), body: &[Stmt]) {
+        let mut bound = Bound { depth: self.depth, ..Bound::default() };
+        bound.visit_body(body);
+        let mut locals: BTreeSet<String> = &bound.names - &bound.elsewhere;
+        locals
+            .extend(parameters.into_iter().flat_map(|list| list.iter()).map(|parameter| parameter.name().to_string()));
+        self.scopes.push(Scope::Function { locals, globals: bound.globals });
+        walk(self);
+        self.scopes.pop();
+    }
+
+    fn comprehension(&mut self, generators: &[Comprehension], values: &[&Expr]) {
+        self.scopes.push(Scope::Comprehension(BTreeSet::new()));
+        for generator in generators {
+            self.visit_expr(&generator.iter);
+            let mut bound = Bound { depth: self.depth, ..Bound::default() };
+            bound.visit_expr(&generator.target);
+            if let Some(Scope::Comprehension(names)) = self.scopes.last_mut() {
+                names.extend(bound.names);
+            }
+            generator.ifs.iter().for_each(|test| self.visit_expr(test));
+        }
+        values.iter().for_each(|value| self.visit_expr(value));
+        self.scopes.pop();
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+                self.visit_parameters(&function.parameters);
+                function.returns.iter().for_each(|returns| self.visit_annotation(returns));
+                self.write(function.name.as_str());
+                self.function(Some(&function.parameters), |walker| walker.visit_body(&function.body), &function.body);
+            }
+            Stmt::ClassDef(class) => {
+                class.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
+                class.arguments.iter().for_each(|arguments| self.visit_arguments(arguments));
+                self.scopes.push(Scope::Class(BTreeSet::new()));
+                self.visit_body(&class.body);
+                self.scopes.pop();
+                self.write(class.name.as_str());
+            }
+            Stmt::AugAssign(assign) => {
+                if let Expr::Name(name) = &*assign.target {
+                    self.read(name.id.as_str());
+                }
+                visitor::walk_stmt(self, statement);
+            }
+            // A bare `x: int` binds nothing.
+            Stmt::AnnAssign(assign) if assign.value.is_none() => self.visit_annotation(&assign.annotation),
+            _ => {
+                visitor::walk_stmt(self, statement);
+                bound_by(statement, |name| self.write(name));
+            }
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Walker {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.deeper(|walker| walker.statement(statement));
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        self.deeper(|walker| match expression {
+            Expr::Name(name) => match name.ctx {
+                ExprContext::Store => walker.write(name.id.as_str()),
+                ExprContext::Del => {
+                    walker.read(name.id.as_str());
+                    walker.write(name.id.as_str());
+                }
+                _ => walker.read(name.id.as_str()),
+            },
+            Expr::Lambda(lambda) => {
+                lambda.parameters.iter().for_each(|parameters| walker.visit_parameters(parameters));
+                walker.function(lambda.parameters.as_deref(), |walker| walker.visit_expr(&lambda.body), &[]);
+            }
+            Expr::ListComp(list) => walker.comprehension(&list.generators, &[&list.elt]),
+            Expr::SetComp(set) => walker.comprehension(&set.generators, &[&set.elt]),
+            Expr::Generator(generator) => walker.comprehension(&generator.generators, &[&generator.elt]),
+            Expr::DictComp(dict) => {
+                let values: Vec<&Expr> = dict.key.as_deref().into_iter().chain([&*dict.value]).collect();
+                walker.comprehension(&dict.generators, &values);
+            }
+            _ => visitor::walk_expr(walker, expression),
+        });
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        let ExceptHandler::ExceptHandler(inner) = handler;
+        inner.name.iter().for_each(|name| self.write(name.as_str()));
+        visitor::walk_except_handler(self, handler);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        self.deeper(|walker| {
+            captured(pattern).into_iter().for_each(|name| walker.write(name));
+            visitor::walk_pattern(walker, pattern);
+        });
+    }
+}
+
+/// The names that an import binds.
+fn bound_by(statement: &Stmt, mut bind: impl FnMut(&str)) {
+    let names = match statement {
+        Stmt::Import(import) => &import.names,
+        Stmt::ImportFrom(import) => &import.names,
+        _ => return,
+    };
+    for alias in names.iter().filter(|alias| alias.name.as_str() != "*") {
+        let first = alias.name.as_str().split('.').next().unwrap_or_default();
+        bind(alias.asname.as_ref().map_or(first, |name| name.as_str()));
+    }
+}
+
+fn captured(pattern: &Pattern) -> Option<&str> {
+    match pattern {
+        Pattern::MatchAs(capture) => capture.name.as_deref(),
+        Pattern::MatchStar(rest) => rest.name.as_deref(),
+        Pattern::MatchMapping(mapping) => mapping.rest.as_deref(),
+        _ => None,
+    }
+}
+
+/// Collects what a function's body binds, without what is inside functions and classes of its own.
+#[derive(Default)]
+struct Bound {
+    names: BTreeSet<String>,
+    globals: BTreeSet<String>,
+    /// Declared `global` or `nonlocal`.
+    elsewhere: BTreeSet<String>,
+    depth: usize,
+}
+
+impl Bound {
+    fn add(&mut self, name: &str) {
+        self.names.insert(name.to_owned());
+    }
+}
+
+impl<'a> Visitor<'a> for Bound {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        if self.depth >= python::MAX_DEPTH {
+            return;
+        }
+        self.depth += 1;
+        match statement {
+            Stmt::FunctionDef(function) => self.add(function.name.as_str()),
+            Stmt::ClassDef(class) => self.add(class.name.as_str()),
+            Stmt::Global(global) => {
+                self.globals.extend(global.names.iter().map(ToString::to_string));
+                self.elsewhere.extend(global.names.iter().map(ToString::to_string));
+            }
+            Stmt::Nonlocal(nonlocal) => self.elsewhere.extend(nonlocal.names.iter().map(ToString::to_string)),
+            _ => {
+                bound_by(statement, |name| self.add(name));
+                visitor::walk_stmt(self, statement);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if self.depth >= python::MAX_DEPTH {
+            return;
+        }
+        self.depth += 1;
+        match expression {
+            Expr::Name(name) if !matches!(name.ctx, ExprContext::Load) => self.add(name.id.as_str()),
+            Expr::Lambda(_) => {}
+            _ => visitor::walk_expr(self, expression),
+        }
+        self.depth -= 1;
+    }
+
+    // A comprehension's targets are its own; a walrus inside is not, and is found by `visit_expr`.
+    fn visit_comprehension(&mut self, comprehension: &'a Comprehension) {
+        self.visit_expr(&comprehension.iter);
+        comprehension.ifs.iter().for_each(|test| self.visit_expr(test));
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ExceptHandler) {
+        let ExceptHandler::ExceptHandler(inner) = handler;
+        inner.name.iter().for_each(|name| self.add(name.as_str()));
+        visitor::walk_except_handler(self, handler);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a Pattern) {
+        captured(pattern).into_iter().for_each(|name| self.add(name));
+        visitor::walk_pattern(self, pattern);
+    }
+}
+
+fn is_builtin(name: &str) -> bool {
+    static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| BUILTINS.split_whitespace().collect());
+    NAMES.contains(name)
+}
+
+/// `dir(builtins)` of Python 3.11 to 3.13, and what IPython puts beside it.
+const BUILTINS: &str = "\
+    ArithmeticError AssertionError AttributeError BaseException BaseExceptionGroup BlockingIOError \
+    BrokenPipeError BufferError BytesWarning ChildProcessError ConnectionAbortedError ConnectionError \
+    ConnectionRefusedError ConnectionResetError DeprecationWarning EOFError Ellipsis EncodingWarning \
+    EnvironmentError Exception ExceptionGroup False FileExistsError FileNotFoundError FloatingPointError \
+    FutureWarning GeneratorExit IOError ImportError ImportWarning In IndentationError IndexError \
+    InterruptedError IsADirectoryError KeyError KeyboardInterrupt LookupError MemoryError \
+    ModuleNotFoundError NameError None NotADirectoryError NotImplemented NotImplementedError OSError Out \
+    OverflowError PendingDeprecationWarning PermissionError ProcessLookupError PythonFinalizationError \
+    RecursionError ReferenceError ResourceWarning RuntimeError RuntimeWarning StopAsyncIteration \
+    StopIteration SyntaxError SyntaxWarning SystemError SystemExit TabError TimeoutError True TypeError \
+    UnboundLocalError UnicodeDecodeError UnicodeEncodeError UnicodeError UnicodeTranslateError \
+    UnicodeWarning UserWarning ValueError Warning ZeroDivisionError _ _IncompleteInputError __ ___ \
+    __build_class__ __debug__ __doc__ __file__ __import__ __loader__ __name__ __package__ __spec__ _dh _i \
+    _ih _oh abs aiter all anext any ascii bin bool breakpoint bytearray bytes callable chr classmethod \
+    compile complex copyright credits delattr dict dir display divmod enumerate eval exec exit filter float \
+    format frozenset get_ipython getattr globals hasattr hash help hex id input int isinstance issubclass \
+    iter len license list locals map max memoryview min next object oct open ord pow print property quit \
+    range repr reversed round set setattr slice sorted staticmethod str sum super tuple type vars zip \
+";
