@@ -72,7 +72,7 @@ pub enum Target {
 
 impl Target {
     /// Why it is not what it was; `None`: it is. Files are looked at by who executes the call.
-    pub(crate) fn change(&self, notebook: &Notebook) -> Option<String> {
+    pub fn change(&self, notebook: &Notebook) -> Option<String> {
         match self {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {
                 None => Some(format!("cell {cell_id} was deleted")),

@@ -1,5 +1,8 @@
 //! What is allowed at most. Units are in the names.
 
+use crate::ids::Millis;
+use crate::tool_calls::EXPIRY_MS;
+
 /// Quotas that `decide` enforces; each has a typed rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -26,6 +29,8 @@ pub struct Limits {
     pub max_message_bytes: usize,
     /// Calls that wait for a person.
     pub max_waiting_tool_calls: usize,
+    /// How long a call waits for a person.
+    pub tool_call_expiry_ms: Millis,
     pub max_tool_result_bytes: usize,
     pub max_grants: usize,
 }
@@ -53,6 +58,7 @@ impl Default for Limits {
             max_conversations: 1_000,
             max_message_bytes: 1 << 20,
             max_waiting_tool_calls: 2_000,
+            tool_call_expiry_ms: EXPIRY_MS,
             max_tool_result_bytes: 256 << 10,
             max_grants: 100,
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{self, Operation};
+use crate::access::{self, Authority, Operation};
 use crate::actor::Actor;
 use crate::call_commands::{commands, undo_command};
 use crate::call_risk::{judge, targets};
@@ -32,7 +32,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool};
 use crate::undo;
 
-/// How long a call waits for a person.
+/// How long a call waits for a person, unless the limits say otherwise.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
 /// Tool calls of one conversation in a minute, at most.
 pub const MAX_CALLS_PER_MINUTE: usize = 20;
@@ -209,7 +209,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, tool, &typed);
     let passed = passes_unasked(notebook, &conversation_id, &function, risk, context.now);
-    let expires_at = passed.is_none().then_some(context.now + EXPIRY_MS);
+    let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
     if passed.is_none() {
         check_room(notebook, context)?;
     }
@@ -488,6 +488,23 @@ fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Res
     let message =
         format!("you may not do this yourself ({:?}), so you cannot confirm it: ask somebody who may", tool.operation);
     Err(Rejection::new(RejectionCode::Forbidden, message))
+}
+
+/// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
+pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
+    let may = |operation| access::may(notebook, actor, authority, now, operation);
+    may(deciding(call.risk)) && Tool::find(&call.function).is_none_or(|tool| may(tool.operation))
+}
+
+/// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
+/// one expires. `None`: nothing waits.
+pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
+    let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
+    let due = waiting.filter_map(|call| {
+        let is_void = call.targets.iter().any(|target| target.change(notebook).is_some());
+        if is_void { Some(0) } else { call.expires_at }
+    });
+    due.min()
 }
 
 fn decide_withdraw(

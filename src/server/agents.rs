@@ -74,6 +74,7 @@ impl Agents {
             WorkNotice::Settled { notebook, kernel_session } => {
                 state.wanted.remove(&(notebook, kernel_session));
             }
+            WorkNotice::Assistants { .. } => {}
         }
     }
 

@@ -16,6 +16,7 @@ use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
+use crate::reactor::NoticeQueue;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
 use crate::seats::Seats;
 use crate::sweep::InUse;
@@ -33,6 +34,7 @@ pub struct Parts {
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
     pub agents: Agents,
+    pub assistants: NoticeQueue,
     pub seats: Seats,
     pub clock: Clock,
     pub limits: ServerLimits,

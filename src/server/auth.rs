@@ -14,6 +14,7 @@ mod cache;
 mod follow;
 mod grants;
 mod passwords;
+mod rights;
 mod sessions;
 #[cfg(test)]
 mod tests;

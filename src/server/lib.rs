@@ -29,6 +29,7 @@ mod limits;
 pub mod origin;
 mod pace;
 pub mod problem;
+pub mod reactor;
 mod replay;
 mod rights;
 pub mod rooms;

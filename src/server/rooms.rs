@@ -2,6 +2,7 @@
 //!
 //! Nothing is decided here. A room's inbox is bounded: who floods it waits; what stops things goes past the queue.
 
+mod alarms;
 mod clock;
 mod outbox;
 mod projections;
@@ -14,13 +15,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode};
+use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_sync::{Input, RoomConfig, is_control_body};
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
+use alarms::Alarms;
 use clock::Clock;
 pub use notarium_sync::{ClientId, Identity, ReadState};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
@@ -42,13 +44,15 @@ impl Default for RoomsConfig {
     }
 }
 
-/// News about kernels that notebooks wait for; the server routes it to the agents that are connected.
+/// News of notebooks: about kernels for the agents that are connected, about assistants for the reactor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkNotice {
     /// Somebody who offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened again.
     Wanted { notebook: NotebookId, kernel_session: KernelSessionId, kernelspec: String },
     /// Nobody needs to claim this any more.
     Settled { notebook: NotebookId, kernel_session: KernelSessionId },
+    /// Those who act for assistants should look at this notebook, up to this version.
+    Assistants { notebook: NotebookId, version: Version },
 }
 
 /// All open notebooks of a server.
@@ -59,6 +63,8 @@ pub struct Rooms {
     work: mpsc::UnboundedSender<WorkNotice>,
     clock: Clock,
     open: Mutex<HashMap<NotebookId, Inbox>>,
+    /// Unloaded rooms in which tool calls will expire.
+    alarms: Alarms,
     is_stopping: AtomicBool,
     /// Rooms, and what they write beside the log.
     tasks: TaskTracker,
@@ -84,6 +90,7 @@ impl Rooms {
             work,
             clock: Clock::start(),
             open: Mutex::default(),
+            alarms: Alarms::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })
@@ -103,6 +110,7 @@ impl Rooms {
     /// Ends every room: what is queued is decided and answered, snapshots are written, then the tasks end.
     pub async fn shut_down(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
+        self.alarms.clear();
         for inbox in self.lock().values() {
             // A room that has just ended has nothing left to do.
             let _ = inbox.urgent.send(Message::Input(Input::ShutDown));

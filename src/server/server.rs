@@ -19,6 +19,7 @@ use crate::auth::{Accounts, AuthOptions};
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
+use crate::reactor::{NoticeQueue, Reactor};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::seats::Seats;
@@ -112,7 +113,7 @@ impl Server {
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let app = app(&config, &storage, accounts, notices);
-        let work = tokio::spawn(route_work(app.agents.clone(), work));
+        let work = tokio::spawn(route_work(app.clone(), work));
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
         let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
@@ -146,6 +147,7 @@ fn app(
         rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
         accounts,
         agents: Agents::default(),
+        assistants: NoticeQueue::default(),
         seats: Seats::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
@@ -156,10 +158,13 @@ fn app(
     })
 }
 
-/// Brings news about wanted kernels to the agents.
-async fn route_work(agents: Agents, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
+/// Brings news about wanted kernels to the agents, and about assistants to the reactor.
+async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
-        agents.note(notice);
+        match notice {
+            WorkNotice::Assistants { notebook, version } => app.assistants.put(notebook, version),
+            notice => app.agents.note(notice),
+        }
     }
 }
 
@@ -194,6 +199,12 @@ impl RunningServer {
     /// The server's parts, for tests and for what runs in the same process.
     pub fn app(&self) -> &App {
         &self.app
+    }
+
+    /// The door by which what acts for assistants in this process reaches the notebooks. Drop it before the server is shut
+    /// down.
+    pub fn reactor(&self) -> Reactor {
+        Reactor::new(self.app.clone())
     }
 
     /// Removes the blobs that no event came to name, as the server does by itself now and then.

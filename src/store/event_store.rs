@@ -184,8 +184,8 @@ pub struct CatalogEntry {
     /// (subject's key, role), for instance `("user:01J…", "owner")`, in the order of keys; each subject once.
     pub access: Vec<(String, String)>,
     pub cells: u64,
-    /// A kernel is wanted or lives, or an execution has not ended: a server that starts opens the notebook at once, so
-    /// that agents hear of it and leases run.
+    /// A kernel is wanted or lives, or an execution, a turn or a tool call has not ended: a server that starts opens the
+    /// notebook at once, so that agents and the assistants' reactor hear of it and leases and expiries run.
     pub has_work: bool,
     /// Title and sources; cut after [`MAX_SEARCH_TEXT_CHARS`].
     pub search_text: String,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     AgentId, Command, Context, Decision, Event, ExecutionId, Head, History, Notebook, Outcome, Recorded, Rejection,
-    RejectionCode, Stored, Version, apply, decide, needs, seal,
+    RejectionCode, Stored, Version, apply, decide, needs, seal, sweep_due,
 };
 use notarium_wire::{AckMessage, ServerMessage, frame};
 
@@ -30,6 +30,10 @@ struct Entry {
 struct Effects {
     access: bool,
     kernels: bool,
+    /// Something for those who act for assistants.
+    assistants: bool,
+    /// Something that waiting tool calls may touch, or a call itself.
+    targets: bool,
     /// The catalog changes: now, or after a while.
     catalog_now: bool,
     catalog_later: bool,
@@ -306,6 +310,12 @@ impl Room {
             }
         }
         turn.out.extend(effects.work);
+        if effects.assistants {
+            turn.out.push(Output::AssistantNews { version: self.committed });
+        }
+        if effects.targets {
+            self.sweep_at = sweep_due(&self.state);
+        }
         if effects.kernels {
             self.leases.follow(&self.state, turn.now, &self.config);
         }
@@ -454,6 +464,7 @@ impl Entry {
 
 impl Effects {
     fn note(&mut self, event: &Event) {
+        self.note_assistants(event);
         match event {
             Event::NotebookCreated(_)
             | Event::NotebookRenamed(_)
@@ -469,6 +480,28 @@ impl Effects {
                 self.catalog_later = true;
                 self.note_kernels(event);
             }
+        }
+    }
+
+    fn note_assistants(&mut self, event: &Event) {
+        use Event as E;
+        match event {
+            // The list says where calls wait: it is asked what waits for somebody.
+            E::ToolCallRequested(event) if event.expires_at.is_some() => {
+                (self.assistants, self.targets, self.catalog_now) = (true, true, true);
+            }
+            event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
+            E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
+            E::CellRestored(_) | E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) => self.targets = true,
+            E::ConversationStarted(_) | E::MessagePosted(_) | E::TurnStarted(_) | E::TurnFinished(_) => {
+                self.assistants = true;
+            }
+            E::TurnCancelled(_) | E::TurnFailed(_) | E::ModelCallStarted(_) | E::ModelCallFinished(_) => {
+                self.assistants = true;
+            }
+            E::PolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
+            E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionLost(_) => self.assistants = true,
+            _ => {}
         }
     }
 

@@ -201,6 +201,11 @@ pub enum Output {
     WorkSettled {
         kernel_session: KernelSessionId,
     },
+    /// Up to this version something happened that those who act for assistants look at: events of conversations and tool
+    /// calls, and ends of runs. Also after a load of a notebook with unfinished turns or calls.
+    AssistantNews {
+        version: Version,
+    },
     WriteSnapshot {
         notebook: Arc<Notebook>,
         head: Head,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     CommandId, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version,
+    sweep_due,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
@@ -85,6 +86,8 @@ pub struct Room {
     /// Of the last snapshot that was written or asked for.
     pub(crate) snapshot_version: Version,
     pub(crate) catalog_at: Option<Millis>,
+    /// When waiting tool calls are looked through: the first expires, or what one touches has changed.
+    pub(crate) sweep_at: Option<Millis>,
     /// When the next grant ends.
     pub(crate) grant_ends_at: Option<Millis>,
     /// When memory is given back, if nothing happens until then.
@@ -124,6 +127,7 @@ impl Room {
             snapshot_text: None,
             snapshot_version: 0,
             catalog_at: None,
+            sweep_at: None,
             grant_ends_at: None,
             idle_at: None,
             unload_at: None,
@@ -153,6 +157,11 @@ impl Room {
     /// The version that is on disk and shown.
     pub fn version(&self) -> Version {
         self.committed
+    }
+
+    /// When the room has to be open again because a tool call that waits for a person expires.
+    pub fn expiry_at(&self) -> Option<Millis> {
+        self.sweep_at
     }
 
     /// Bytes of the commands that wait: above some limit, the driver takes no more.
@@ -226,6 +235,7 @@ impl Room {
         self.snapshot_text = None;
         self.idle_at = Some(turn.now + self.config.idle_ms);
         self.leases.follow(&self.state, turn.now, &self.config);
+        self.sweep_at = sweep_due(&self.state);
         self.recheck_access(turn);
         self.resync_unreachable(turn);
         self.snapshot_when_due(turn);

@@ -20,7 +20,8 @@ impl Room {
             Phase::Failed(at) => Some(at),
             _ => None,
         };
-        let settled = [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at];
+        let sweep = self.sweep_at.filter(|_| !self.read_only);
+        let settled = [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
         let settled = if self.is_settled() { earliest(settled) } else { None };
         let frames = [self.fan_out_at(), self.presence_at(now)];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
@@ -31,6 +32,7 @@ impl Room {
         self.fan_out_when_due(turn);
         self.recheck_when_due(turn);
         self.end_leases(turn);
+        self.sweep_tool_calls(turn);
         self.tell_presence(turn);
         if self.is_settled() {
             self.catalog_when_due(turn);
@@ -44,6 +46,22 @@ impl Room {
     /// After a load: launches that nobody has claimed.
     pub(crate) fn ask_for_work(&self, turn: &mut Turn) {
         turn.out.extend(waiting_launches(&self.state));
+        if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
+            turn.out.push(Output::AssistantNews { version: self.committed });
+        }
+    }
+
+    // --- tool calls ---
+
+    /// Closes what waited too long, and what has nothing to act on any more.
+    fn sweep_tool_calls(&mut self, turn: &mut Turn) {
+        if !self.is_settled() || self.read_only || self.sweep_at.is_none_or(|at| at > turn.now) {
+            return;
+        }
+        // Asked again when the events of the sweep are on disk.
+        self.sweep_at = None;
+        self.command_of_server(turn, &Command::SweepToolCalls {});
+        self.pump(turn);
     }
 
     fn end_leases(&mut self, turn: &mut Turn) {
@@ -63,7 +81,11 @@ impl Room {
     fn end_kernel(&mut self, turn: &mut Turn, kernel_session: KernelSessionId) {
         let minutes = self.config.lease_ms / 60_000;
         let cause = format!("its runtime agent was not heard of for {minutes} minutes");
-        let Ok(body) = RawJson::of(&Command::ReportKernelEnded { kernel_session, cause }) else { return };
+        self.command_of_server(turn, &Command::ReportKernelEnded { kernel_session, cause });
+    }
+
+    fn command_of_server(&mut self, turn: &mut Turn, command: &Command) {
+        let Ok(body) = RawJson::of(command) else { return };
         let id: CommandId = self.next_ids(turn.now).ulid().into();
         let notebook = self.notebook_id.clone();
         let message = CommandMessage { id, notebook, expected_version: None, correlation_id: None, body };

@@ -95,6 +95,10 @@ impl Accounts {
         &self.shared.throttle
     }
 
+    pub(super) fn placements(&self) -> &Placements {
+        &self.shared.placements
+    }
+
     pub fn now(&self) -> Millis {
         self.shared.clock.now()
     }

@@ -50,9 +50,16 @@ pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
         updated_at: notebook.updated_at,
         access: access.collect(),
         cells: notebook.cells.len() as u64,
-        has_work: !notebook.kernels.is_empty() || notebook.executions.values().any(|run| !run.status.is_finished()),
+        has_work: has_work(notebook),
         search_text: search_text(notebook),
     }
+}
+
+fn has_work(notebook: &Notebook) -> bool {
+    !notebook.kernels.is_empty()
+        || !notebook.turns.is_empty()
+        || !notebook.tool_calls.is_empty()
+        || notebook.executions.values().any(|run| !run.status.is_finished())
 }
 
 /// How the list of notebooks names a subject: `user:ID`, `share_link:ID`, `workspace:ID`, `agent:ID`.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::extract::ws::Utf8Bytes;
@@ -250,8 +251,20 @@ impl Task {
                 let store = self.rooms.store.clone();
                 self.rooms.tasks.spawn(projections::update_catalog(store, notebook));
             }
-            Output::Unload => self.is_unloaded = true,
+            Output::AssistantNews { version } => {
+                self.notify(WorkNotice::Assistants { notebook: self.id.clone(), version });
+            }
+            Output::Unload => self.unload(),
             question => self.ask(question),
+        }
+    }
+
+    fn unload(&mut self) {
+        self.is_unloaded = true;
+        if let Some(at) = self.room.expiry_at()
+            && !self.rooms.is_stopping.load(Ordering::SeqCst)
+        {
+            self.rooms.open_at(&self.id, at);
         }
     }
 

@@ -1,0 +1,247 @@
+//! The door by which what acts for assistants (in this process, but not in this crate) reaches the notebooks.
+//!
+//! Invariants:
+//! - Who comes through it acts as an assistant or as the server, never as a person: the core lets neither confirm.
+//! - What the assistant's person may do is read from the accounts at each command. A deactivated account, a lost role or a
+//!   lost workspace shows at once; so it does for the person who confirmed a call, when the call is started.
+//! - Nothing is decided here: the gate stands in the core.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use notarium_core::{
+    Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Scope, Stored, ToolCallId,
+    ToolCallPhase, UserId, Version, Vouched,
+};
+use notarium_store::StoreError;
+use notarium_wire::{AckMessage, CommandMessage};
+use tokio::sync::Notify;
+
+use crate::app::App;
+use crate::blob_check;
+use crate::rooms::{Identity, ReadState};
+
+/// What an assistant has of its person's scopes: it confirms nothing, and manages nothing.
+const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
+
+/// The assistants' door. Cheap to clone. It keeps the server's data open: drop it when the server stops.
+#[derive(Clone)]
+pub struct Reactor(App);
+
+impl Reactor {
+    pub(crate) fn new(app: App) -> Self {
+        Self(app)
+    }
+
+    /// Sends a command under a new id; the answer comes when it is on disk.
+    ///
+    /// `actor` is an assistant, with the rights that its person has now, or the server itself. `Forbidden` when the
+    /// person's account is gone or deactivated: what is left of its turns is for [`Actor::System`] to cancel.
+    pub async fn execute(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        self.execute_as(ulid::Ulid::generate().into(), actor, notebook, command).await
+    }
+
+    /// As [`Reactor::execute`], under an id of the caller's choice: a repeat is applied once and gets the same answer.
+    pub async fn execute_as(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        let mut authority = self.authority(actor, notebook).await?;
+        if let Command::StartToolCall { call_id } = command {
+            authority.reactor = Some(self.vouched(notebook, call_id).await?);
+        }
+        let body = RawJson::of(command)
+            .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
+        blob_check::check(&self.0, notebook, &body).await?;
+        let message =
+            CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body };
+        self.0.rooms.open(notebook).execute(identity(actor, authority), message).await
+    }
+
+    /// The notebook as it is on disk now.
+    pub async fn read(&self, notebook: &NotebookId) -> Result<ReadState, Rejection> {
+        self.0.rooms.open(notebook).read(identity(&Actor::System, Authority::default())).await
+    }
+
+    /// The notebook, if this assistant's person may read it now: for tools that read other notebooks.
+    pub async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<ReadState, Rejection> {
+        let authority = self.authority(actor, notebook).await?;
+        self.0.rooms.open(notebook).read(identity(actor, authority)).await
+    }
+
+    /// Events after `since`, in order, at most `limit` (the store gives no more than 2,000 at once).
+    pub async fn events(
+        &self,
+        notebook: &NotebookId,
+        since: Version,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        self.0.store.read(notebook, since, limit).await
+    }
+
+    /// Every event of one tool call, in order, whether it is over or not.
+    pub async fn call_events(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vec<Stored>, StoreError> {
+        let query = notarium_core::HistoryQuery::ToolCall { call_id: call_id.clone() };
+        self.0.store.history(notebook, &query).await
+    }
+
+    /// News of notebooks. All handles share one queue: each notice goes to one of them.
+    pub fn notices(&self) -> Notices {
+        Notices(self.0.clone())
+    }
+
+    /// Milliseconds since 1970, by the server's clock.
+    pub fn now(&self) -> notarium_core::Millis {
+        self.0.clock.now()
+    }
+
+    async fn authority(&self, actor: &Actor, notebook: &NotebookId) -> Result<Authority, Rejection> {
+        match actor {
+            Actor::System => Ok(Authority { reactor: Some(Vouched::default()), ..Authority::default() }),
+            Actor::Assistant { for_user, .. } => {
+                let person = self.rights_of(for_user, notebook).await?.ok_or_else(|| {
+                    let message = "the account of the person whom this assistant acts for is closed: nothing is done for it";
+                    Rejection::new(RejectionCode::Forbidden, message)
+                })?;
+                let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();
+                Ok(Authority { scopes, reactor: Some(Vouched::default()), ..person })
+            }
+            _ => Err(Rejection::new(
+                RejectionCode::Forbidden,
+                "through this door come assistants and the server itself: people and agents have their connections",
+            )),
+        }
+    }
+
+    /// The rights of who confirmed the call. One that still waits is refused here: were it confirmed a moment later, the
+    /// core would miss the person who did, and void a call that is good.
+    async fn vouched(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vouched, Rejection> {
+        let state = self.read(notebook).await?.notebook;
+        match state.tool_calls.get(call_id).map(|call| &call.phase) {
+            Some(ToolCallPhase::Waiting) => {
+                let message = format!("call {call_id} waits for a person: nobody else opens the gate");
+                Err(Rejection::new(RejectionCode::ToolCallState, message))
+            }
+            Some(ToolCallPhase::Confirmed { by: by @ Actor::User { id } }) => {
+                let rights = self.rights_of(id, notebook).await?;
+                Ok(Vouched(rights.into_iter().map(|authority| (by.clone(), authority)).collect()))
+            }
+            _ => Ok(Vouched::default()),
+        }
+    }
+
+    async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
+        self.0.accounts.rights_of(user, notebook).await.map_err(|error| {
+            tracing::error!(%error, %user, "rights not read");
+            Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
+        })
+    }
+}
+
+fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
+    let name = if *actor == Actor::System { "server" } else { "assistant" };
+    Arc::new(Identity { actor: actor.clone(), authority, name: name.to_owned(), connection: String::new() })
+}
+
+// --- notices ---
+
+/// Something happened in a notebook that may concern an assistant: an event of a conversation, a turn or a tool call, the
+/// end of a run; or the notebook was opened and has unfinished turns or calls.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub notebook: NotebookId,
+    /// On disk at least up to here.
+    pub version: Version,
+}
+
+/// Notices to come.
+pub struct Notices(App);
+
+impl Notices {
+    /// The next one; several of one notebook that nobody took meanwhile come as one, the latest. `None`: the server stops.
+    /// Safe to drop and call again (for `select!`).
+    pub async fn next(&mut self) -> Option<Notice> {
+        tokio::select! {
+            biased;
+            () = self.0.stopping.cancelled() => None,
+            notice = self.0.assistants.take() => Some(notice),
+        }
+    }
+}
+
+/// Notices that nobody has taken: one per notebook, in the order in which the first came.
+#[derive(Debug, Default)]
+pub struct NoticeQueue {
+    waiting: Mutex<Waiting>,
+    came: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    order: VecDeque<NotebookId>,
+    versions: HashMap<NotebookId, Version>,
+}
+
+impl NoticeQueue {
+    pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Waiting { order, versions } = &mut *waiting;
+        let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
+            order.push_back(notebook.clone());
+            version
+        });
+        *latest = version.max(*latest);
+        drop(waiting);
+        self.came.notify_one();
+    }
+
+    async fn take(&self) -> Notice {
+        loop {
+            // Asked for before looking: what comes in between is not missed.
+            let came = self.came.notified();
+            if let Some(notice) = self.pop() {
+                // With more left, the next one who waits is woken too.
+                self.came.notify_one();
+                return notice;
+            }
+            came.await;
+        }
+    }
+
+    fn pop(&self) -> Option<Notice> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let notebook = waiting.order.pop_front()?;
+        let version = waiting.versions.remove(&notebook).unwrap_or_default();
+        Some(Notice { notebook, version })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn notices_of_one_notebook_come_as_one_and_nobody_is_starved() {
+        let queue = NoticeQueue::default();
+        let put = |id: &str, version| queue.put(id.parse().unwrap(), version);
+        put("b", 1);
+        put("a", 1);
+        put("b", 7);
+        put("b", 3);
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            let Notice { notebook, version } = queue.take().await;
+            taken.push((notebook.to_string(), version));
+        }
+        assert_eq!(taken, [("b".to_owned(), 7), ("a".to_owned(), 1)]);
+        assert_eq!(queue.pop(), None);
+    }
+}
