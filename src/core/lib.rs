@@ -60,6 +60,4 @@ pub use limits::Limits;
 pub use notebook::*;
 pub use order_key::OrderKey;
 pub use rejection::{Rejection, RejectionCode};
-pub use tool_calls::{
-    EXPIRY_MS, MAX_CALLS_PER_MINUTE, ToolCall, ToolCallEnd, ToolCallPhase, may_decide, sweep_due,
-};
+pub use tool_calls::{EXPIRY_MS, MAX_CALLS_PER_MINUTE, ToolCall, ToolCallEnd, ToolCallPhase, may_decide, sweep_due};

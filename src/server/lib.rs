@@ -21,6 +21,7 @@ pub mod auth;
 mod blob_check;
 mod blobs;
 pub mod clock;
+mod diff;
 pub mod extract;
 pub mod files;
 mod fork;

@@ -78,12 +78,7 @@ impl Reactor {
     }
 
     /// Events after `since`, in order, at most `limit` (the store gives no more than 2,000 at once).
-    pub async fn events(
-        &self,
-        notebook: &NotebookId,
-        since: Version,
-        limit: usize,
-    ) -> Result<Vec<Stored>, StoreError> {
+    pub async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
         self.0.store.read(notebook, since, limit).await
     }
 
@@ -108,7 +103,8 @@ impl Reactor {
             Actor::System => Ok(Authority { reactor: Some(Vouched::default()), ..Authority::default() }),
             Actor::Assistant { for_user, .. } => {
                 let person = self.rights_of(for_user, notebook).await?.ok_or_else(|| {
-                    let message = "the account of the person whom this assistant acts for is closed: nothing is done for it";
+                    let message =
+                        "the account of the person whom this assistant acts for is closed: nothing is done for it";
                     Rejection::new(RejectionCode::Forbidden, message)
                 })?;
                 let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();

@@ -3,7 +3,9 @@
 pub mod access;
 pub mod accounts;
 pub mod answers;
+pub mod assistants;
 pub mod blobs;
+pub mod calls;
 pub mod cells;
 pub mod files;
 pub mod history;
@@ -61,6 +63,8 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = access::routes(routes);
     let routes = files::routes(routes, app.limits.max_import_bytes);
     let routes = blobs::routes(routes);
+    let routes = assistants::routes(routes);
+    let routes = calls::routes(routes);
     let routes = status::routes(routes);
     let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
     let parts = routes.into_parts();

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version,
-    sweep_due,
+    CommandId, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version, sweep_due,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};

@@ -21,7 +21,8 @@ impl Room {
             _ => None,
         };
         let sweep = self.sweep_at.filter(|_| !self.read_only);
-        let settled = [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
+        let settled =
+            [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
         let settled = if self.is_settled() { earliest(settled) } else { None };
         let frames = [self.fan_out_at(), self.presence_at(now)];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))

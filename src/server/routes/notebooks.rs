@@ -148,18 +148,18 @@ async fn list_notebooks(
 }
 
 /// Agents, and people in workspaces.
-fn sees_by_coverage(authenticated: &Authenticated) -> bool {
+pub(super) fn sees_by_coverage(authenticated: &Authenticated) -> bool {
     matches!(authenticated.actor, Actor::Agent { .. }) || !authenticated.workspaces.is_empty()
 }
 
-fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogEntry) -> bool {
+pub(super) fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogEntry) -> bool {
     let is_listed = entry.access.iter().any(|(subject, _)| subjects.contains(subject));
     let is_ambient = authenticated.authority_for(&entry.notebook_id).ambient_role.is_some();
     authenticated.may_see(&entry.notebook_id) && (is_listed || is_ambient)
 }
 
 /// Whom the access lists name.
-fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
+pub(super) fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
     let own = match &authenticated.actor {
         Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
         Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),

@@ -19,6 +19,7 @@ use super::answers::{Answer, created, execute};
 use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
+use crate::diff;
 use crate::extract::{Conditions, JsonBody, Params, QueryOf};
 use crate::files::parts;
 use crate::guard::{Guard, GuardedRouter};
@@ -261,8 +262,8 @@ async fn compare_runs(
         same_source: one.subject.source() == other.subject.source(),
         same_status: one.status == other.status,
         same_outputs: one_text == other_text,
-        source_diff: diff(one.subject.source(), other.subject.source()),
-        output_diff: diff(&one_text, &other_text),
+        source_diff: diff::unified(one.subject.source(), other.subject.source()),
+        output_diff: diff::unified(&one_text, &other_text),
         left: Run { id: left, execution: without_outputs(one) },
         right: Run { id: right, execution: without_outputs(other) },
     }))
@@ -278,19 +279,6 @@ fn output_text(execution: &Execution) -> String {
         serde_json::to_string_pretty(&fields).unwrap_or_default()
     };
     execution.outputs.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// Texts beyond this are compared as a whole only.
-const MAX_DIFF_BYTES: usize = 1 << 20;
-
-fn diff(left: &str, right: &str) -> String {
-    if left == right {
-        return String::new();
-    }
-    if left.len() + right.len() > MAX_DIFF_BYTES {
-        return "(too long to show what differs)".to_owned();
-    }
-    similar::TextDiff::from_lines(left, right).unified_diff().to_string()
 }
 
 // --- act ---

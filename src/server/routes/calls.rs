@@ -1,0 +1,338 @@
+//! Tool calls of assistants: what waits, what happened, and people's decisions.
+
+mod confirmation;
+mod record;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use notarium_core::{
+    Command, Event, Hash, HistoryQuery, Millis, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode,
+    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, Version, may_decide,
+};
+use notarium_store::CatalogQuery;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::routes;
+
+use super::answers::{Answer, execute};
+use super::notebooks::{sees, sees_by_coverage, subjects_of};
+use super::scan::backwards;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::extract::{Conditions, JsonBody, OptionalJson, Params, QueryOf};
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+use confirmation::Confirmation;
+use record::{Call, CallState};
+
+/// Events that one page of calls looks through.
+const MAX_SCANNED_EVENTS: usize = 20_000;
+/// Notebooks with work that one look for what waits opens.
+const MAX_OPENED: usize = 500;
+/// Calls that one look for what waits shows.
+const MAX_SHOWN: usize = 500;
+
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    router
+        .routes(Guard::User(Scope::Read), routes!(list_confirmations))
+        .routes(Guard::Notebook(Operation::Read), routes!(list_calls))
+        .routes(Guard::Notebook(Operation::Read), routes!(read_call))
+        .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(confirm_call))
+        .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(deny_call))
+        // Whose call it is, or who may edit: the core knows.
+        .routes(Guard::Notebook(Operation::Read), routes!(withdraw_call))
+        .routes(Guard::Notebook(Operation::Edit), routes!(undo_call))
+}
+
+type OfCall = Params<(NotebookId, ToolCallId)>;
+
+fn waiting(state: &Notebook) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall>)> {
+    state.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting))
+}
+
+// --- everywhere ---
+
+#[derive(Debug, Serialize, ToSchema)]
+struct Waiting {
+    calls: Vec<WaitingCall>,
+    /// There are more than could be looked through: decide on some of these first.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+}
+
+/// A call that waits, and where.
+#[derive(Debug, Serialize, ToSchema)]
+struct WaitingCall {
+    #[schema(value_type = String)]
+    notebook: NotebookId,
+    title: String,
+    call: Call,
+    confirmation: Confirmation,
+}
+
+/// Everything that waits for your decision, in all notebooks; the longest waiting first.
+#[utoipa::path(get, path = "/api/confirmations", tag = "assistants",
+    responses((status = 200, body = Waiting), (status = "default", body = Problem)))]
+async fn list_confirmations(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Waiting>, Problem> {
+    let (notebooks, mut is_cut) = with_work(&app, &authenticated).await?;
+    let mut calls = Vec::new();
+    for notebook in notebooks {
+        // Rights may have changed since the list was written.
+        let Ok(state) = app.read(&authenticated, &notebook).await else { continue };
+        calls.extend(waiting_for(&app, &authenticated, &state.notebook));
+    }
+    calls.sort_by_key(|waiting| waiting.call.requested_at);
+    is_cut |= calls.len() > MAX_SHOWN;
+    calls.truncate(MAX_SHOWN);
+    Ok(Json(Waiting { calls, is_cut }))
+}
+
+/// The notebooks where something may wait, and whether there are more of them.
+async fn with_work(app: &App, authenticated: &Authenticated) -> Result<(Vec<NotebookId>, bool), Problem> {
+    let subjects = subjects_of(authenticated);
+    let query = CatalogQuery {
+        subjects: if sees_by_coverage(authenticated) { None } else { Some(subjects.clone()) },
+        has_work: Some(true),
+        limit: MAX_OPENED,
+        ..CatalogQuery::default()
+    };
+    let page = app.store.catalog(query).await?;
+    let seen = page.entries.into_iter().filter(|entry| sees(authenticated, &subjects, entry));
+    Ok((seen.map(|entry| entry.notebook_id).collect(), page.next.is_some()))
+}
+
+fn waiting_for(app: &App, authenticated: &Authenticated, state: &Notebook) -> Vec<WaitingCall> {
+    let (authority, now) = (authenticated.authority_for(&state.notebook_id), app.clock.now());
+    let mine = waiting(state).filter(|(_, call)| may_decide(state, &authenticated.actor, &authority, now, call));
+    let shown = |(id, call): (&ToolCallId, &Arc<ToolCall>)| WaitingCall {
+        notebook: state.notebook_id.clone(),
+        title: state.title.clone(),
+        call: Call::waiting(id, call),
+        confirmation: Confirmation::of(state, call),
+    };
+    mine.map(shown).collect()
+}
+
+// --- list ---
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct CallsQuery {
+    /// Calls requested before this version: `next` of the page before.
+    before: Option<Version>,
+    /// 1 to 200; absent: 50.
+    limit: Option<usize>,
+    /// Only of this function, for instance `delete_cell`.
+    function: Option<String>,
+    /// Only requested at this time or later: milliseconds since 1970.
+    since: Option<Millis>,
+    /// Only in this state.
+    state: Option<CallState>,
+}
+
+impl CallsQuery {
+    fn wants(&self, call: &Call) -> bool {
+        self.wants_function(&call.function)
+            && self.since.is_none_or(|since| call.requested_at >= since)
+            && self.state.is_none_or(|state| call.state == state)
+    }
+
+    fn wants_function(&self, function: &str) -> bool {
+        self.function.as_deref().is_none_or(|wanted| wanted == function)
+    }
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CallPage {
+    /// On the first page those that wait come first.
+    calls: Vec<Call>,
+    /// Ask again with this as `before`; absent when there are no older ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Version>,
+}
+
+/// What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.
+///
+/// A page filtered by state may be short or empty; go on while there is a `next`.
+#[utoipa::path(get, path = "/api/notebooks/{notebook}/calls", tag = "assistants",
+    params(("notebook" = String, Path), CallsQuery),
+    responses((status = 200, body = CallPage), (status = "default", body = Problem)))]
+async fn list_calls(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    QueryOf(query): QueryOf<CallsQuery>,
+) -> Result<Json<CallPage>, Problem> {
+    let state = app.read(&authenticated, &notebook).await?.notebook;
+    let shown_first: Vec<Call> = waiting(&state).map(|(id, call)| Call::waiting(id, call)).collect();
+    let elsewhere: BTreeSet<ToolCallId> = shown_first.iter().map(|call| call.id.clone()).collect();
+    let (ids, next) = requested(&app, &notebook, &query, &elsewhere).await?;
+    let mut calls = if query.before.is_none() { shown_first } else { Vec::new() };
+    for id in ids {
+        calls.extend(recorded(&app, &notebook, &id).await?);
+    }
+    calls.retain(|call| query.wants(call));
+    Ok(Json(CallPage { calls, next }))
+}
+
+/// The latest requests before a version, but for those that are shown elsewhere, and where to go on.
+async fn requested(
+    app: &App,
+    notebook: &NotebookId,
+    query: &CallsQuery,
+    elsewhere: &BTreeSet<ToolCallId>,
+) -> Result<(Vec<ToolCallId>, Option<Version>), Problem> {
+    let limit = query.limit.unwrap_or(50).clamp(1, 200);
+    let (mut ids, mut is_before_since) = (Vec::new(), false);
+    let next = backwards(&*app.store, notebook, query.before, MAX_SCANNED_EVENTS, |stored| {
+        is_before_since = query.since.is_some_and(|since| stored.envelope.recorded_at < since);
+        let wanted =
+            requested_by(stored).filter(|(id, function)| query.wants_function(function) && !elsewhere.contains(id));
+        if !is_before_since {
+            ids.extend(wanted.map(|(id, _)| id));
+        }
+        ids.len() == limit || is_before_since
+    });
+    let next = next.await?.filter(|_| !is_before_since);
+    Ok((ids, next))
+}
+
+/// The call and the function that an event asks for.
+fn requested_by(stored: &Stored) -> Option<(ToolCallId, String)> {
+    if stored.envelope.event_type != "ToolCallRequested" {
+        return None;
+    }
+    match stored.typed() {
+        Ok(Recorded { event: Event::ToolCallRequested(event), .. }) => Some((event.call_id, event.function)),
+        _ => None,
+    }
+}
+
+// --- one ---
+
+async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Call>, Problem> {
+    let query = HistoryQuery::ToolCall { call_id: id.clone() };
+    let stored = app.store.history(notebook, &query).await?;
+    let events: Vec<Recorded> = stored.iter().filter_map(|stored| stored.typed().ok()).collect();
+    Ok(Call::replay(&events))
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CallInFull {
+    call: Call,
+    /// What it would do. Absent when it has started or is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    confirmation: Option<Confirmation>,
+    /// Whether it waits for a decision that you may take.
+    may_decide: bool,
+}
+
+/// One call of any time, in full; of one that has not started also what it would do, for who is to decide.
+#[utoipa::path(get, path = "/api/notebooks/{notebook}/calls/{call}", tag = "assistants",
+    params(("notebook" = String, Path), ("call" = String, Path)),
+    responses((status = 200, body = CallInFull), (status = "default", body = Problem)))]
+async fn read_call(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, id)): OfCall,
+) -> Result<Json<CallInFull>, Problem> {
+    let state = app.read(&authenticated, &notebook).await?.notebook;
+    let unknown = || Rejection::new(RejectionCode::UnknownToolCall, format!("no tool call {id} here: check the id"));
+    let call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
+    let open = state.tool_calls.get(&id).filter(|open| !matches!(open.phase, ToolCallPhase::Started { .. }));
+    let authority = authenticated.authority_for(&notebook);
+    let may_decide = open.is_some_and(|open| {
+        matches!(open.phase, ToolCallPhase::Waiting)
+            && authority.scopes.contains(&Scope::Confirm)
+            && may_decide(&state, &authenticated.actor, &authority, app.clock.now(), open)
+    });
+    let confirmation = open.map(|open| Confirmation::of(&state, open));
+    Ok(Json(CallInFull { call, confirmation, may_decide }))
+}
+
+// --- decide ---
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Yes {
+    /// Of the call as you saw it.
+    #[schema(value_type = String)]
+    arguments_hash: Hash,
+}
+
+/// Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`.
+#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/confirm", tag = "assistants", request_body = Yes,
+    params(("notebook" = String, Path), ("call" = String, Path)),
+    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
+async fn confirm_call(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, call_id)): OfCall,
+    conditions: Conditions,
+    JsonBody(yes): JsonBody<Yes>,
+) -> Result<Answer, Problem> {
+    let command = Command::ConfirmToolCall { call_id, arguments_hash: yes.arguments_hash };
+    let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
+    // A call whose target has changed is closed by who would confirm it: that is not what was asked for.
+    match answer.outcome.notices.first() {
+        Some(void) => Err(Rejection::new(RejectionCode::ToolCallState, void.clone()).into()),
+        None => Ok(answer),
+    }
+}
+
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+struct Because {
+    /// Said to the assistant.
+    reason: String,
+}
+
+/// Refuses the call; the assistant is told, with the reason.
+#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/deny", tag = "assistants", request_body = Because,
+    params(("notebook" = String, Path), ("call" = String, Path)),
+    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
+async fn deny_call(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, call_id)): OfCall,
+    conditions: Conditions,
+    OptionalJson(because): OptionalJson<Because>,
+) -> Result<Answer, Problem> {
+    let command = Command::DenyToolCall { call_id, reason: because.reason };
+    execute(&app, &authenticated, &notebook, conditions, &command).await
+}
+
+/// Takes a call back that has not started: by the person it is for, or by who may edit.
+#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/withdraw", tag = "assistants", request_body = Because,
+    params(("notebook" = String, Path), ("call" = String, Path)),
+    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
+async fn withdraw_call(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, call_id)): OfCall,
+    conditions: Conditions,
+    OptionalJson(because): OptionalJson<Because>,
+) -> Result<Answer, Problem> {
+    let command = Command::WithdrawToolCall { call_id, reason: because.reason };
+    execute(&app, &authenticated, &notebook, conditions, &command).await
+}
+
+/// Undoes what a call did, also after others edited on top. Runs are not undone.
+#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/undo", tag = "assistants",
+    params(("notebook" = String, Path), ("call" = String, Path)),
+    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
+async fn undo_call(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, call_id)): OfCall,
+    conditions: Conditions,
+) -> Result<Answer, Problem> {
+    // The undo group of all that a call does is the call.
+    let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
+    let command = Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None };
+    execute(&app, &authenticated, &notebook, conditions, &command).await
+}

@@ -1,0 +1,153 @@
+//! What a person is shown before a decision: everything that the call would do, from the notebook as it is now.
+
+use notarium_core::tools::{Arguments, NewCell, Tool};
+use notarium_core::{CellId, CellType, Notebook, Risk, ToolCall};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::diff;
+
+/// What confirming would do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Confirmation {
+    /// What the tool does, in a few words.
+    pub summary: String,
+    /// The risk in words.
+    pub risk: String,
+    /// In the order in which it would happen.
+    pub effects: Vec<Effect>,
+    /// Why it would not happen any more: confirming closes the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
+}
+
+/// One thing that a call would do.
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Effect {
+    /// A new cell.
+    Creates {
+        #[schema(value_type = String)]
+        cell_type: CellType,
+        source: String,
+    },
+    /// A cell's text changes: a unified diff.
+    Changes {
+        #[schema(value_type = String)]
+        cell: CellId,
+        diff: String,
+    },
+    /// A cell goes, with this source.
+    Deletes {
+        #[schema(value_type = String)]
+        cell: CellId,
+        source: String,
+        /// Whether outputs go with it.
+        has_outputs: bool,
+    },
+    /// A cell changes its place.
+    Moves {
+        #[schema(value_type = String)]
+        cell: CellId,
+    },
+    /// This code runs.
+    Runs {
+        /// Absent: of a cell that the call makes.
+        #[schema(value_type = Option<String>)]
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cell: Option<CellId>,
+        source: String,
+    },
+    /// A file is written where the kernel runs.
+    Writes {
+        path: String,
+        content: String,
+        /// SHA-256 of the file that is lost.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+    },
+    /// Something else, in a sentence.
+    Does { what: String },
+}
+
+impl Confirmation {
+    pub fn of(notebook: &Notebook, call: &ToolCall) -> Self {
+        let tool = Tool::find(&call.function);
+        let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
+        Self {
+            summary: tool.map_or("A tool that this server does not have any more", |tool| tool.summary).to_owned(),
+            risk: risk_in_words(call.risk).to_owned(),
+            effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
+            void: call.targets.iter().find_map(|target| target.change(notebook)),
+        }
+    }
+}
+
+fn risk_in_words(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Read => "It changes nothing.",
+        Risk::Edit => "It changes what can be undone.",
+        Risk::Sensitive => "It runs code that reaches outside the notebook.",
+        Risk::Destructive => "It deletes, clears, restarts or overwrites something, or runs code that might.",
+    }
+}
+
+fn effects(notebook: &Notebook, arguments: &Arguments) -> Vec<Effect> {
+    match arguments {
+        Arguments::CreateCell(call) => vec![creates(call.cell_type, &call.source)],
+        Arguments::CreateCells(call) => made(&call.cells, call.run),
+        Arguments::CreateNotebook(call) => {
+            let what = format!("makes a notebook with the title \"{}\"", call.title);
+            let cells = call.cells.iter().flat_map(|cells| made(cells, call.run));
+            [Effect::Does { what }].into_iter().chain(cells).collect()
+        }
+        Arguments::ModifyCell(call) => {
+            let before = source(notebook, &call.cell_id);
+            vec![Effect::Changes { cell: call.cell_id.clone(), diff: diff::unified(&before, &call.source) }]
+        }
+        Arguments::MoveCell(call) => vec![Effect::Moves { cell: call.cell_id.clone() }],
+        Arguments::DeleteCell(call) => vec![deletes(notebook, &call.cell_id)],
+        Arguments::RestoreCell(call) => {
+            vec![Effect::Does { what: format!("brings the deleted cell {} back", call.cell_id) }]
+        }
+        Arguments::ExecuteCell(call) => vec![runs(notebook, &call.cell_id)],
+        Arguments::ExecuteCellAsync(call) => vec![runs(notebook, &call.cell_id)],
+        Arguments::RunAll(_) => {
+            let code = notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code);
+            code.map(|(id, _)| runs(notebook, id)).collect()
+        }
+        Arguments::SaveData(call) => vec![Effect::Writes {
+            path: call.path.clone(),
+            content: call.content.clone(),
+            replaces: call.overwrite.clone(),
+        }],
+        Arguments::Undo(_) => vec![Effect::Does { what: "undoes what the assistant did before".to_owned() }],
+        other => {
+            Tool::find(other.name()).map(|tool| Effect::Does { what: tool.summary.to_owned() }).into_iter().collect()
+        }
+    }
+}
+
+fn creates(cell_type: CellType, source: &str) -> Effect {
+    Effect::Creates { cell_type, source: source.to_owned() }
+}
+
+fn made(cells: &[NewCell], run: bool) -> Vec<Effect> {
+    let made = cells.iter().map(|cell| creates(cell.cell_type, &cell.source));
+    let code = cells.iter().filter(|cell| run && cell.cell_type == CellType::Code);
+    made.chain(code.map(|cell| Effect::Runs { cell: None, source: cell.source.clone() })).collect()
+}
+
+fn source(notebook: &Notebook, cell: &CellId) -> String {
+    notebook.cells.get(cell).map(|cell| cell.content.source.clone()).unwrap_or_default()
+}
+
+fn deletes(notebook: &Notebook, cell: &CellId) -> Effect {
+    let run = notebook.cells.get(cell).and_then(|live| live.content.latest_execution.as_ref());
+    let has_outputs = run.and_then(|id| notebook.executions.get(id)).is_some_and(|run| !run.outputs.is_empty());
+    Effect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs }
+}
+
+fn runs(notebook: &Notebook, cell: &CellId) -> Effect {
+    Effect::Runs { cell: Some(cell.clone()), source: source(notebook, cell) }
+}
