@@ -6,10 +6,12 @@
 mod access;
 mod accounts;
 mod agent;
+mod calls;
 mod cells;
 mod client;
 mod compare;
 pub mod config;
+mod confirm;
 pub mod context;
 mod exec;
 pub mod failure;
@@ -105,8 +107,8 @@ pub enum Command {
     /// Add, move, delete and restore cells.
     #[command(subcommand)]
     Cell(cells::CellCommand),
-    /// Take your last changes back.
-    Undo(history::StepsArgs),
+    /// Take your last changes back, or what an assistant did in a turn or a call.
+    Undo(history::UndoArgs),
     /// Take your last undos back.
     Redo(history::StepsArgs),
 
@@ -133,6 +135,15 @@ pub enum Command {
     Verify(history::VerifyArgs),
     /// Rebuild the state here from the record, and compare it with the server's.
     Replay(history::RecordArgs),
+
+    /// See what assistants wait for, and confirm or deny it.
+    Confirm(confirm::ConfirmArgs),
+    /// List what assistants did: arguments, who decided, result.
+    Calls(calls::CallsArgs),
+    /// Show or set how much assistants may do unasked.
+    Policy(calls::PolicyArgs),
+    /// Let a conversation's calls pass for a while; list and end such grants.
+    Grant(calls::GrantArgs),
 
     /// List, give and take roles in a notebook.
     #[command(subcommand)]
@@ -203,6 +214,10 @@ pub async fn run(arguments: Arguments) -> Ended {
         Command::Blame(args) => compare::blame(args, context).await,
         Command::Verify(args) => history::verify(args, context).await,
         Command::Replay(args) => history::replay(args, context).await,
+        Command::Confirm(args) => confirm::confirm(args, context).await,
+        Command::Calls(args) => calls::calls(args, context).await,
+        Command::Policy(args) => calls::policy(args, context).await,
+        Command::Grant(args) => calls::grant(args, context).await,
         Command::Access(command) => access::access(command, context).await,
         Command::Share(command) => access::share(command, context).await,
         Command::Login(args) => session::login(args, context).await,

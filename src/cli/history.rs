@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_core::{Command, Hash, Head, Notebook, NotebookId, Stored, Version, apply, verify_chain};
+use notarium_core::{
+    Command, CorrelationId, Hash, Head, Notebook, NotebookId, Stored, TurnId, Version, apply, verify_chain,
+};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -103,9 +105,27 @@ pub struct StepsArgs {
     steps: u32,
 }
 
-pub async fn undo(args: StepsArgs, context: &Context) -> Ended {
-    notebooks::change(context, &args.notebook, Command::Undo { steps: args.steps, correlation_id: None, turn_id: None })
-        .await
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium undo analysis
+  notarium undo analysis --turn 01J…         # all that an assistant did in a turn
+  notarium undo analysis --call 01J…         # one tool call, as `notarium calls` lists it")]
+pub struct UndoArgs {
+    #[command(flatten)]
+    own: StepsArgs,
+    /// What an assistant did in this turn.
+    #[arg(long, value_name = "TURN", conflicts_with_all = ["steps", "call"])]
+    turn: Option<TurnId>,
+    /// What this tool call did.
+    #[arg(long, value_name = "CALL", conflicts_with = "steps")]
+    call: Option<CorrelationId>,
+}
+
+pub async fn undo(args: UndoArgs, context: &Context) -> Ended {
+    let UndoArgs { own, turn, call } = args;
+    // The undo group of all that a call does is the call.
+    let command = Command::Undo { steps: own.steps, correlation_id: call, turn_id: turn };
+    notebooks::change(context, &own.notebook, command).await
 }
 
 pub async fn redo(args: StepsArgs, context: &Context) -> Ended {

@@ -77,6 +77,8 @@ impl Narrator {
                 .or_else(|| cell_sentence(event))
                 .or_else(|| self.run_sentence(event, recorded.envelope.recorded_at))
                 .or_else(|| kernel_sentence(event))
+                .or_else(|| assistant_sentence(event))
+                .or_else(|| call_sentence(event))
                 .unwrap_or_else(|| event.event_type().to_owned()),
         }
     }
@@ -216,6 +218,51 @@ fn kernel_sentence(event: &Event) -> Option<String> {
         Event::RestartRequested(_) => "asked to restart the kernel".to_owned(),
         Event::ShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
         Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.cause)),
+        _ => return None,
+    })
+}
+
+fn assistant_sentence(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
+        Event::MessagePosted(event) => format!("posted a message ({})", word(&event.role)),
+        Event::TurnStarted(event) => format!("asked the assistant (turn {})", event.turn_id),
+        Event::TurnFinished(event) => format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason)),
+        Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),
+        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.cause)),
+        Event::ModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
+        Event::ModelCallFinished(event) => match &event.failure {
+            Some(cause) => format!("got no answer of the model: {}", print::clean(cause)),
+            None => format!(
+                "heard the model's answer ({} tokens in, {} out)",
+                event.usage.input_tokens, event.usage.output_tokens
+            ),
+        },
+        Event::PolicyChanged(event) => format!("set the policy for assistants to {}", word(&event.policy)),
+        Event::GrantIssued(event) => {
+            format!("let conversation {} act unasked until {}", event.conversation_id, print::time(event.expires_at))
+        }
+        Event::GrantRevoked(event) => format!("ended grant {}", event.grant_id),
+        _ => return None,
+    })
+}
+
+fn call_sentence(event: &Event) -> Option<String> {
+    let call = event.tool_call_id()?;
+    Some(match event {
+        Event::ToolCallRequested(event) => {
+            let waits = if event.expires_at.is_some() { ", which waits for a person" } else { "" };
+            format!("called {} ({}, call {call}){waits}", print::clean(&event.function), word(&event.risk))
+        }
+        Event::ToolCallConfirmed(_) => format!("confirmed call {call}"),
+        Event::ToolCallDenied(event) => format!("denied call {call}: {}", print::clean(&event.reason)),
+        Event::ToolCallWithdrawn(event) => format!("withdrew call {call}: {}", print::clean(&event.reason)),
+        Event::ToolCallVoided(event) => format!("closed call {call}: {}", print::clean(&event.reason)),
+        Event::ToolCallExpired(_) => format!("closed call {call}: it waited too long"),
+        Event::ToolCallStarted(_) => format!("started call {call}"),
+        Event::ToolCallExecuted(event) => {
+            format!("ended call {call} ({}) after {}", word(&event.end), print::duration(event.duration_ms))
+        }
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! The built program against a server: what a user types, and what a user sees.
 
+mod assistants;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

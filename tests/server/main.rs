@@ -5,6 +5,7 @@ mod support;
 
 mod agents;
 mod bad_input;
+mod calls;
 mod files;
 mod rest;
 mod restart;

@@ -1,0 +1,258 @@
+//! Decide on what assistants ask to do.
+
+use std::io::IsTerminal;
+
+use clap::Args;
+use notarium_core::{Actor, Hash, Millis, NotebookId, Risk, ToolCallId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::client::{Answer, Client};
+use super::narrate::word;
+use super::people::People;
+use super::print::{self, Style};
+use super::{Context, Ended, Failure, find, notebooks};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium confirm                          # everything that waits for you: shown in full, asked one by one
+  notarium confirm analysis
+  notarium confirm analysis --yes 01J…
+  notarium confirm analysis --deny 01J… --reason 'I still need that cell'
+  notarium confirm --json                   # what waits, for programs")]
+pub struct ConfirmArgs {
+    /// Id or title; absent: all notebooks.
+    notebook: Option<String>,
+    /// Confirm this call, without a question. Give it several times for several calls.
+    #[arg(long, value_name = "ID")]
+    yes: Vec<ToolCallId>,
+    /// Deny this call, without a question.
+    #[arg(long, value_name = "ID")]
+    deny: Vec<ToolCallId>,
+    /// Why it is denied: the assistant is told.
+    #[arg(long, requires = "deny", default_value = "")]
+    reason: String,
+    /// What waits, in JSON; nothing is asked.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A call that waits, and what it would do.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Waiting {
+    notebook: NotebookId,
+    title: String,
+    call: Call,
+    confirmation: Confirmation,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Call {
+    id: ToolCallId,
+    function: String,
+    arguments: Value,
+    arguments_hash: Hash,
+    risk: Risk,
+    #[serde(default)]
+    reasons: Vec<String>,
+    requested_by: Actor,
+    requested_at: Millis,
+    #[serde(default)]
+    expires_at: Option<Millis>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Confirmation {
+    summary: String,
+    risk: String,
+    effects: Vec<Effect>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    void: Option<String>,
+}
+
+/// What a call would do. The fields depend on the kind; kinds to come are shown as they are.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Effect {
+    kind: String,
+    #[serde(flatten)]
+    fields: serde_json::Map<String, Value>,
+}
+
+pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = match &args.notebook {
+        Some(name) => Some(find::notebook(&client, name).await?),
+        None => None,
+    };
+    let waiting = waiting(&client, notebook.as_ref()).await?;
+    if args.json {
+        return print::json(&waiting);
+    }
+    if args.yes.is_empty() && args.deny.is_empty() {
+        return ask_all(&client, &waiting).await;
+    }
+    for id in &args.yes {
+        let (notebook, hash) = located(&client, notebook.as_ref(), &waiting, id).await?;
+        say_yes(&client, &notebook, id, hash).await?;
+    }
+    for id in &args.deny {
+        let (notebook, _) = located(&client, notebook.as_ref(), &waiting, id).await?;
+        say_no(&client, &notebook, id, &args.reason).await?;
+    }
+    Ok(())
+}
+
+/// What waits in one notebook, or for this user everywhere.
+async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<Waiting>, Failure> {
+    #[derive(Deserialize)]
+    struct Everywhere {
+        calls: Vec<Waiting>,
+    }
+    #[derive(Deserialize)]
+    struct Page {
+        calls: Vec<Call>,
+    }
+    let Some(notebook) = notebook else {
+        return Ok(client.get::<Everywhere>("/api/confirmations").await?.calls);
+    };
+    // Those that wait stand on top of the first page, however short it is to be.
+    let page: Page = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
+    let mut waiting = Vec::new();
+    for call in page.calls {
+        waiting.extend(in_full(client, notebook, &call.id).await?);
+    }
+    Ok(waiting)
+}
+
+/// `None`: it has been decided meanwhile.
+async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Waiting>, Failure> {
+    #[derive(Deserialize)]
+    struct InFull {
+        call: Call,
+        confirmation: Option<Confirmation>,
+    }
+    let InFull { call, confirmation } = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
+    let waiting =
+        |confirmation| Waiting { notebook: notebook.clone(), title: notebook.to_string(), call, confirmation };
+    Ok(confirmation.map(waiting))
+}
+
+/// Where a call is, and what it is confirmed with. One that is over is found too: the server then says who decided.
+async fn located(
+    client: &Client,
+    notebook: Option<&NotebookId>,
+    waiting: &[Waiting],
+    id: &ToolCallId,
+) -> Result<(NotebookId, Hash), Failure> {
+    #[derive(Deserialize)]
+    struct Known {
+        call: Call,
+    }
+    if let Some(found) = waiting.iter().find(|waiting| waiting.call.id == *id) {
+        return Ok((found.notebook.clone(), found.call.arguments_hash));
+    }
+    let Some(notebook) = notebook else {
+        let message = format!("no call {id} waits for you: name its notebook to hear what became of it");
+        return Err(Failure::failed(message));
+    };
+    let known: Known = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
+    Ok((notebook.clone(), known.call.arguments_hash))
+}
+
+async fn say_yes(client: &Client, notebook: &NotebookId, id: &ToolCallId, hash: Hash) -> Ended {
+    let path = format!("/api/notebooks/{notebook}/calls/{id}/confirm");
+    let answer: Answer = client.post(&path, &json!({ "arguments_hash": hash })).await?;
+    notebooks::report(&answer);
+    Ok(())
+}
+
+async fn say_no(client: &Client, notebook: &NotebookId, id: &ToolCallId, reason: &str) -> Ended {
+    let path = format!("/api/notebooks/{notebook}/calls/{id}/deny");
+    let answer: Answer = client.post(&path, &json!({ "reason": reason })).await?;
+    notebooks::report(&answer);
+    Ok(())
+}
+
+// --- one by one ---
+
+async fn ask_all(client: &Client, waiting: &[Waiting]) -> Ended {
+    if waiting.is_empty() {
+        print::note("nothing waits for you");
+        return Ok(());
+    }
+    let asks = std::io::stdin().is_terminal();
+    let mut people = People::default();
+    for one in waiting {
+        let who = people.name(client, &one.call.requested_by).await;
+        show(one, &who)?;
+        if asks && !ask_one(client, one).await? {
+            return Ok(());
+        }
+    }
+    if !asks {
+        print::note("this is no terminal: decide with --yes ID, or --deny ID --reason WHY");
+    }
+    Ok(())
+}
+
+/// Whether to go on.
+async fn ask_one(client: &Client, waiting: &Waiting) -> Result<bool, Failure> {
+    let Waiting { notebook, call, .. } = waiting;
+    // Somebody else may have been faster: that is told, and the next one is asked.
+    let decided = match read_answer("confirm? [y]es, [n]o, [s]kip, [q]uit: ").await?.as_str() {
+        "y" | "yes" => say_yes(client, notebook, &call.id, call.arguments_hash).await,
+        "n" | "no" => {
+            let reason = read_answer("why not? (the assistant is told) ").await?;
+            say_no(client, notebook, &call.id, &reason).await
+        }
+        "q" | "quit" => return Ok(false),
+        _ => Ok(()),
+    };
+    if let Err(failure) = decided {
+        print::note(print::clean_block(&failure.message));
+    }
+    Ok(true)
+}
+
+async fn read_answer(question: &'static str) -> Result<String, Failure> {
+    let asking = tokio::task::spawn_blocking(move || {
+        eprint!("{question}");
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).map(|_| line.trim().to_owned())
+    });
+    let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
+    line.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
+}
+
+// --- in full ---
+
+fn show(waiting: &Waiting, who: &str) -> Ended {
+    let Waiting { title, call, confirmation, .. } = waiting;
+    let function = print::styled(print::clean(&call.function), Style::Bold);
+    print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;
+    let until = call.expires_at.map(|at| format!(", waits until {}", print::time(at))).unwrap_or_default();
+    print::line(format!("  {}; asked by {who} at {}{until}", confirmation.summary, print::time(call.requested_at)))?;
+    print::line(format!("  risk: {}. {}", print::styled(word(&call.risk), Style::Red), confirmation.risk))?;
+    for reason in &call.reasons {
+        print::line(format!("    because {}", print::clean(reason)))?;
+    }
+    if let Some(void) = &confirmation.void {
+        print::line(format!("  it cannot happen any more: {}", print::clean(void)))?;
+    }
+    print::line(format!("  arguments: {}", print::clean(&call.arguments.to_string())))?;
+    confirmation.effects.iter().try_for_each(show_effect)
+}
+
+fn show_effect(effect: &Effect) -> Ended {
+    let text = |name: &str| effect.fields.get(name).and_then(Value::as_str).unwrap_or_default();
+    let what = [text("cell"), text("cell_type"), text("path"), text("what")].join(" ");
+    let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
+    print::line(format!("  {} {}", print::clean(&effect.kind), print::clean(&what)).trim_end())?;
+    if effect.fields.get("has_outputs") == Some(&Value::Bool(true)) {
+        print::line("    with its outputs")?;
+    }
+    for block in ["source", "diff", "content"] {
+        print::clean_block(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What assistants ask for is seen, decided and taken back on the command line.
+
+use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, ToolCallId, UserId};
+use serde_json::json;
+
+use crate::support::World;
+
+/// The assistant of the user who is logged in.
+struct Assistant {
+    actor: Actor,
+    notebook: NotebookId,
+}
+
+impl Assistant {
+    async fn of(world: &World, notebook: &str) -> Self {
+        let who = world.run(&["whoami", "--json"]).await.json();
+        let id = who["id"].as_str().or_else(|| who["actor"]["id"].as_str());
+        let for_user = UserId::new(id.unwrap_or_else(|| panic!("{who}"))).unwrap();
+        let conversation = ConversationId::new("talk").unwrap();
+        Self { actor: Actor::Assistant { for_user, conversation }, notebook: notebook.parse().unwrap() }
+    }
+
+    async fn does(&self, world: &World, command: &Command) {
+        let reactor = world.server.as_ref().unwrap().reactor();
+        reactor.execute(&self.actor, &self.notebook, command).await.unwrap();
+    }
+
+    async fn asks(&self, world: &World, id: &str, function: &str, arguments: serde_json::Value) {
+        let command = Command::RequestToolCall {
+            call_id: Some(ToolCallId::new(id).unwrap()),
+            turn_id: None,
+            function: function.to_owned(),
+            arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+        };
+        self.does(world, &command).await;
+    }
+
+    async fn starts(&self, world: &World, id: &str) {
+        self.does(world, &Command::StartToolCall { call_id: ToolCallId::new(id).unwrap() }).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
+    let world = World::start().await;
+    let (notebook, cell) = world.notebook("Work", "precious = 1").await;
+    let nb = notebook.as_str();
+    let assistant = Assistant::of(&world, nb).await;
+    let state = world.run(&["show", nb, "--json"]).await.json();
+    let version = state["notebook"]["cells"][&cell]["cell_version"].clone();
+    let delete = json!({"cell_id": cell, "cell_version": version});
+    assert_eq!(world.run(&["confirm", nb]).await.err, "nothing waits for you\n");
+
+    assistant.asks(&world, "no", "delete_cell", delete.clone()).await;
+    assistant.asks(&world, "yes", "delete_cell", delete).await;
+    let shown = world.run(&["confirm", nb]).await;
+    assert!(shown.err.contains("--yes ID"), "without a terminal nothing is decided: {}", shown.err);
+    for part in ["delete_cell", "the assistant of Ann", "precious = 1", "destructive", "waits until", &cell] {
+        assert!(shown.out.contains(part), "{part}: {}", shown.out);
+    }
+    let listed = world.run(&["confirm", nb, "--json"]).await.json();
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+
+    world.run(&["confirm", nb, "--deny", "no", "--reason", "I need it"]).await.ok();
+    world.run(&["confirm", nb, "--yes", "yes"]).await.ok();
+    let again = world.run(&["confirm", nb, "--yes", "yes"]).await.fails(1);
+    assert!(again.contains("has confirmed call yes already"), "{again}");
+    assistant.starts(&world, "yes").await;
+    let cells = async || world.run(&["show", nb, "--json"]).await.json()["notebook"]["order"].as_array().unwrap().len();
+    assert_eq!(cells().await, 0);
+
+    let calls = world.run(&["calls", nb]).await.ok();
+    for part in ["I need it", "denied", "succeeded", "Ann"] {
+        assert!(calls.contains(part), "{part}: {calls}");
+    }
+    let as_json = world.run(&["calls", nb, "--function", "delete_cell", "--since", "1h", "--json"]).await.json();
+    assert_eq!(as_json[0]["arguments"]["cell_id"], cell.as_str());
+    assert_eq!(world.run(&["calls", nb, "--state", "expired", "--json"]).await.json(), json!([]));
+    let log = world.run(&["log", nb]).await.ok();
+    assert!(log.contains("Ann confirmed call yes") && log.contains("which waits for a person"), "{log}");
+    world.run(&["undo", nb, "--call", "yes"]).await.ok();
+    assert_eq!(cells().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn policy_and_grants_are_set_and_shown() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Work", "x").await;
+    let nb = notebook.as_str();
+    let assistant = Assistant::of(&world, nb).await;
+    assert_eq!(world.run(&["policy", nb]).await.ok(), "guarded");
+    world.run(&["policy", nb, "ask-for-every-edit"]).await.ok();
+    assert_eq!(world.run(&["policy", nb]).await.ok(), "ask-for-every-edit");
+    let wrong = world.run(&["policy", nb, "yolo"]).await.fails(2);
+    assert!(wrong.contains("ask-for-every-edit or trusted"), "{wrong}");
+
+    let cell = json!({"source": "y"});
+    assistant.asks(&world, "first", "create_cell", cell.clone()).await;
+    let states = async || {
+        let calls = world.run(&["calls", nb, "--json"]).await.json();
+        let states = calls.as_array().unwrap().iter().map(|call| call["state"].as_str().unwrap().to_owned());
+        states.collect::<Vec<_>>()
+    };
+    assert_eq!(states().await, ["waiting"]);
+    world.run(&["grant", nb, "talk", "--function", "create_cell", "--expires", "1h"]).await.ok();
+    assistant.asks(&world, "second", "create_cell", cell.clone()).await;
+    assert_eq!(states().await, ["waiting", "succeeded"]);
+    let grants = world.run(&["grant", nb, "--json"]).await.json();
+    let id = grants.as_object().unwrap().keys().next().unwrap().clone();
+    assert!(world.run(&["grant", nb]).await.ok().contains("create_cell"));
+    world.run(&["grant", nb, "--revoke", &id]).await.ok();
+    assistant.asks(&world, "third", "create_cell", cell).await;
+    assert_eq!(states().await, ["waiting", "waiting", "succeeded"]);
+    let refused = world.run(&["grant", nb, "talk", "--function", "delete_cell"]).await.fails(1);
+    assert!(refused.contains("always asks"), "{refused}");
+}

@@ -1,0 +1,391 @@
+//! Assistants ask, people decide: the gate as it is seen over REST.
+
+use notarium_core::{
+    Actor, Command, ConversationId, RawObject, RejectionCode, Role, Scope, ToolCallId, UserId, WorkspaceId,
+};
+use notarium_server::reactor::Reactor;
+use notarium_store::accounts::{AccountChange, Workspace};
+use serde_json::{Value, json};
+
+use crate::socket::{create, edit, insert};
+use crate::support::{Answer, Person, TestClient, TestServer};
+
+/// A server with Ann's notebook `n`, which has the cell `c`, and the assistant that acts for her.
+struct Scene {
+    server: TestServer,
+    ann: Person,
+    owner: TestClient,
+    reactor: Reactor,
+}
+
+fn assistant(person: &Person) -> Actor {
+    Actor::Assistant { for_user: person.id.clone(), conversation: ConversationId::new("talk").unwrap() }
+}
+
+fn call_id(text: &str) -> ToolCallId {
+    ToolCallId::new(text).unwrap()
+}
+
+fn request(id: &str, function: &str, arguments: &Value) -> Command {
+    Command::RequestToolCall {
+        call_id: Some(call_id(id)),
+        turn_id: None,
+        function: function.to_owned(),
+        arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+    }
+}
+
+fn start(id: &str) -> Command {
+    Command::StartToolCall { call_id: call_id(id) }
+}
+
+impl Scene {
+    async fn new() -> Self {
+        Self::of(TestServer::start().await).await
+    }
+
+    async fn of(server: TestServer) -> Self {
+        let ann = server.person("Ann").await;
+        let mut owner = server.connect(&ann).await;
+        owner.run("n", &create("Notes")).await.unwrap();
+        owner.run("n", &insert("c", "x = 1")).await.unwrap();
+        let reactor = server.running().reactor();
+        Self { server, ann, owner, reactor }
+    }
+
+    async fn share(&self, with: &Person, role: &str) {
+        let body = json!({"subject": {"kind": "user", "id": with.id.as_str()}, "role": role});
+        self.server.http(&self.ann).put("/api/notebooks/n/access", body).await.ok();
+    }
+
+    /// Ann's assistant does this in `n`.
+    async fn act(&self, command: &Command) -> Result<Vec<String>, RejectionCode> {
+        let done = self.reactor.execute(&assistant(&self.ann), &"n".parse().unwrap(), command).await;
+        done.map(|ack| ack.outcome.notices).map_err(|rejection| rejection.code)
+    }
+
+    async fn cell_version(&self, cell: &str) -> u64 {
+        let state = self.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook;
+        state.cells[&cell.parse().unwrap()].cell_version
+    }
+
+    /// Ann's assistant asks to delete the cell `c`.
+    async fn ask(&self, id: &str) {
+        let arguments = json!({"cell_id": "c", "cell_version": self.cell_version("c").await});
+        self.act(&request(id, "delete_cell", &arguments)).await.unwrap();
+    }
+
+    async fn call(&self, id: &str) -> Value {
+        self.server.http(&self.ann).get(&format!("/api/notebooks/n/calls/{id}")).await.ok()
+    }
+
+    async fn state_of(&self, id: &str) -> String {
+        self.call(id).await["call"]["state"].as_str().unwrap().to_owned()
+    }
+
+    /// What the call is to be confirmed with.
+    async fn hash(&self, id: &str) -> Value {
+        self.call(id).await["call"]["arguments_hash"].clone()
+    }
+
+    async fn confirm_with(&self, token: &str, id: &str) -> Answer {
+        let body = json!({"arguments_hash": self.hash(id).await});
+        self.server.http_as(token).post(&format!("/api/notebooks/n/calls/{id}/confirm"), body).await
+    }
+
+    async fn has_cell(&self) -> bool {
+        let state = self.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook;
+        state.cells.contains_key(&"c".parse().unwrap())
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_waits_until_a_permitted_person_says_yes() {
+    let scene = Scene::new().await;
+    scene.ask("d").await;
+    assert_eq!(scene.act(&start("d")).await, Err(RejectionCode::ToolCallState), "it waits");
+    let shown = scene.call("d").await;
+    assert_eq!(shown["call"]["state"], "waiting");
+    assert_eq!(shown["call"]["arguments"]["cell_id"], "c");
+    assert_eq!(shown["may_decide"], true);
+    let effect = json!({"kind": "deletes", "cell": "c", "source": "x = 1", "has_outputs": false});
+    assert_eq!(shown["confirmation"]["effects"], json!([effect]));
+    assert!(shown["confirmation"]["risk"].as_str().unwrap().contains("deletes"));
+
+    let viewer = scene.server.person("Vic").await;
+    scene.share(&viewer, "viewer").await;
+    let author = scene.server.person("Aut").await;
+    scene.share(&author, "author").await;
+    let stranger = scene.server.person("Sam").await;
+    let without = scene.server.api_token(&scene.ann, &[Scope::Read, Scope::Edit, Scope::Run]).await;
+    let agent = scene.server.agent_token(&scene.ann, "gpu").await;
+    for (who, token, status, code) in [
+        ("a viewer", &viewer.token, 403, "forbidden"),
+        ("an author, of what destroys", &author.token, 403, "forbidden"),
+        ("a token without confirm", &without, 403, "forbidden"),
+        ("an agent", &agent, 403, "forbidden"),
+        ("a stranger", &stranger.token, 404, "unknown_notebook"),
+    ] {
+        assert_eq!(scene.confirm_with(token, "d").await.refused(status), code, "{who}");
+        let denied = scene.server.http_as(token).post("/api/notebooks/n/calls/d/deny", json!({})).await;
+        assert_eq!(denied.refused(status), code, "{who}");
+    }
+    let by_itself = Command::ConfirmToolCall {
+        call_id: call_id("d"),
+        arguments_hash: serde_json::from_value(scene.hash("d").await).unwrap(),
+    };
+    assert_eq!(scene.act(&by_itself).await, Err(RejectionCode::Forbidden), "the assistant itself");
+    let by_server = scene.reactor.execute(&Actor::System, &"n".parse().unwrap(), &by_itself).await;
+    assert_eq!(by_server.unwrap_err().code, RejectionCode::Forbidden, "the server itself");
+    let as_person = Actor::User { id: scene.ann.id.clone() };
+    let forged = scene.reactor.execute(&as_person, &"n".parse().unwrap(), &by_itself).await;
+    assert_eq!(forged.unwrap_err().code, RejectionCode::Forbidden, "a person through the reactor's door");
+    assert_eq!(scene.state_of("d").await, "waiting");
+
+    let editor = scene.server.person("Edi").await;
+    scene.share(&editor, "editor").await;
+    let wrong = json!({"arguments_hash": "0".repeat(64)});
+    let wrong = scene.server.http(&editor).post("/api/notebooks/n/calls/d/confirm", wrong).await;
+    assert_eq!(wrong.refused(409), "conflict", "other arguments than those that wait");
+    scene.confirm_with(&editor.token, "d").await.ok();
+    assert_eq!(scene.state_of("d").await, "confirmed");
+    assert!(scene.has_cell().await, "a confirmation starts nothing by itself");
+    let second = scene.confirm_with(&scene.ann.token, "d").await;
+    assert!(second.text.contains(&format!("user:{}", editor.id)), "who was first: {}", second.text);
+    assert_eq!(second.refused(409), "tool_call_state");
+    scene.act(&start("d")).await.unwrap();
+    assert!(!scene.has_cell().await);
+    assert!(scene.act(&start("d")).await.is_err(), "it runs once");
+
+    let done = scene.call("d").await["call"].clone();
+    assert_eq!(
+        (done["state"].as_str(), done["decided_by"]["id"].as_str()),
+        (Some("succeeded"), Some(editor.id.as_str()))
+    );
+    assert_eq!(done["passed_by"]["kind"], "confirmation");
+    scene.server.http(&editor).post("/api/notebooks/n/calls/d/undo", json!({})).await.ok();
+    assert!(scene.has_cell().await, "anybody who may edit takes it back");
+}
+
+#[tokio::test]
+async fn a_call_is_denied_withdrawn_or_void() {
+    let mut scene = Scene::new().await;
+    let http = scene.server.http(&scene.ann);
+    scene.ask("denied").await;
+    http.post("/api/notebooks/n/calls/denied/deny", json!({"reason": "I need it"})).await.ok();
+    let denied = scene.call("denied").await["call"].clone();
+    assert_eq!((denied["state"].as_str(), denied["reason"].as_str()), (Some("denied"), Some("I need it")));
+    assert_eq!(scene.confirm_with(&scene.ann.token, "denied").await.refused(409), "tool_call_state");
+
+    scene.ask("withdrawn").await;
+    let withdraw = "/api/notebooks/n/calls/withdrawn/withdraw";
+    let viewer = scene.server.person("Vic").await;
+    scene.share(&viewer, "viewer").await;
+    assert_eq!(scene.server.http(&viewer).post(withdraw, json!({})).await.refused(403), "forbidden");
+    http.post(withdraw, json!({})).await.ok();
+    assert_eq!(scene.state_of("withdrawn").await, "withdrawn");
+
+    // An edit of what it would delete closes the call, and a confirmation of another one is void at its start.
+    scene.ask("void").await;
+    let base = scene.cell_version("c").await;
+    scene.owner.run("n", &edit("c", base, r#"[5,[0,"0"]]"#)).await.unwrap();
+    let shown = http.until("/api/notebooks/n/calls/void", |shown| shown["call"]["state"] == "voided").await;
+    assert!(shown["call"]["reason"].as_str().unwrap().contains("cell c is at version"), "{shown}");
+    scene.ask("late").await;
+    scene.confirm_with(&scene.ann.token, "late").await.ok();
+    let base = scene.cell_version("c").await;
+    scene.owner.run("n", &edit("c", base, r#"[6,[0,"0"]]"#)).await.unwrap();
+    assert_eq!(scene.act(&start("late")).await.unwrap().len(), 1, "it says that it is void");
+    assert_eq!(scene.state_of("late").await, "voided");
+    assert!(scene.has_cell().await);
+
+    let states = |page: &Value| -> Vec<String> {
+        page["calls"].as_array().unwrap().iter().map(|call| call["id"].as_str().unwrap().to_owned()).collect()
+    };
+    scene.ask("open").await;
+    let all = http.get("/api/notebooks/n/calls").await.ok();
+    assert_eq!(states(&all), ["open", "late", "void", "withdrawn", "denied"]);
+    let page = http.get("/api/notebooks/n/calls?limit=2").await.ok();
+    assert_eq!(states(&page), ["open", "late", "void"], "what waits comes on top of the page");
+    let next = http.get(&format!("/api/notebooks/n/calls?limit=2&before={}", page["next"])).await.ok();
+    assert_eq!(states(&next), ["withdrawn", "denied"]);
+    assert_eq!(states(&http.get("/api/notebooks/n/calls?state=voided").await.ok()), ["late", "void"]);
+    assert_eq!(states(&http.get("/api/notebooks/n/calls?function=create_cell").await.ok()).len(), 0);
+    let future = scene.reactor.now() + 60_000;
+    assert_eq!(states(&http.get(&format!("/api/notebooks/n/calls?since={future}")).await.ok()).len(), 0);
+}
+
+#[tokio::test]
+async fn a_call_expires_also_when_its_notebook_is_unloaded() {
+    let server = TestServer::with(|config| {
+        config.rooms.room.limits.tool_call_expiry_ms = 300;
+        config.rooms.room.unload_after_ms = 20;
+    });
+    let mut scene = Scene::of(server.await).await;
+    scene.ask("d").await;
+    scene.owner.subscribe("n").await;
+    drop(scene.owner);
+    // Nobody looks into the notebook meanwhile: the store alone is asked.
+    let has_expired = async || {
+        let events = scene.reactor.call_events(&"n".parse().unwrap(), &call_id("d")).await.unwrap();
+        events.iter().any(|stored| stored.envelope.event_type == "ToolCallExpired")
+    };
+    let waiting = async {
+        while !has_expired().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::support::PATIENCE, waiting).await.expect("it expires by itself");
+    scene.owner = scene.server.connect(&scene.ann).await;
+    assert_eq!(scene.confirm_with(&scene.ann.token, "d").await.refused(409), "tool_call_state");
+    assert!(scene.has_cell().await);
+}
+
+#[tokio::test]
+async fn rights_are_those_of_the_start() {
+    let scene = Scene::new().await;
+    let bob = scene.server.person("Bob").await;
+    scene.share(&bob, "editor").await;
+    for (id, loses) in [("role", true), ("account", false)] {
+        scene.ask(id).await;
+        scene.confirm_with(&bob.token, id).await.ok();
+        if loses {
+            scene.share(&bob, "viewer").await;
+        } else {
+            let at = scene.reactor.now();
+            scene.server.apply(AccountChange::DeactivateUser { user: bob.id.clone(), at }).await;
+        }
+        assert_eq!(scene.act(&start(id)).await.unwrap().len(), 1);
+        assert_eq!(scene.state_of(id).await, "voided", "{id}");
+        scene.share(&bob, "editor").await;
+    }
+    assert!(scene.has_cell().await);
+    // The same holds for the person whom the assistant acts for.
+    let at = scene.reactor.now();
+    scene.server.apply(AccountChange::DeactivateUser { user: bob.id.clone(), at }).await;
+    let n = "n".parse().unwrap();
+    let of_bob =
+        scene.reactor.execute(&assistant(&bob), &n, &request("x", "create_cell", &json!({"source": ""}))).await;
+    assert_eq!(of_bob.unwrap_err().code, RejectionCode::Forbidden);
+    let nobody = Actor::Assistant { for_user: UserId::new("nobody").unwrap(), conversation: "t".parse().unwrap() };
+    assert!(scene.reactor.execute(&nobody, &n, &start("x")).await.is_err());
+}
+
+#[tokio::test]
+async fn who_confirms_by_a_workspace_has_its_rights() {
+    let scene = Scene::new().await;
+    let bob = scene.server.person("Bob").await;
+    let workspace = WorkspaceId::new("team").unwrap();
+    let made = Workspace { id: workspace.clone(), name: "Team".into(), created_at: scene.reactor.now() };
+    scene.server.apply(AccountChange::CreateWorkspace(made)).await;
+    let member = |user: &Person, role| AccountChange::SetMember {
+        workspace: workspace.clone(),
+        user: user.id.clone(),
+        role: Some(role),
+    };
+    scene.server.apply(member(&scene.ann, Role::Owner)).await;
+    scene.server.apply(member(&bob, Role::Editor)).await;
+    let place = AccountChange::PlaceNotebook { notebook: "n".parse().unwrap(), workspace: Some(workspace.clone()) };
+    scene.server.apply(place).await;
+    scene.ask("d").await;
+    let path = "/api/confirmations";
+    let waiting = scene.server.http(&bob).until(path, |found| found["calls"].as_array().unwrap().len() == 1).await;
+    assert_eq!((&waiting["calls"][0]["notebook"], &waiting["calls"][0]["call"]["id"]), (&json!("n"), &json!("d")));
+    let stranger = scene.server.person("Sam").await;
+    assert_eq!(scene.server.http(&stranger).get(path).await.ok()["calls"], json!([]));
+    scene.confirm_with(&bob.token, "d").await.ok();
+    scene.act(&start("d")).await.unwrap();
+    assert!(!scene.has_cell().await);
+}
+
+#[tokio::test]
+async fn a_confirmation_still_counts_after_a_restart_and_the_reactor_hears_of_it() {
+    let mut scene = Scene::new().await;
+    scene.ask("d").await;
+    let mut notices = scene.reactor.notices();
+    let notice = notices.next().await.unwrap();
+    assert_eq!(notice.notebook.as_str(), "n");
+    scene.confirm_with(&scene.ann.token, "d").await.ok();
+    assert!(notices.next().await.unwrap().version > notice.version);
+    drop((notices, scene.reactor));
+    scene.server.stop().await;
+    scene.server.start_again().await;
+    scene.reactor = scene.server.running().reactor();
+    let again = scene.reactor.notices().next().await.unwrap();
+    assert_eq!(again.notebook.as_str(), "n", "a restart opens what is unfinished");
+    assert_eq!(scene.state_of("d").await, "confirmed");
+    scene.act(&start("d")).await.unwrap();
+    assert!(!scene.has_cell().await);
+}
+
+#[tokio::test]
+async fn policies_and_grants_let_pass_what_destroys_nothing() {
+    let scene = Scene::new().await;
+    let http = scene.server.http(&scene.ann);
+    let editor = scene.server.person("Edi").await;
+    scene.share(&editor, "editor").await;
+    assert_eq!(http.get("/api/notebooks/n/policy").await.ok(), json!({"policy": "guarded"}));
+    let careful = json!({"policy": "ask_for_every_edit"});
+    let refused = scene.server.http(&editor).put("/api/notebooks/n/policy", careful.clone()).await;
+    assert_eq!(refused.refused(403), "forbidden", "for owners");
+    http.put("/api/notebooks/n/policy", careful).await.ok();
+    let new_cell = json!({"source": "y = 2"});
+    scene.act(&request("first", "create_cell", &new_cell)).await.unwrap();
+    let shown = scene.call("first").await;
+    assert_eq!(shown["call"]["state"], "waiting");
+    assert_eq!(shown["confirmation"]["effects"][0], json!({"kind": "creates", "cell_type": "code", "source": "y = 2"}));
+
+    let grant = json!({"conversation": "talk", "expires_at": scene.reactor.now() + 3_600_000});
+    let issued = http.post("/api/notebooks/n/grants", grant.clone()).await.ok();
+    scene.act(&request("second", "create_cell", &new_cell)).await.unwrap();
+    let passed = scene.call("second").await["call"].clone();
+    assert_eq!((&passed["state"], &passed["passed_by"]["kind"]), (&json!("succeeded"), &json!("grant")));
+    scene.ask("delete").await;
+    assert_eq!(scene.state_of("delete").await, "waiting", "no grant covers what destroys");
+    let id = issued["id"].as_str().unwrap();
+    assert!(http.get("/api/notebooks/n/grants").await.ok()["grants"].get(id).is_some());
+    http.delete(&format!("/api/notebooks/n/grants/{id}")).await.ok();
+    assert_eq!(http.get("/api/notebooks/n/grants").await.ok()["grants"], json!({}));
+    scene.act(&request("third", "create_cell", &new_cell)).await.unwrap();
+    assert_eq!(scene.state_of("third").await, "waiting");
+    let viewer = scene.server.person("Vic").await;
+    scene.share(&viewer, "viewer").await;
+    assert_eq!(scene.server.http(&viewer).post("/api/notebooks/n/grants", grant).await.refused(403), "forbidden");
+}
+
+#[tokio::test]
+async fn conversations_are_read_by_all_who_read_the_notebook() {
+    let scene = Scene::new().await;
+    let mut owner = scene.server.connect(&scene.ann).await;
+    let ask = Command::StartTurn {
+        conversation_id: "talk".parse().unwrap(),
+        turn_id: Some("t".parse().unwrap()),
+        text: Some("What is here?".into()),
+        cell_id: None,
+        model: None,
+    };
+    owner.run("n", &ask).await.unwrap();
+    let viewer = scene.server.person("Vic").await;
+    scene.share(&viewer, "viewer").await;
+    let http = scene.server.http(&viewer);
+    let list = http.get("/api/notebooks/n/conversations").await.ok();
+    assert_eq!(list["conversations"]["talk"]["title"], "What is here?");
+    assert_eq!(list["turns"]["t"]["conversation_id"], "talk");
+    let messages = http.get("/api/notebooks/n/conversations/talk/messages").await.ok();
+    assert_eq!(messages["messages"][0]["blocks"][0]["text"]["text"], "What is here?");
+    assert_eq!(http.get("/api/notebooks/n/conversations/none/messages").await.ok()["messages"], json!([]));
+
+    // What the assistant does in a turn is undone together.
+    let create = Command::RequestToolCall {
+        call_id: Some(call_id("made")),
+        turn_id: Some("t".parse().unwrap()),
+        function: "create_cell".into(),
+        arguments: RawObject::parse(r#"{"source":"y"}"#).unwrap(),
+    };
+    scene.act(&create).await.unwrap();
+    let cells = async || scene.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook.cells.len();
+    assert_eq!(cells().await, 2);
+    assert_eq!(http.post("/api/notebooks/n/turns/t/undo", json!({})).await.refused(403), "forbidden");
+    scene.server.http(&scene.ann).post("/api/notebooks/n/turns/t/undo", json!({})).await.ok();
+    assert_eq!(cells().await, 1);
+}
