@@ -3,7 +3,8 @@
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, ToolCallId, UserId};
 use serde_json::json;
 
-use crate::support::World;
+use crate::support::{Lines, World};
+use notarium_server::{Server, ServerConfig, Storage};
 
 /// The assistant of the user who is logged in.
 struct Assistant {
@@ -113,4 +114,34 @@ async fn policy_and_grants_are_set_and_shown() {
     assert_eq!(states().await, ["waiting", "waiting", "succeeded"]);
     let refused = world.run(&["grant", nb, "talk", "--function", "delete_cell"]).await.fails(1);
     assert!(refused.contains("always asks"), "{refused}");
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_confirmation_before_a_kill_still_counts() {
+    let data = tempfile::tempdir().unwrap();
+    let storage = || Storage::Folder(data.path().to_owned());
+    let mut world = World::start_with(storage()).await;
+    let (notebook, cell) = world.notebook("Work", "precious = 1").await;
+    let nb = notebook.as_str();
+    let assistant = Assistant::of(&world, nb).await;
+    let state = world.run(&["show", nb, "--json"]).await.json();
+    let version = state["notebook"]["cells"][&cell]["cell_version"].clone();
+    assistant.asks(&world, "d", "delete_cell", json!({"cell_id": cell, "cell_version": version})).await;
+    let token = world.token();
+    world.server.take().unwrap().shut_down().await;
+
+    let folder = data.path().to_str().unwrap();
+    let mut process = world.spawn(&["serve", "--data", folder, "--listen", "127.0.0.1:0"]);
+    let ready = Lines::of(process.stdout.take().unwrap()).until("http://").await;
+    let url = format!("http://{}", ready.rsplit("http://").next().unwrap().trim());
+    world.run(&["confirm", nb, "--yes", "d", "--server", &url, "--token", &token]).await.ok();
+    process.kill().await.unwrap();
+
+    world.server = Some(Server::start(ServerConfig::new(storage())).await.unwrap());
+    let url = world.url();
+    let calls = ["calls", nb, "--json", "--server", &url, "--token", &token];
+    assert_eq!(world.run(&calls).await.json()[0]["state"], "confirmed");
+    assistant.starts(&world, "d").await;
+    assert_eq!(world.run(&calls).await.json()[0]["state"], "succeeded");
 }

@@ -218,13 +218,19 @@ async fn a_call_is_denied_withdrawn_or_void() {
 #[tokio::test]
 async fn a_call_expires_also_when_its_notebook_is_unloaded() {
     let server = TestServer::with(|config| {
-        config.rooms.room.limits.tool_call_expiry_ms = 300;
+        config.rooms.room.limits.tool_call_expiry_ms = 1_500;
         config.rooms.room.unload_after_ms = 20;
     });
     let mut scene = Scene::of(server.await).await;
     scene.ask("d").await;
     scene.owner.subscribe("n").await;
     drop(scene.owner);
+    let unloading = async {
+        while scene.server.running().app().rooms.open_count() > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
     // Nobody looks into the notebook meanwhile: the store alone is asked.
     let has_expired = async || {
         let events = scene.reactor.call_events(&"n".parse().unwrap(), &call_id("d")).await.unwrap();

@@ -237,7 +237,7 @@ fn the_access_list_is_bounded() {
 /// `protocol/roles.md`, as the code has it.
 fn document() -> String {
     let mut text = String::from(
-        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Of comments, confirmations, policies, redaction and erasure there are the rights so far, no commands.\n\n| operation | scope |",
+        "# Who may do what in a notebook\n\nPrinted by the test `roles_md_is_current` of `src/core` from the code (`NOTARIUM_BLESS=1` rewrites it). A token needs\nthe scope beside the role. Roles from the notebook's own list and from a workspace or share link add up. Only people\nuse the scope `confirm`, and no assistant uses `manage`, whatever its token says. The server itself may do everything\nelse. Who decides on a tool call also needs the right to what the\ncall does: `confirm_edit` is for calls whose risk is read or edit, `confirm` for sensitive and destructive ones. An\nassistant has the roles of the person it acts for, and of that person's scopes read, edit and run alone. Of comments,\nredaction and erasure there are the rights so far, no commands.\n\n| operation | scope |",
     );
     for role in Role::ALL {
         write!(text, " {} |", name_of(role)).unwrap();
