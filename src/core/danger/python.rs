@@ -283,6 +283,7 @@ impl Checker<'_, '_> {
         for function in &functions {
             self.call_of(function, call);
         }
+        self.handing_over(call);
         let method = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
             Expr::Name(name) => name.id.as_str(),
@@ -299,6 +300,22 @@ impl Checker<'_, '_> {
             self.writing(method, call);
         }
         self.sql(method, call);
+    }
+
+    /// A module that is given to a function, which may call what it likes of it.
+    fn handing_over(&mut self, call: &ExprCall) {
+        let only_looks =
+            ["getattr", "hasattr", "vars", "dir", "help", "type", "print", "repr", "id", "isinstance", "reload"];
+        let name = match &*call.func {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => "",
+        };
+        let given = call.arguments.args.iter().filter(|given| matches!(given, Expr::Name(_) | Expr::Attribute(_)));
+        let modules = given.flat_map(|given| self.meanings(given)).filter(|given| table::is_handed_over(given));
+        for module in modules.filter(|_| !only_looks.contains(&name)).collect::<Vec<_>>() {
+            self.add(DangerRule::HiddenCode, &format!("{name}({module})"), call);
+        }
     }
 
     /// Functions that are judged by their arguments.

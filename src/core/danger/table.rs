@@ -25,7 +25,7 @@ const NAMES: &[(DangerRule, &str)] = &[
         "builtins.eval builtins.exec builtins.compile builtins.execfile code.interact code.InteractiveConsole \
          code.InteractiveInterpreter codeop.* types.FunctionType types.CodeType marshal.loads marshal.load \
          get_ipython().run_cell get_ipython().run_cell_async get_ipython().run_code get_ipython().ev get_ipython().ex \
-         get_ipython().run_ast_nodes get_ipython().set_next_input get_ipython().kernel get_ipython().safe_execfile_ipy",
+         get_ipython().run_ast_nodes get_ipython().set_next_input get_ipython().magics_manager get_ipython().find_magic get_ipython().find_line_magic get_ipython().find_cell_magic get_ipython().kernel get_ipython().safe_execfile_ipy",
     ),
     (
         DynamicImport,
@@ -171,6 +171,11 @@ pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
         "exec_module" | "load_module" => RunsFile,
         _ => return None,
     })
+}
+
+/// Modules that are a danger in the hands of a function that gets them under another name: `f(os)`.
+pub(super) fn is_handed_over(module: &str) -> bool {
+    matches!(module, "os" | "shutil" | "builtins" | "importlib" | "subprocess" | "sys.modules")
 }
 
 /// Attributes by which code gets from any object to everything.
