@@ -36,10 +36,10 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
     let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else {
         return "[output that is not in nbformat's shape]".to_owned();
     };
-    let parts = Parts { output, blobs, data: content.data.unwrap_or_default() };
+    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
     let preview = match &*content.output_type {
         "stream" => stream(&content.name, parts.field(content.text, "/text")),
-        "error" => error(&Failure::read(output, blobs)),
+        "error" => error(&Failure::read(&content, output, blobs)),
         "execute_result" | "display_data" | "update_display_data" => bundle(&parts),
         other => format!("[output of the unknown type '{}']", truncated(other)),
     };
@@ -60,11 +60,10 @@ impl Failure {
     /// `None` when the output is no error.
     pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
         let content: Content = serde_json::from_str(output.content.get()).ok()?;
-        (content.output_type == "error").then(|| Self::read(output, blobs))
+        (content.output_type == "error").then(|| Self::read(&content, output, blobs))
     }
 
-    fn read(output: &Output, blobs: &ReadBlob) -> Self {
-        let content = serde_json::from_str::<Content>(output.content.get()).unwrap_or_default();
+    fn read(content: &Content, output: &Output, blobs: &ReadBlob) -> Self {
         let parts = Parts { output, blobs, data: BTreeMap::new() };
         let text = |field, pointer| without_escapes(&parts.whole(field, pointer).unwrap_or_default());
         Self {
@@ -75,7 +74,7 @@ impl Failure {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize)]
 struct Content<'a> {
     #[serde(borrow, default)]
     output_type: Cow<'a, str>,

@@ -64,11 +64,19 @@ pub enum CellStatus {
 impl CellStatus {
     /// The status of a cell of this notebook; `Idle` for one that it does not have.
     pub fn of(notebook: &Notebook, cell_id: &CellId) -> Self {
-        let Some((_, execution)) = notebook.latest_execution(cell_id) else { return Self::Idle };
+        let cell = notebook.cells.get(cell_id).map(|cell| &**cell);
+        let execution = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
+        cell.zip(execution).map_or(Self::Idle, |(cell, execution)| Self::after(cell, execution))
+    }
+
+    /// The status of a cell after its latest run: everything in it is looked up once, for notebooks of 10,000 cells.
+    fn after(cell: &Cell, execution: &Execution) -> Self {
+        let is_stale =
+            matches!(&execution.subject, ExecutionSubject::Cell { source, .. } if **source != *cell.content.source);
         match execution.status {
             ExecutionStatus::Queued | ExecutionStatus::Assigned => Self::Queued,
             ExecutionStatus::Running => Self::Running,
-            _ if notebook.is_stale(cell_id) => Self::Stale,
+            _ if is_stale => Self::Stale,
             ExecutionStatus::Ok => Self::Ok,
             ExecutionStatus::Error => Self::Error,
             ExecutionStatus::Cancelled => Self::Cancelled,
@@ -153,10 +161,9 @@ pub fn notebook_state<'a>(
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted = notebook.ordered_cells().filter(|(id, _)| is_wanted(id));
-    let cells = wanted.map(|(id, cell)| CellState {
-        outputs: outputs(notebook, id, query.include_outputs.then_some(blobs)),
-        ..cell_state(notebook, id, cell, query.names.and_then(|names| names.of(id)))
-    });
+    let blobs = query.include_outputs.then_some(blobs);
+    let cells =
+        wanted.map(|(id, cell)| cell_state(notebook, id, cell, query.names.and_then(|names| names.of(id)), blobs));
     Ok(NotebookState {
         notebook_id: &notebook.notebook_id,
         title: &notebook.title,
@@ -174,33 +181,28 @@ fn known(notebook: &Notebook, ids: &[CellId]) -> Result<(), StateError> {
     if unknown.is_empty() { Ok(()) } else { Err(StateError::UnknownCells(unknown)) }
 }
 
-/// A cell but for its outputs.
 fn cell_state<'a>(
     notebook: &'a Notebook,
     id: &'a CellId,
     cell: &'a Cell,
     names: Option<&'a CellNames>,
+    blobs: Option<&ReadBlob>,
 ) -> CellState<'a> {
-    let execution = notebook.latest_execution(id).map(|(_, execution)| execution);
+    let execution = notebook.latest_execution(id).map(|(_, execution)| &**execution);
     let input = execution.and_then(|execution| execution.pending_input.as_ref());
     CellState {
         cell_id: id,
         version: cell.cell_version,
         kind: cell.content.cell_type,
         source: &cell.content.source,
-        status: CellStatus::of(notebook, id),
+        status: execution.map_or(CellStatus::Idle, |execution| CellStatus::after(cell, execution)),
         execution_order: execution.and_then(|execution| execution.execution_count),
         notice: execution.and_then(|execution| execution.notice.as_deref()),
         waits_for_input: input.map(|input| truncated(&input.prompt)),
         reads: names.map(|names| &names.reads),
         writes: names.map(|names| &names.writes),
-        outputs: Vec::new(),
+        outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs)).unwrap_or_default(),
     }
-}
-
-fn outputs(notebook: &Notebook, id: &CellId, blobs: Option<&ReadBlob>) -> Vec<String> {
-    let execution = notebook.latest_execution(id).zip(blobs);
-    execution.map(|((_, execution), blobs)| previews(execution, blobs)).unwrap_or_default()
 }
 
 /// The first outputs of a run, how many more there are, and its error wherever that stands.
