@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::Scope;
 use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
@@ -168,6 +169,10 @@ fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) ->
         let message = "an assistant acts for a person with an account: sign in first";
         return Err(Rejection::new(RejectionCode::Forbidden, message));
     };
+    if !context.authority.scopes.contains(&Scope::Run) {
+        let message = "an assistant may run code, and this token may not: use one with the scope run";
+        return Err(Rejection::new(RejectionCode::Forbidden, message));
+    }
     let conversation = notebook.conversations.get(&conversation_id);
     check_is_free(notebook, context, &conversation_id, conversation)?;
     let prompt = prompt(notebook, context, text, cell_id.as_ref())?;

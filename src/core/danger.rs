@@ -7,7 +7,8 @@
 //! **Limit.** This is a reason to ask a person, not a sandbox: code that wants to hide can (a module of its own, a pickle,
 //! arithmetic on names). What is hidden in a known way is a danger by itself.
 //!
-//! **Grades.** A [`Grade::Destructive`] danger always asks. A [`Grade::Note`] is told to whoever decides and raises nothing.
+//! **Grades.** A [`Grade::Destructive`] danger always asks. A [`Grade::Note`] is told to whoever decides; the gate
+//! treats such code as sensitive, which the policy *guarded* asks about and *trusted* lets pass.
 //! Note is for what reads, for what can be made again, and for what is so common in harmless notebooks that asking each time
 //! would teach people to say yes:
 //!
@@ -73,7 +74,7 @@ impl Language {
 pub enum Grade {
     /// Always asks.
     Destructive,
-    /// Is shown; the tier stays.
+    /// Is shown; sensitive, not destructive.
     Note,
 }
 

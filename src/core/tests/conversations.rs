@@ -1,7 +1,7 @@
 //! Conversations and turns: begun by people, carried on by the server's reactor, stopped by people, ended once.
 
 use crate::support::*;
-use notarium_core::{Event, MAX_MODEL_CALLS, RejectionCode as Code};
+use notarium_core::{Event, MAX_MODEL_CALLS, RejectionCode as Code, Scope};
 
 fn turn(conversation: &str, id: &str, text: &str) -> serde_json::Value {
     json!({"StartTurn": {"conversation_id": conversation, "turn_id": id, "text": text}})
@@ -42,6 +42,7 @@ fn ask_cell(cell: &str) -> serde_json::Value {
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     let (ann, it) = (|| user("ann"), || reactor_of("ann"));
+    let edits_only = user("ann").with_scopes(&[Scope::Read, Scope::Edit]);
     let begun = ["ConversationStarted", "MessagePosted", "TurnStarted"];
     let long = "x".repeat((1 << 20) + 1);
     vec![
@@ -49,6 +50,7 @@ pub fn cases() -> Vec<Case> {
         case(with_cells, user("commenter"), turn("talk", "t", "Hi"), events(begun)),
         case(with_cells, user("viewer"), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, guest("link"), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
+        case(with_cells, edits_only, turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, it(), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, ann(), turn("talk", "t", "  \n"), rejected(Code::InvalidValue)),
         case(with_cells, ann(), turn("talk", "t", &long), rejected(Code::LimitExceeded)),
