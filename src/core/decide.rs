@@ -145,9 +145,9 @@ pub fn operation(command: &Command) -> Operation {
             Operation::Read
         }
         C::SweepToolCalls {} => Operation::Read,
-        C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::IssueGrant { .. } | C::RevokeGrant { .. } => {
-            Operation::ConfirmEdit
-        }
+        C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::RevokeGrant { .. } => Operation::ConfirmEdit,
+        // It lets through what an author could not confirm call by call.
+        C::IssueGrant { .. } => Operation::Confirm,
         C::ClaimKernelLaunch { .. } | C::ReportKernelStarted { .. } | C::ReportKernelLaunchFailed { .. } => {
             Operation::ReportExecution
         }

@@ -188,6 +188,7 @@ pub fn cases() -> Vec<Case> {
         case(talking, ann(), grant_until(2_000_000, &["fly"]), rejected(Code::UnknownTool)),
         case(talking, mcp(), grant_until(2_000_000, &[]), rejected(Code::Forbidden)),
         case(talking, user("runner"), grant_until(2_000_000, &[]), rejected(Code::Forbidden)),
+        case(talking, user("author"), grant_until(2_000_000, &[]), rejected(Code::Forbidden)),
         case(with_grant, ann(), json!({"RevokeGrant": {"grant_id": "g"}}), events(["GrantRevoked"])),
         case(talking, ann(), json!({"RevokeGrant": {"grant_id": "g"}}), nothing()),
         case(talking, user("viewer"), json!({"RevokeGrant": {"grant_id": "g"}}), rejected(Code::Forbidden)),

@@ -29,7 +29,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .routes(Guard::Notebook(Operation::Read), routes!(read_policy))
         .routes(Guard::Notebook(Operation::SetPolicy), routes!(set_policy))
         .routes(Guard::Notebook(Operation::Read), routes!(list_grants))
-        .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(issue_grant))
+        .routes(Guard::Notebook(Operation::Confirm), routes!(issue_grant))
         .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(revoke_grant))
         .routes(Guard::Notebook(Operation::Read), routes!(list_conversations))
         .routes(Guard::Notebook(Operation::Read), routes!(list_messages))
