@@ -11,6 +11,8 @@
 //!
 //! This crate must never know the store or the server, and must never decide a confirmation.
 
+pub mod assistants;
+pub mod door;
 pub mod preview;
 pub mod providers;
 pub mod state;

@@ -12,9 +12,11 @@
 
 pub mod frame;
 pub mod ipynb;
+pub mod live;
 pub mod message;
 pub mod schema;
 
+pub use live::{TurnActivity, TurnNews};
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
     KernelStatus, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage, SubscribeMessage,

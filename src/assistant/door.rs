@@ -1,0 +1,71 @@
+//! What assistants need of a server, and nothing more: they know no store and no server. The binary adapts the server's
+//! reactor to it, tests bring their own.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use notarium_core::{Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, Stored, ToolCallId, Version};
+use notarium_wire::{AckMessage, TurnNews};
+use serde::Serialize;
+
+/// The way to the notebooks. Whoever comes through it acts as an assistant or as the server itself, never as a person.
+#[async_trait]
+pub trait Door: Send + Sync + 'static {
+    /// Sends a command in the name of an assistant, or of the server. The answer comes when it is on disk. A repeat under
+    /// the same id is applied once.
+    async fn execute(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection>;
+
+    /// The notebook as it is on disk now.
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection>;
+
+    /// The notebook, if this assistant's person may read it now.
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection>;
+
+    /// Events after `since` in order, at most `limit`; a server may give fewer at once.
+    async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
+
+    /// Every event of one tool call, in order, whether it is over or not.
+    async fn call_events(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vec<Stored>, Rejection>;
+
+    /// A blob of the notebook; `None` when there is none of that name.
+    async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes>;
+
+    /// The notebooks that this assistant's person can see, the last changed first.
+    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection>;
+
+    /// The next notebook in which something happened that may concern an assistant: an event of a conversation, a turn or a
+    /// tool call, an event of a run, or it was opened with unfinished turns or calls. `None`: the server stops. For one
+    /// listener.
+    async fn next_notice(&self) -> Option<Notice>;
+
+    /// Tells who follows the turn, beside the log.
+    fn publish(&self, notebook: &NotebookId, news: TurnNews);
+
+    /// Milliseconds since 1970, by the server's clock.
+    fn now(&self) -> Millis;
+}
+
+/// Something happened in a notebook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    pub notebook: NotebookId,
+    /// On disk at least up to here.
+    pub version: Version,
+}
+
+/// A notebook as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    pub notebook_id: NotebookId,
+    pub title: String,
+    pub cells: u64,
+    /// Milliseconds since 1970.
+    pub updated_at: Millis,
+}
