@@ -41,8 +41,8 @@ pub trait Door: Send + Sync + 'static {
     async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection>;
 
     /// The next notebook in which something happened that may concern an assistant: an event of a conversation, a turn or a
-    /// tool call, an event of a run, or it was opened with unfinished turns or calls. `None`: the server stops. For one
-    /// listener.
+    /// tool call; the end of a run, or that it waits for input; the start, the end or the failed launch of a kernel; or it was
+    /// opened with unfinished turns or calls. Several at once come as one. `None`: the server stops. For one listener.
     async fn next_notice(&self) -> Option<Notice>;
 
     /// Tells who follows the turn, beside the log.

@@ -16,6 +16,7 @@ use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
+use crate::news::NewsHub;
 use crate::reactor::NoticeQueue;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
 use crate::seats::Seats;
@@ -35,6 +36,10 @@ pub struct Parts {
     pub accounts: Accounts,
     pub agents: Agents,
     pub assistants: NoticeQueue,
+    /// What assistants are writing, beside the log.
+    pub news: NewsHub,
+    /// Something carries turns on here. Without it nobody would answer.
+    pub has_assistants: bool,
     pub seats: Seats,
     pub clock: Clock,
     pub limits: ServerLimits,

@@ -27,6 +27,8 @@ pub mod files;
 mod fork;
 pub mod guard;
 mod limits;
+mod listing;
+mod news;
 pub mod origin;
 mod pace;
 pub mod problem;

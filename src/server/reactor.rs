@@ -9,16 +9,20 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
+use futures_util::TryStreamExt;
 use notarium_core::{
     Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Scope, Stored, ToolCallId,
     ToolCallPhase, UserId, Version, Vouched,
 };
-use notarium_store::StoreError;
-use notarium_wire::{AckMessage, CommandMessage};
+use notarium_store::accounts::AccountError;
+use notarium_store::{BlobError, CatalogEntry, StoreError};
+use notarium_wire::{AckMessage, CommandMessage, TurnNews};
 use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::blob_check;
+use crate::blob_check::{self, parse_hash};
+use crate::listing::{self, Wanted};
 use crate::rooms::{Identity, ReadState};
 
 /// What an assistant has of its person's scopes: it confirms nothing, and manages nothing.
@@ -93,6 +97,45 @@ impl Reactor {
         Notices(self.0.clone())
     }
 
+    /// A blob of the notebook; `None` when there is none of that name, or it cannot be read now (the log says why).
+    pub async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes> {
+        let hash = parse_hash(sha256).ok()?;
+        let read = async { self.0.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await };
+        match read.await {
+            Ok(pieces) => Some(pieces.concat().into()),
+            Err(BlobError::NotFound) => None,
+            Err(error) => {
+                tracing::error!(%error, %notebook, sha256, "blob not read");
+                None
+            }
+        }
+    }
+
+    /// The notebooks that this assistant's person can see, the last changed first, at most `limit` (1 to 200); archived ones
+    /// are left out. `query`: words that all stand in title or sources.
+    pub async fn notebooks(
+        &self,
+        actor: &Actor,
+        query: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<CatalogEntry>, Rejection> {
+        let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
+        let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
+        let person = person.ok_or_else(account_closed)?;
+        let limit = limit.clamp(1, 200);
+        let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
+        let page = listing::visible(&self.0, &person, wanted).await.map_err(|error| {
+            tracing::error!(%error, "notebooks not listed");
+            Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
+        })?;
+        Ok(page.entries.into_iter().map(|(entry, _)| entry).collect())
+    }
+
+    /// Tells who follows the turn, beside the log. Costs little, waits for nobody.
+    pub fn publish(&self, notebook: &NotebookId, news: TurnNews) {
+        self.0.news.publish(notebook, news);
+    }
+
     /// Milliseconds since 1970, by the server's clock.
     pub fn now(&self) -> notarium_core::Millis {
         self.0.clock.now()
@@ -102,18 +145,11 @@ impl Reactor {
         match actor {
             Actor::System => Ok(Authority { reactor: Some(Vouched::default()), ..Authority::default() }),
             Actor::Assistant { for_user, .. } => {
-                let person = self.rights_of(for_user, notebook).await?.ok_or_else(|| {
-                    let message =
-                        "the account of the person whom this assistant acts for is closed: nothing is done for it";
-                    Rejection::new(RejectionCode::Forbidden, message)
-                })?;
+                let person = self.rights_of(for_user, notebook).await?.ok_or_else(account_closed)?;
                 let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();
                 Ok(Authority { scopes, reactor: Some(Vouched::default()), ..person })
             }
-            _ => Err(Rejection::new(
-                RejectionCode::Forbidden,
-                "through this door come assistants and the server itself: people and agents have their connections",
-            )),
+            _ => Err(not_for(actor)),
         }
     }
 
@@ -135,11 +171,26 @@ impl Reactor {
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
-        self.0.accounts.rights_of(user, notebook).await.map_err(|error| {
-            tracing::error!(%error, %user, "rights not read");
-            Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
-        })
+        self.0.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
     }
+}
+
+fn account_closed() -> Rejection {
+    let message = "the account of the person whom this assistant acts for is closed: nothing is done for it";
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn accounts_failed(error: &AccountError, user: &UserId) -> Rejection {
+    tracing::error!(%error, %user, "rights not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
+}
+
+fn not_for(actor: &Actor) -> Rejection {
+    let message = format!(
+        "through this door come assistants and the server itself, not {}: people and agents have their connections",
+        actor.key()
+    );
+    Rejection::new(RejectionCode::Forbidden, message)
 }
 
 fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
@@ -149,8 +200,9 @@ fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
 
 // --- notices ---
 
-/// Something happened in a notebook that may concern an assistant: an event of a conversation, a turn or a tool call, the
-/// end of a run; or the notebook was opened and has unfinished turns or calls.
+/// Something happened in a notebook that may concern an assistant: an event of a conversation, a turn or a tool call; the end
+/// of a run, or that it waits for input; the start, the end or the failed launch of a kernel; or the notebook was opened and
+/// has unfinished turns or calls. Outputs give no notice: they are many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
     pub notebook: NotebookId,

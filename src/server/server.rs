@@ -18,6 +18,7 @@ use crate::app::{App, Parts};
 use crate::auth::{Accounts, AuthOptions};
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
+use crate::news::NewsHub;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::reactor::{NoticeQueue, Reactor};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
@@ -45,6 +46,9 @@ pub struct ServerConfig {
     pub rooms: RoomsConfig,
     pub auth: AuthOptions,
     pub clock: Clock,
+    /// Whether whoever starts the server carries the turns of assistants on, through [`RunningServer::reactor`]. Where nobody
+    /// does, a question is refused at once instead of waiting for ever.
+    pub assistants: bool,
 }
 
 impl ServerConfig {
@@ -59,6 +63,7 @@ impl ServerConfig {
             rooms: RoomsConfig::default(),
             auth: AuthOptions::default(),
             clock: Clock::system(),
+            assistants: false,
         }
     }
 
@@ -148,6 +153,8 @@ fn app(
         accounts,
         agents: Agents::default(),
         assistants: NoticeQueue::default(),
+        news: NewsHub::default(),
+        has_assistants: config.assistants,
         seats: Seats::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),

@@ -202,7 +202,8 @@ pub enum Output {
         kernel_session: KernelSessionId,
     },
     /// Up to this version something happened that those who act for assistants look at: events of conversations and tool
-    /// calls, and ends of runs. Also after a load of a notebook with unfinished turns or calls.
+    /// calls, ends of runs and their waiting for input, starts and ends of kernels. Also after a load of a notebook with
+    /// unfinished turns or calls.
     AssistantNews {
         version: Version,
     },

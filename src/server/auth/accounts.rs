@@ -95,8 +95,8 @@ impl Accounts {
         &self.shared.throttle
     }
 
-    pub(super) fn placements(&self) -> &Placements {
-        &self.shared.placements
+    pub(super) fn placements(&self) -> Arc<Placements> {
+        self.shared.placements.clone()
     }
 
     pub fn now(&self) -> Millis {

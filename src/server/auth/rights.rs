@@ -1,24 +1,36 @@
 //! What a person may do now, for those who act in the person's name without a token of theirs.
 
-use std::collections::BTreeMap;
+use notarium_core::{Actor, Authority, NotebookId, TokenId, UserId};
+use notarium_store::accounts::{AccountError, Coverage, TokenKind};
 
-use notarium_core::{Authority, NotebookId, UserId};
-use notarium_store::accounts::AccountError;
+use super::{Accounts, Authenticated};
 
-use super::Accounts;
+/// Stands where a token's id would: no token has it.
+const NO_TOKEN: &str = "none";
 
 impl Accounts {
     /// The rights of a person in a notebook, beside its own access list, as an interactive session would have them;
     /// `None`: there is no such account, or it is deactivated. Read from the accounts each time, so that nothing is stale.
     pub async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, AccountError> {
-        let account = self.store().user(user).await?;
-        if account.is_none_or(|account| account.deactivated_at.is_some()) {
-            return Ok(None);
-        }
+        Ok(self.as_session(user).await?.map(|person| person.authority_for(notebook)))
+    }
+
+    /// The person as an interactive session would be let in now; `None`: there is no such account, or it is deactivated.
+    pub async fn as_session(&self, user: &UserId) -> Result<Option<Authenticated>, AccountError> {
+        let account = self.store().user(user).await?.filter(|account| account.deactivated_at.is_none());
+        let Some(account) = account else { return Ok(None) };
+        let Ok(token_id) = TokenId::new(NO_TOKEN) else { return Ok(None) };
         let memberships = self.store().memberships(user).await?;
-        let roles: BTreeMap<_, _> = memberships.into_iter().map(|member| (member.workspace_id, member.role)).collect();
-        let place = self.placements().workspace_of(notebook);
-        let ambient_role = place.and_then(|workspace| roles.get(&workspace).copied());
-        Ok(Some(Authority { ambient_role, workspaces: roles.into_keys().collect(), ..Authority::session() }))
+        Ok(Some(Authenticated {
+            actor: Actor::User { id: user.clone() },
+            name: account.name,
+            kind: TokenKind::Session,
+            token_id,
+            scopes: Authority::session().scopes,
+            coverage: Coverage::All,
+            workspaces: memberships.into_iter().map(|member| (member.workspace_id, member.role)).collect(),
+            expires_at: None,
+            placements: self.placements(),
+        }))
     }
 }

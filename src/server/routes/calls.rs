@@ -18,12 +18,12 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::answers::{Answer, execute};
-use super::notebooks::{sees, sees_by_coverage, subjects_of};
 use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Conditions, JsonBody, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
+use crate::listing::{sees, sees_by_coverage, subjects_of};
 use crate::problem::Problem;
 use confirmation::Confirmation;
 use record::{Call, CallState};

@@ -5,10 +5,10 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, StatusCode, header};
 use notarium_core::{
-    Actor, Command, CorrelationId, Head, Millis, Notebook, NotebookId, Operation, RawJson, RawObject, Role, Scope,
-    Subject, Version, WorkspaceId,
+    Command, CorrelationId, Head, Millis, Notebook, NotebookId, Operation, RawJson, RawObject, Role, Scope, Version,
+    WorkspaceId,
 };
-use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery};
+use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::{CommandMessage, KernelStatus};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -23,13 +23,9 @@ use crate::blobs;
 use crate::extract::{Conditions, JsonBody, OptionalJson, Params, QueryOf};
 use crate::fork;
 use crate::guard::{Guard, GuardedRouter};
+use crate::listing::{self, Wanted};
 use crate::problem::Problem;
 use crate::replay;
-use crate::rooms::subject_key;
-
-/// Lines of the list that one request looks at, at most: rounds × lines.
-const MAX_LIST_ROUNDS: usize = 20;
-const MAX_LIST_PAGE: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -114,60 +110,16 @@ async fn list_notebooks(
 ) -> Result<Json<NotebookPage>, Problem> {
     let workspace = query.workspace.as_ref().map(WorkspaceId::new).transpose();
     let workspace = workspace.map_err(|error| Problem::invalid(error.to_string()))?;
-    let subjects = subjects_of(&authenticated);
-    let limit = query.limit.unwrap_or(50).clamp(1, 200);
-    let mut catalog = CatalogQuery {
-        // Who is in a workspace sees what is in it, whatever the access lists say: these are asked below.
-        subjects: if sees_by_coverage(&authenticated) { None } else { Some(subjects.clone()) },
-        text: query.text.filter(|text| !text.trim().is_empty()),
-        archived: Some(query.archived.unwrap_or(false)),
+    let wanted = Wanted {
+        text: query.text,
+        archived: query.archived.unwrap_or(false),
+        workspace,
         after: query.cursor.as_deref().map(parse_cursor).transpose()?,
-        limit,
-        ..CatalogQuery::default()
+        limit: query.limit.unwrap_or(50).clamp(1, 200),
     };
-    let mut notebooks = Vec::new();
-    for _ in 0..MAX_LIST_ROUNDS {
-        let page = app.store.catalog(catalog.clone()).await?;
-        for entry in page.entries {
-            let place = authenticated.workspace_of(&entry.notebook_id);
-            let cursor = CatalogCursor { updated_at: entry.updated_at, notebook_id: entry.notebook_id.clone() };
-            if sees(&authenticated, &subjects, &entry) && (workspace.is_none() || workspace == place) {
-                notebooks.push(NotebookLine::new(entry, place));
-            }
-            catalog.after = Some(cursor);
-            if notebooks.len() == limit {
-                return Ok(Json(NotebookPage { notebooks, next: catalog.after.as_ref().map(print_cursor) }));
-            }
-        }
-        if page.next.is_none() {
-            return Ok(Json(NotebookPage { notebooks, next: None }));
-        }
-        catalog.limit = MAX_LIST_PAGE;
-    }
-    Ok(Json(NotebookPage { notebooks, next: catalog.after.as_ref().map(print_cursor) }))
-}
-
-/// Agents, and people in workspaces.
-pub(super) fn sees_by_coverage(authenticated: &Authenticated) -> bool {
-    matches!(authenticated.actor, Actor::Agent { .. }) || !authenticated.workspaces.is_empty()
-}
-
-pub(super) fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogEntry) -> bool {
-    let is_listed = entry.access.iter().any(|(subject, _)| subjects.contains(subject));
-    let is_ambient = authenticated.authority_for(&entry.notebook_id).ambient_role.is_some();
-    authenticated.may_see(&entry.notebook_id) && (is_listed || is_ambient)
-}
-
-/// Whom the access lists name.
-pub(super) fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
-    let own = match &authenticated.actor {
-        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
-        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
-        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
-        Actor::System => None,
-    };
-    let workspaces = authenticated.workspaces.keys().map(|id| Subject::Workspace { id: id.clone() });
-    own.into_iter().chain(workspaces).map(|subject| subject_key(&subject)).collect()
+    let page = listing::visible(&app, &authenticated, wanted).await?;
+    let lines = page.entries.into_iter().map(|(entry, workspace)| NotebookLine::new(entry, workspace));
+    Ok(Json(NotebookPage { notebooks: lines.collect(), next: page.next.as_ref().map(print_cursor) }))
 }
 
 fn print_cursor(cursor: &CatalogCursor) -> String {

@@ -1,0 +1,89 @@
+//! Which notebooks somebody can see.
+
+use notarium_core::{Actor, Subject, WorkspaceId};
+use notarium_store::{CatalogCursor, CatalogEntry, CatalogQuery, StoreError};
+
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::rooms::subject_key;
+
+/// Lines of the list that one request looks at, at most: rounds × lines.
+const MAX_ROUNDS: usize = 20;
+const MAX_PAGE: usize = 1_000;
+
+/// What is asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// Words that all stand in title or sources.
+    pub text: Option<String>,
+    /// Archived ones instead of the others.
+    pub archived: bool,
+    pub workspace: Option<WorkspaceId>,
+    pub after: Option<CatalogCursor>,
+    /// At least 1.
+    pub limit: usize,
+}
+
+/// Notebooks, the last changed first, each with the workspace it is in.
+pub struct Page {
+    pub entries: Vec<(CatalogEntry, Option<WorkspaceId>)>,
+    /// `None` on the last page.
+    pub next: Option<CatalogCursor>,
+}
+
+/// Those that somebody can see.
+pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
+    let subjects = subjects_of(authenticated);
+    let mut catalog = CatalogQuery {
+        // Who is in a workspace sees what is in it, whatever the access lists say: these are asked below.
+        subjects: if sees_by_coverage(authenticated) { None } else { Some(subjects.clone()) },
+        text: wanted.text.filter(|text| !text.trim().is_empty()),
+        archived: Some(wanted.archived),
+        after: wanted.after,
+        limit: wanted.limit,
+        ..CatalogQuery::default()
+    };
+    let mut entries = Vec::new();
+    for _ in 0..MAX_ROUNDS {
+        let page = app.store.catalog(catalog.clone()).await?;
+        for entry in page.entries {
+            let place = authenticated.workspace_of(&entry.notebook_id);
+            let cursor = CatalogCursor { updated_at: entry.updated_at, notebook_id: entry.notebook_id.clone() };
+            if sees(authenticated, &subjects, &entry) && (wanted.workspace.is_none() || wanted.workspace == place) {
+                entries.push((entry, place));
+            }
+            catalog.after = Some(cursor);
+            if entries.len() == wanted.limit {
+                return Ok(Page { entries, next: catalog.after });
+            }
+        }
+        if page.next.is_none() {
+            return Ok(Page { entries, next: None });
+        }
+        catalog.limit = MAX_PAGE;
+    }
+    Ok(Page { entries, next: catalog.after })
+}
+
+/// Agents, and people in workspaces.
+pub fn sees_by_coverage(authenticated: &Authenticated) -> bool {
+    matches!(authenticated.actor, Actor::Agent { .. }) || !authenticated.workspaces.is_empty()
+}
+
+pub fn sees(authenticated: &Authenticated, subjects: &[String], entry: &CatalogEntry) -> bool {
+    let is_listed = entry.access.iter().any(|(subject, _)| subjects.contains(subject));
+    let is_ambient = authenticated.authority_for(&entry.notebook_id).ambient_role.is_some();
+    authenticated.may_see(&entry.notebook_id) && (is_listed || is_ambient)
+}
+
+/// Whom the access lists name.
+pub fn subjects_of(authenticated: &Authenticated) -> Vec<String> {
+    let own = match &authenticated.actor {
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(Subject::User { id: id.clone() }),
+        Actor::Guest { share_link } => Some(Subject::ShareLink { id: share_link.clone() }),
+        Actor::Agent { id } => Some(Subject::Agent { id: id.clone() }),
+        Actor::System => None,
+    };
+    let workspaces = authenticated.workspaces.keys().map(|id| Subject::Workspace { id: id.clone() });
+    own.into_iter().chain(workspaces).map(|subject| subject_key(&subject)).collect()
+}

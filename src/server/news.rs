@@ -1,0 +1,277 @@
+//! What assistants are writing this moment, for those who follow a turn: kept for the present model call of each turn, so that
+//! who comes late sees it from its beginning. Nothing here lasts; what it comes to is in the log.
+//!
+//! Followers read at their own pace and hold nothing up: what they have not read yet they get in one piece.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use notarium_core::{NotebookId, ToolCallId, TurnId};
+use notarium_wire::{TurnActivity, TurnNews};
+use tokio::sync::watch;
+
+/// Text of one model call that is kept; the rest comes with the message in the log.
+const MAX_REPLY_BYTES: usize = 256 << 10;
+/// Blocks of one model call that are kept.
+const MAX_BLOCKS: usize = 512;
+/// Words about slow calls that are kept of a turn.
+const MAX_UPDATES: usize = 64;
+/// Turns that nobody follows and of which something is kept.
+const MAX_UNFOLLOWED: usize = 256;
+
+/// A part of a reply that is being written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveBlock {
+    pub content: LiveContent,
+    pub is_stopped: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LiveContent {
+    Text(String),
+    /// Thoughts: followers are not shown them.
+    Hidden,
+    Call {
+        provider_id: String,
+        function: String,
+    },
+}
+
+/// The reply of one model call so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LiveReply {
+    /// Another one when it is written anew: never repeats in a process.
+    pub generation: u64,
+    pub model_call: u32,
+    pub attempt: u32,
+    /// By their number; what came too early or too late is missing.
+    pub blocks: Vec<LiveBlock>,
+    bytes: usize,
+    is_cut: bool,
+    /// What was said of calls that take long.
+    pub updates: Vec<(ToolCallId, String)>,
+}
+
+impl LiveReply {
+    fn take(&mut self, news: TurnNews, next_generation: impl FnOnce() -> u64) {
+        if let TurnActivity::ToolUpdate { call_id, message } = news.what {
+            if self.updates.len() < MAX_UPDATES {
+                self.updates.push((call_id, message));
+            }
+            return;
+        }
+        let is_other = (self.model_call, self.attempt) != (news.model_call, news.attempt);
+        if is_other || matches!(news.what, TurnActivity::AttemptFailed { .. }) {
+            *self = Self {
+                generation: next_generation(),
+                model_call: news.model_call,
+                attempt: news.attempt,
+                updates: std::mem::take(&mut self.updates),
+                ..Self::default()
+            };
+        }
+        if !self.is_cut {
+            self.write(news.what);
+        }
+    }
+
+    fn write(&mut self, what: TurnActivity) {
+        match what {
+            TurnActivity::TextStart { block } => self.begin(block, LiveContent::Text(String::new())),
+            TurnActivity::TextDelta { block, text } => {
+                self.begin_absent(block, || LiveContent::Text(String::new()));
+                self.grow(block, &text);
+            }
+            TurnActivity::ThinkingDelta { block, .. } => self.begin_absent(block, || LiveContent::Hidden),
+            TurnActivity::ToolStart { block, provider_id, function } => {
+                self.begin(block, LiveContent::Call { provider_id, function });
+            }
+            TurnActivity::BlockStop { block } => {
+                if let Some(block) = self.blocks.get_mut(block) {
+                    block.is_stopped = true;
+                }
+            }
+            TurnActivity::AttemptFailed { .. } | TurnActivity::ToolUpdate { .. } => {}
+        }
+    }
+
+    fn begin(&mut self, block: usize, content: LiveContent) {
+        if block >= MAX_BLOCKS {
+            self.is_cut = true;
+            return;
+        }
+        // Blocks whose begin was not told have nothing to show.
+        while self.blocks.len() <= block {
+            self.blocks.push(LiveBlock { content: LiveContent::Hidden, is_stopped: true });
+        }
+        self.blocks[block] = LiveBlock { content, is_stopped: false };
+    }
+
+    fn begin_absent(&mut self, block: usize, content: impl FnOnce() -> LiveContent) {
+        if self.blocks.len() <= block {
+            self.begin(block, content());
+        }
+    }
+
+    /// Stops keeping for good at the limit: a gap would be worse than an end.
+    fn grow(&mut self, block: usize, more: &str) {
+        self.is_cut |= self.bytes + more.len() > MAX_REPLY_BYTES;
+        if let Some(LiveBlock { content: LiveContent::Text(text), .. }) = self.blocks.get_mut(block)
+            && !self.is_cut
+        {
+            text.push_str(more);
+            self.bytes += more.len();
+        }
+    }
+}
+
+type Key = (NotebookId, TurnId);
+
+/// One turn's news.
+#[derive(Debug)]
+pub struct LiveTurn {
+    reply: Mutex<LiveReply>,
+    changed: watch::Sender<()>,
+}
+
+impl LiveTurn {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { reply: Mutex::default(), changed: watch::channel(()).0 })
+    }
+
+    /// Do not keep it longer than it takes to read.
+    pub fn reply(&self) -> MutexGuard<'_, LiveReply> {
+        self.reply.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Told at every change from now on.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+}
+
+/// The news of all turns of a server.
+#[derive(Debug, Default)]
+pub struct NewsHub(Mutex<Turns>);
+
+#[derive(Debug, Default)]
+struct Turns {
+    turns: HashMap<Key, (u64, Arc<LiveTurn>)>,
+    /// Counts generations and uses.
+    count: u64,
+}
+
+impl NewsHub {
+    pub fn publish(&self, notebook: &NotebookId, news: TurnNews) {
+        let key = (notebook.clone(), news.turn_id.clone());
+        let mut turns = self.lock();
+        let turn = turns.turn(key);
+        turn.reply().take(news, || {
+            turns.count += 1;
+            turns.count
+        });
+        turns.forget_some();
+        drop(turns);
+        turn.changed.send_replace(());
+    }
+
+    /// The news of one turn, for as long as it is held.
+    pub fn follow(&self, notebook: &NotebookId, turn: &TurnId) -> Arc<LiveTurn> {
+        self.lock().turn((notebook.clone(), turn.clone()))
+    }
+
+    /// The turn has ended.
+    pub fn forget(&self, notebook: &NotebookId, turn: &TurnId) {
+        self.lock().turns.remove(&(notebook.clone(), turn.clone()));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Turns> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turns {
+    fn turn(&mut self, key: Key) -> Arc<LiveTurn> {
+        self.count += 1;
+        let (used, turn) = self.turns.entry(key).or_insert_with(|| (0, LiveTurn::new()));
+        *used = self.count;
+        turn.clone()
+    }
+
+    /// Of those that nobody follows the longest unused goes.
+    fn forget_some(&mut self) {
+        if self.turns.len() <= MAX_UNFOLLOWED {
+            return;
+        }
+        let unfollowed = self.turns.iter().filter(|(_, (_, turn))| turn.changed.receiver_count() == 0);
+        let oldest = unfollowed.min_by_key(|(_, (used, _))| *used).map(|(key, _)| key.clone());
+        if let Some(key) = oldest {
+            self.turns.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn news(turn: &str, model_call: u32, attempt: u32, what: TurnActivity) -> TurnNews {
+        TurnNews { conversation_id: "c".parse().unwrap(), turn_id: turn.parse().unwrap(), model_call, attempt, what }
+    }
+
+    fn delta(block: usize, text: &str) -> TurnActivity {
+        TurnActivity::TextDelta { block, text: text.to_owned() }
+    }
+
+    fn text_of(reply: &LiveReply) -> String {
+        let texts = reply.blocks.iter().filter_map(|block| match &block.content {
+            LiveContent::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    #[test]
+    fn a_reply_is_kept_from_its_beginning_and_another_attempt_begins_anew() {
+        let hub = NewsHub::default();
+        let notebook: NotebookId = "nb".parse().unwrap();
+        for what in [TurnActivity::TextStart { block: 0 }, delta(0, "Hel"), delta(0, "lo")] {
+            hub.publish(&notebook, news("t", 1, 1, what));
+        }
+        let turn = hub.follow(&notebook, &"t".parse().unwrap());
+        assert_eq!(text_of(&turn.reply()), "Hello");
+        let first = turn.reply().generation;
+        hub.publish(&notebook, news("t", 1, 1, TurnActivity::AttemptFailed { cause: "cut".into() }));
+        assert_eq!(text_of(&turn.reply()), "");
+        hub.publish(&notebook, news("t", 1, 2, delta(0, "Hi")));
+        assert_eq!(text_of(&turn.reply()), "Hi");
+        assert!(turn.reply().generation > first);
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_no_gap() {
+        let hub = NewsHub::default();
+        let notebook: NotebookId = "nb".parse().unwrap();
+        let turn = hub.follow(&notebook, &"t".parse().unwrap());
+        hub.publish(&notebook, news("t", 1, 1, delta(0, &"x".repeat(MAX_REPLY_BYTES - 1))));
+        hub.publish(&notebook, news("t", 1, 1, delta(0, "yy")));
+        hub.publish(&notebook, news("t", 1, 1, delta(0, "z")));
+        assert_eq!(text_of(&turn.reply()).len(), MAX_REPLY_BYTES - 1);
+        hub.publish(&notebook, news("t", 2, 1, delta(MAX_BLOCKS, "far out")));
+        assert!(turn.reply().blocks.is_empty());
+    }
+
+    #[test]
+    fn turns_that_nobody_follows_are_forgotten_and_followed_ones_are_not() {
+        let hub = NewsHub::default();
+        let notebook: NotebookId = "nb".parse().unwrap();
+        let followed = hub.follow(&notebook, &"followed".parse().unwrap());
+        let _changes = followed.changes();
+        hub.publish(&notebook, news("followed", 1, 1, delta(0, "here")));
+        for number in 0..MAX_UNFOLLOWED + 10 {
+            hub.publish(&notebook, news(&format!("t{number}"), 1, 1, delta(0, "x")));
+        }
+        assert_eq!(hub.lock().turns.len(), MAX_UNFOLLOWED);
+        assert!(Arc::ptr_eq(&followed, &hub.follow(&notebook, &"followed".parse().unwrap())));
+    }
+}
