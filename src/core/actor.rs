@@ -33,6 +33,14 @@ impl Actor {
         }
     }
 
+    /// The conversation that an assistant acts in.
+    pub fn conversation(&self) -> Option<&ConversationId> {
+        match self {
+            Actor::Assistant { conversation, .. } => Some(conversation),
+            _ => None,
+        }
+    }
+
     /// The actor of a key; `None` where the text is not one.
     pub fn from_key(key: &str) -> Option<Self> {
         let (kind, rest) = key.split_once(':').unwrap_or((key, ""));

@@ -337,6 +337,12 @@ pub enum Command {
         function: String,
         #[serde(default)]
         arguments: RawObject,
+        /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        wait_for: Option<ToolCallId>,
+        /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        conversation_title: Option<String>,
     },
 
     // --- assistants: what the server's reactor does for them ---

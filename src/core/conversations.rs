@@ -3,6 +3,8 @@
 //! A turn's progress is a reactor's business (`assistant/turn`); here stands what the log must hold for it to go on after a
 //! restart, and what nobody may do twice: one unfinished turn per conversation, one open model call per turn.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +29,10 @@ use crate::{cells, tool_calls};
 pub const MAX_MODEL_CALLS: u32 = 10;
 /// Attempts of one model call, at most.
 const MAX_ATTEMPTS: u32 = 10;
+/// Conversations of outside assistants that the state remembers; the longest idle one makes room for another.
+pub const MAX_OUTSIDE_CONVERSATIONS: usize = 100;
+/// An outside assistant that has called nothing for so long is idle: its calls of the last minute no longer count.
+const IDLE_MS: Millis = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -113,6 +119,9 @@ pub struct Conversation {
     /// When its latest tool calls were requested, oldest first: for the rate limit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent_calls: Vec<Millis>,
+    /// It began with a call of an outside assistant, and nobody has spoken in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_outside: bool,
 }
 
 /// A turn that has not ended.
@@ -212,11 +221,47 @@ fn check_is_free(
         return Err(Rejection::new(RejectionCode::TurnState, message));
     }
     let limit = context.limits.max_conversations;
-    if conversation.is_none() && notebook.conversations.len() >= limit {
+    let spoken = || notebook.conversations.values().filter(|other| !other.is_outside).count();
+    if conversation.is_none_or(|conversation| conversation.is_outside) && spoken() >= limit {
         let message = format!("a notebook has at most {limit} conversations: go on in one of them");
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     Ok(())
+}
+
+/// What begins the conversation of an outside assistant with its first call here, so that its calls are counted.
+pub(crate) fn begun_by_call(
+    notebook: &Notebook,
+    context: &Context,
+    id: &ConversationId,
+    title: Option<String>,
+) -> Result<Option<Decided>, Rejection> {
+    if notebook.conversations.contains_key(id) {
+        return Ok(None);
+    }
+    if outside(notebook).count() >= MAX_OUTSIDE_CONVERSATIONS && longest_idle(notebook, context.now).is_none() {
+        let message = format!(
+            "{MAX_OUTSIDE_CONVERSATIONS} outside assistants are at work here, or wait for a person: \
+             try again in a minute, or confirm or deny what waits"
+        );
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let title = title.and_then(|title| checked_title(&context.limits, &title).ok());
+    let title = title.unwrap_or_else(|| "An outside assistant".to_owned());
+    Ok(Some(ConversationStarted { conversation_id: id.clone(), title }.into()))
+}
+
+fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conversation)> {
+    notebook.conversations.iter().filter(|(_, conversation)| conversation.is_outside)
+}
+
+/// The conversation of an outside assistant that can be forgotten: nothing of it is open. It begins anew with its next call.
+fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
+    let last_heard = |one: &Conversation| one.recent_calls.last().copied().unwrap_or(one.started_at);
+    let calls = notebook.tool_calls.values();
+    let open: BTreeSet<&ConversationId> = calls.filter_map(|call| call.requested_by.conversation()).collect();
+    let idle = outside(notebook).filter(|(id, one)| last_heard(one) + IDLE_MS <= now && !open.contains(id));
+    idle.min_by_key(|(_, one)| last_heard(one)).map(|(id, _)| id)
 }
 
 fn prompt(
@@ -382,12 +427,21 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
 }
 
 fn begin_conversation(notebook: &mut Notebook, recorded: &Recorded, event: &ConversationStarted) {
+    let envelope = &recorded.envelope;
+    let is_outside = matches!(envelope.actor, Actor::Assistant { .. });
+    if is_outside
+        && outside(notebook).count() >= MAX_OUTSIDE_CONVERSATIONS
+        && let Some(idle) = longest_idle(notebook, envelope.recorded_at).cloned()
+    {
+        notebook.conversations.remove(&idle);
+    }
     let conversation = Conversation {
         title: event.title.clone(),
-        started_by: recorded.envelope.actor.clone(),
-        started_at: recorded.envelope.recorded_at,
+        started_by: envelope.actor.clone(),
+        started_at: envelope.recorded_at,
         turn: None,
         recent_calls: Vec::new(),
+        is_outside,
     };
     notebook.conversations.insert(event.conversation_id.clone(), conversation);
 }
@@ -395,6 +449,7 @@ fn begin_conversation(notebook: &mut Notebook, recorded: &Recorded, event: &Conv
 fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted) {
     if let Some(conversation) = notebook.conversations.get_mut(&event.conversation_id) {
         conversation.turn = Some(event.turn_id.clone());
+        conversation.is_outside = false;
     }
     let turn = Turn {
         conversation_id: event.conversation_id.clone(),

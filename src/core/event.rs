@@ -280,6 +280,9 @@ events! {
         /// Present: it waits for a person until then.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         expires_at: Option<Millis>,
+        /// Present: it starts when that call has ended, not before.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        wait_for: Option<ToolCallId>,
     }
     /// A permitted person said yes, once, to exactly these arguments.
     ToolCallConfirmed { call_id: ToolCallId, arguments_hash: Hash }

@@ -30,7 +30,7 @@ use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool};
-use crate::undo;
+use crate::{conversations, undo};
 
 /// How long a call waits for a person, unless the limits say otherwise.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
@@ -84,6 +84,9 @@ pub struct ToolCall {
     pub turn_id: Option<TurnId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
+    /// It does not start before this call has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wait_for: Option<ToolCallId>,
     pub phase: ToolCallPhase,
 }
 
@@ -191,18 +194,21 @@ fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection>
 // --- request ---
 
 fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::RequestToolCall { call_id, turn_id, function, arguments } = command else {
+    let Command::RequestToolCall { call_id, turn_id, function, arguments, wait_for, conversation_title } = command
+    else {
         unreachable!("called for RequestToolCall only")
     };
     check_not_archived(notebook)?;
     let (_, conversation_id) = assistant(context)?;
     let conversation_id = conversation_id.clone();
+    let beginning = conversations::begun_by_call(notebook, context, &conversation_id, conversation_title)?;
     check_turn(notebook, context, turn_id.as_ref())?;
     check_rate(notebook, context, &conversation_id)?;
     let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
         return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
     }
+    let wait_for = held_by(notebook, &conversation_id, &call_id, wait_for)?;
     let tool = find(&function)?;
     let typed = tool.arguments(&arguments)?;
     access::authorise(notebook, context, tool.operation)?;
@@ -210,7 +216,8 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let (risk, reasons) = judge(notebook, tool, &typed);
     let passed = passes_unasked(notebook, &conversation_id, &function, risk, context.now);
     let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
-    if passed.is_none() {
+    let starts_now = wait_for.is_none() && executor(&typed) == Executor::Core;
+    if passed.is_none() || wait_for.is_some() {
         check_room(notebook, context)?;
     }
     let requested = ToolCallRequested {
@@ -223,16 +230,37 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
         reasons,
         targets,
         expires_at,
+        wait_for,
     };
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
-    if let (Some(passed), Executor::Core) = (passed, executor(&typed)) {
+    if let Some(passed) = passed.filter(|_| starts_now) {
         let done = execute(notebook, context, &call_id, &typed, passed);
         events.extend(done.events);
         outcome.absorb(done.outcome);
     }
     group(&mut events, &call_id);
+    events.splice(0..0, beginning);
     Ok(Decision { events, outcome })
+}
+
+/// The unfinished call that this one waits for. Only what exists can be named, so calls never wait for each other in a ring.
+fn held_by(
+    notebook: &Notebook,
+    conversation_id: &ConversationId,
+    call_id: &ToolCallId,
+    wait_for: Option<ToolCallId>,
+) -> Result<Option<ToolCallId>, Rejection> {
+    let Some(other) = wait_for else { return Ok(None) };
+    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
+    if other == *call_id {
+        return invalid(format!("call {call_id} cannot wait for itself: name an earlier call, or none"));
+    }
+    match notebook.tool_calls.get(&other).map(|call| &call.requested_by) {
+        Some(Actor::Assistant { conversation, .. }) if conversation == conversation_id => Ok(Some(other)),
+        Some(_) => invalid(format!("call {other} is of another conversation: name one of your own, or none")),
+        None => Ok(None),
+    }
 }
 
 fn find(function: &str) -> Result<&'static Tool, Rejection> {
@@ -296,6 +324,13 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     if let Some(change) = call.targets.iter().find_map(|target| target.change(notebook)) {
         return Err(change);
     }
+    // What else the notebook holds may have changed what the code does: a name that another cell binds now.
+    let typed = tool.arguments(&call.arguments).map_err(|rejection| rejection.message)?;
+    if let (risk, reasons) = judge(notebook, tool, &typed)
+        && risk > call.risk
+    {
+        return Err(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
+    }
     if !access::may(notebook, &call.requested_by, &context.authority, context.now, tool.operation) {
         return Err("the person it is for may not do this any more".to_owned());
     }
@@ -343,6 +378,10 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
             return Err(Rejection::new(RejectionCode::ToolCallState, message));
         }
         ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
+    }
+    if let Some(other) = call.wait_for.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
+        let message = format!("call {call_id} comes after call {other}, which has not ended: wait for that one first");
+        return Err(Rejection::new(RejectionCode::ToolCallState, message));
     }
     let passed = match passage(notebook, context, call) {
         Ok(passed) => passed,
@@ -664,6 +703,7 @@ fn begin(notebook: &mut Notebook, recorded: &Recorded, event: &ToolCallRequested
         requested_version: recorded.envelope.version,
         turn_id: event.turn_id.clone(),
         expires_at: event.expires_at,
+        wait_for: event.wait_for.clone(),
         phase: if event.expires_at.is_some() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
     };
     notebook.tool_calls.insert(event.call_id.clone(), Arc::new(call));

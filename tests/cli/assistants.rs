@@ -32,6 +32,8 @@ impl Assistant {
             turn_id: None,
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+            wait_for: None,
+            conversation_title: None,
         };
         self.does(world, &command).await;
     }

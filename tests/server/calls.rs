@@ -32,6 +32,8 @@ fn request(id: &str, function: &str, arguments: &Value) -> Command {
         turn_id: None,
         function: function.to_owned(),
         arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+        wait_for: None,
+        conversation_title: None,
     }
 }
 
@@ -387,6 +389,8 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         turn_id: Some("t".parse().unwrap()),
         function: "create_cell".into(),
         arguments: RawObject::parse(r#"{"source":"y"}"#).unwrap(),
+        wait_for: None,
+        conversation_title: None,
     };
     scene.act(&create).await.unwrap();
     let cells = async || scene.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook.cells.len();

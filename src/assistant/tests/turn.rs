@@ -118,6 +118,8 @@ impl World {
                     turn_id: Some(turn_id),
                     function,
                     arguments,
+                    wait_for: None,
+                    conversation_title: None,
                 };
                 if let Err(rejection) = self.submit("it", request) {
                     self.live.refused.insert(call_id, rejection.message);

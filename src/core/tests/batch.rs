@@ -125,6 +125,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::reports::cases(),
         crate::conversations::cases(),
         crate::tool_calls::cases(),
+        crate::held_calls::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

@@ -12,6 +12,7 @@ mod danger;
 mod edits;
 mod executions;
 mod golden;
+mod held_calls;
 mod kernels;
 mod lifecycle;
 mod names;

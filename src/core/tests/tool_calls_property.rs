@@ -32,6 +32,8 @@ struct Call {
     confirmed_by: Option<Actor>,
     started: u32,
     ends: u32,
+    /// The call that it comes after, and whether that one was still open when it was requested.
+    after: Option<String>,
 }
 
 /// Judges each event as it is recorded, on the state before it.
@@ -39,12 +41,14 @@ struct Call {
 struct Judge {
     calls: BTreeMap<String, Call>,
     gated_starts: usize,
+    held_starts: usize,
 }
 
 impl Judge {
     fn see(&mut self, before: &Notebook, recorded: &Recorded) {
         let actor = &recorded.envelope.actor;
         let Some(id) = recorded.event.tool_call_id() else { return self.see_other(recorded) };
+        self.see_order(&recorded.event);
         let call = self.calls.entry(id.to_string()).or_default();
         assert_eq!(call.ends, 0, "{id} is over, yet {}", recorded.envelope.event_type);
         match &recorded.event {
@@ -83,6 +87,23 @@ impl Judge {
                 assert_eq!(call.started, 0, "{id} has started: it cannot be taken back");
                 call.ends += 1;
             }
+        }
+    }
+
+    /// A call that comes after another one starts when that one has ended.
+    fn see_order(&mut self, event: &Event) {
+        match event {
+            Event::ToolCallRequested(event) => {
+                let Some(after) = event.wait_for.as_ref().map(ToString::to_string) else { return };
+                assert!(self.calls.get(&after).is_some_and(|call| call.ends == 0), "{after} had ended, or never was");
+                self.calls.entry(event.call_id.to_string()).or_default().after = Some(after);
+            }
+            Event::ToolCallStarted(event) => {
+                let Some(after) = &self.calls[event.call_id.as_str()].after else { return };
+                assert_eq!(self.calls[after].ends, 1, "{} starts before {after} has ended", event.call_id);
+                self.held_starts += 1;
+            }
+            _ => {}
         }
     }
 
@@ -171,7 +192,9 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
                 },
             };
             let turn = (dice.roll(3) > 0).then_some("turn");
-            json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(40)), "turn_id": turn, "function": function, "arguments": arguments}})
+            let after = (dice.roll(3) == 0).then_some(id);
+            json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(40)), "turn_id": turn, "wait_for": after,
+                "function": function, "arguments": arguments}})
         }
     }
 }
@@ -179,7 +202,7 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
 #[test]
 fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     let mut dice = Dice(20_261_122);
-    let (mut gated_starts, mut accepted, mut calls) = (0, 0, 0);
+    let (mut gated_starts, mut held_starts, mut accepted, mut calls) = (0, 0, 0, 0);
     for _ in 0..STEPS / STEPS_OF_A_WORLD {
         let mut world = talking();
         let mut judge = Judge::default();
@@ -200,8 +223,10 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
         assert_eq!(open, waiting, "every request has ended, or is in the state");
         assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
         gated_starts += judge.gated_starts;
+        held_starts += judge.held_starts;
         calls += judge.calls.len();
     }
     // A walk that never gets through the gate would prove nothing.
-    assert!(gated_starts > 100 && calls > 2_000 && accepted > STEPS / 10, "{gated_starts} {calls} {accepted}");
+    let seen = format!("{gated_starts} {held_starts} {calls} {accepted}");
+    assert!(gated_starts > 100 && held_starts > 25 && calls > 2_000 && accepted > STEPS / 10, "{seen}");
 }

@@ -124,6 +124,8 @@ impl Bench {
             turn_id: None,
             function: "delete_cell".into(),
             arguments: RawObject::parse(&arguments).expect("an object"),
+            wait_for: None,
+            conversation_title: None,
         };
         let ack = self.reactor.execute(&self.assistant(number), &self.notebook, &request).await.expect("accepted");
         ack.outcome.tool_call.expect("a call")

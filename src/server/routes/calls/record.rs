@@ -63,6 +63,10 @@ pub struct Call {
     /// Set when a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
+    /// The call that must have ended before this one starts.
+    #[schema(value_type = Option<String>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait_for: Option<ToolCallId>,
     pub state: CallState,
     /// Who confirmed, denied or withdrew it.
     #[schema(value_type = Option<Object>)]
@@ -101,6 +105,7 @@ impl Call {
             reasons: call.reasons.clone(),
             targets: call.targets.clone(),
             expires_at: call.expires_at,
+            wait_for: call.wait_for.clone(),
         };
         Self::requested(requested, call.requested_by.clone(), call.requested_at, call.requested_version)
     }
@@ -130,6 +135,7 @@ impl Call {
             requested_version: version,
             turn_id: event.turn_id,
             expires_at: event.expires_at,
+            wait_for: event.wait_for,
             decided_by: None,
             decided_at: None,
             reason: None,
