@@ -13,6 +13,7 @@
 
 pub mod assistants;
 pub mod door;
+pub mod mcp;
 pub mod preview;
 pub mod providers;
 pub mod state;

@@ -19,6 +19,7 @@ use crate::limits::ServerLimits;
 use crate::news::NewsHub;
 use crate::reactor::NoticeQueue;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
+use crate::routes::mcp::McpMount;
 use crate::seats::Seats;
 use crate::sweep::InUse;
 
@@ -40,6 +41,8 @@ pub struct Parts {
     pub news: NewsHub,
     /// Something carries turns on here. Without it nobody would answer.
     pub has_assistants: bool,
+    /// The door for outside assistants, once it is mounted.
+    pub mcp: McpMount,
     pub seats: Seats,
     pub clock: Clock,
     pub limits: ServerLimits,

@@ -10,6 +10,7 @@ use axum::routing::MethodRouter;
 use http::Method;
 use http::request::Parts;
 use notarium_core::{Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
+use notarium_store::accounts::TokenKind;
 use utoipa::openapi::path::Operation as DocumentedOperation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{OpenApi, PathItem};
@@ -17,6 +18,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::problem::Problem;
+use crate::reactor::ASSISTANT_SCOPES;
 
 /// The name of the security scheme in the OpenAPI document.
 const BEARER: &str = "bearer";
@@ -32,6 +34,8 @@ pub enum Guard {
     Scope(Scope),
     /// A person, or a program that acts for one, with this scope: no agent, no guest.
     User(Scope),
+    /// A token that an outside assistant may hold: a person's, for a program, with the scopes read, edit and run alone.
+    Assistant,
     /// An administrator's token with the scope `admin`.
     Admin,
     /// Somebody who may do this in the notebook that the path names as `{notebook}`.
@@ -214,6 +218,7 @@ impl Gate {
             Guard::Public | Guard::Socket | Guard::Authenticated => Ok(()),
             Guard::Scope(scope) => require_scope(authenticated, scope),
             Guard::User(scope) => require_user(authenticated).and_then(|()| require_scope(authenticated, scope)),
+            Guard::Assistant => require_assistant(authenticated),
             Guard::Admin => require_user(authenticated).and_then(|()| require_scope(authenticated, Scope::Admin)),
             Guard::Notebook(operation) => {
                 let notebook = notebook_of(parameters)?;
@@ -235,6 +240,18 @@ fn require_user(authenticated: &Authenticated) -> Result<(), Problem> {
         Some(_) => Ok(()),
         None => Err(Problem::forbidden("this is for people with an account: sign in")),
     }
+}
+
+/// No assistant holds what confirms, shares or manages.
+pub(crate) fn require_assistant(authenticated: &Authenticated) -> Result<(), Problem> {
+    let is_program = authenticated.kind == TokenKind::Api && authenticated.user_id().is_some();
+    if is_program && authenticated.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope)) {
+        return Ok(());
+    }
+    Err(Problem::forbidden(
+        "an outside assistant needs a token of its own that holds the scopes read, edit and run alone, so that it can confirm \
+         nothing: make one with `notarium token new --label NAME --scope read --scope edit --scope run`, or with POST /api/tokens",
+    ))
 }
 
 fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Problem> {

@@ -26,7 +26,7 @@ use crate::listing::{self, Wanted};
 use crate::rooms::{Identity, ReadState};
 
 /// What an assistant has of its person's scopes: it confirms nothing, and manages nothing.
-const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
+pub(crate) const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
 /// The assistants' door. Cheap to clone. It keeps the server's data open: drop it when the server stops.
 #[derive(Clone)]

@@ -11,6 +11,7 @@ pub mod files;
 pub mod history;
 pub mod kernels;
 pub mod live;
+pub mod mcp;
 pub mod notebooks;
 pub mod runs;
 mod scan;
@@ -65,6 +66,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = blobs::routes(routes);
     let routes = assistants::routes(routes);
     let routes = calls::routes(routes);
+    let routes = mcp::routes(routes);
     let routes = status::routes(routes);
     let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
     let parts = routes.into_parts();

@@ -23,6 +23,7 @@ use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::reactor::{NoticeQueue, Reactor};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
+use crate::routes::mcp::{McpDoor, McpMount};
 use crate::seats::Seats;
 use crate::serve::serve;
 use crate::storage::{OpenStorage, Storage};
@@ -155,6 +156,7 @@ fn app(
         assistants: NoticeQueue::default(),
         news: NewsHub::default(),
         has_assistants: config.assistants,
+        mcp: McpMount::default(),
         seats: Seats::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
@@ -214,6 +216,11 @@ impl RunningServer {
         Reactor::new(self.app.clone())
     }
 
+    /// Opens `/mcp` to outside assistants: until then it answers 503. The door is let go when the server shuts down.
+    pub fn mount_mcp(&self, door: Arc<dyn McpDoor>) {
+        self.app.mcp.set(Some(door));
+    }
+
     /// Removes the blobs that no event came to name, as the server does by itself now and then.
     pub async fn sweep_blobs(&self) -> Result<Swept, SweepError> {
         sweep::Sweeper::default().sweep(&self.app).await
@@ -226,6 +233,8 @@ impl RunningServer {
         if !self.drained(patience).await {
             tracing::warn!(?patience, "connections did not end in time: they are cut");
         }
+        // It holds what reaches the notebooks.
+        self.app.mcp.set(None);
         let Self { app, storage, serving, work, sweeping, .. } = self;
         serving.abort();
         sweeping.abort();

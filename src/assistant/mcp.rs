@@ -1,0 +1,123 @@
+//! The door for outside assistants: the Model Context Protocol over streamable HTTP, with the tools and gates of the chat.
+//!
+//! Who comes here has shown a token to the server, which says in [`Person`] whose it is and what it is good for. Every call
+//! is a tool call in the notebook's log, by an assistant that acts for that person: what is destructive waits there, and the
+//! client is told at once that it waits. No message of a client counts as a confirmation; elicitation is never used.
+
+mod bridge;
+mod handler;
+mod notebooks;
+mod prompts;
+mod resources;
+mod results;
+mod sessions;
+mod tools;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use axum::body::Body;
+use http::{Request, Response};
+use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scope, Scopes, TokenId, ToolCallId, UserId};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::assistants::Called;
+use crate::door::Door;
+use handler::Handler;
+use sessions::Sessions;
+
+pub use bridge::{BridgeError, BridgeOptions, bridge};
+
+/// Of one message of a client.
+pub const MAX_REQUEST_BYTES: usize = 8 << 20;
+/// The scopes that a token for an assistant may hold; with any other one it is refused.
+pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
+
+/// Requests tool calls for assistants, and waits for them.
+#[async_trait]
+pub trait Caller: Send + Sync + 'static {
+    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
+    /// `title` is what people call the conversation, where there is none of that id yet.
+    async fn call(
+        &self,
+        actor: &Actor,
+        title: &str,
+        notebook: &NotebookId,
+        function: &str,
+        arguments: RawObject,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+
+    /// Waits on a call that was requested before, until it has ended or `patience` is over.
+    async fn await_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+}
+
+/// Whose token a request carries, and what the token is good for. The server has checked it.
+#[derive(Clone)]
+pub struct Person {
+    pub user_id: UserId,
+    pub token_id: TokenId,
+    pub scopes: Scopes,
+    /// Whether the token is good for a notebook at all.
+    pub covers: Arc<dyn Fn(&NotebookId) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for Person {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Person").field("user_id", &self.user_id).field("token_id", &self.token_id).finish()
+    }
+}
+
+/// The protocol's end in this process. Dropping it ends every session.
+pub struct McpService {
+    http: StreamableHttpService<Handler, LocalSessionManager>,
+    sessions: Sessions,
+    _end: DropGuard,
+}
+
+/// What a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
+pub fn service(caller: Arc<dyn Caller>, door: Arc<dyn Door>) -> McpService {
+    let end = CancellationToken::new();
+    let manager = Arc::new(sessions::manager());
+    // `Host` and `Origin` were checked by the server, against its own lists.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_REQUEST_BYTES)
+        .with_cancellation_token(end.clone());
+    let make = move || Ok(Handler::new(caller.clone(), door.clone()));
+    McpService {
+        http: StreamableHttpService::new(make, manager.clone(), config),
+        sessions: Sessions::new(manager),
+        _end: end.drop_guard(),
+    }
+}
+
+impl McpService {
+    /// Answers one request of somebody whom the server let in. A session answers to the token that began it, and to no other.
+    pub async fn answer(&self, person: Person, mut request: Request<Body>) -> Response<Body> {
+        let session = sessions::id_of(request.headers());
+        if session.as_deref().is_some_and(|id| !self.sessions.belongs_to(id, &person.token_id)) {
+            return sessions::unknown();
+        }
+        let token_id = person.token_id.clone();
+        request.extensions_mut().insert(person);
+        let response = self.http.handle(request).await.map(Body::new);
+        if session.is_none()
+            && let Some(id) = sessions::id_of(response.headers())
+        {
+            self.sessions.begun(id, token_id).await;
+        }
+        response
+    }
+}

@@ -1,0 +1,113 @@
+//! From a client's standard input and output to a server's `/mcp`: message for message, whatever version they speak.
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use notarium_core::NotebookId;
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, RequestId, ServerJsonRpcMessage};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport, stdio_pipes};
+use rmcp::{RoleClient, RoleServer};
+
+/// Where a bridge leads, and by which right.
+#[derive(Clone)]
+pub struct BridgeOptions {
+    /// `http://host:port` or `https://host`, without a slash at its end.
+    pub server: String,
+    /// With the scopes of an assistant; the server refuses others.
+    pub token: String,
+    /// The only notebook that the connection is for.
+    pub notebook: Option<NotebookId>,
+}
+
+/// Why a bridge broke.
+#[derive(Debug, thiserror::Error)]
+pub enum BridgeError {
+    #[error("standard output cannot be written: {0}")]
+    Output(std::io::Error),
+    #[error("the connection to the server ended: look whether it runs, and start again")]
+    Lost,
+    #[error("no connection can be made: {0}")]
+    Client(reqwest::Error),
+}
+
+type Sent = (Option<RequestId>, Result<(), String>);
+
+/// Carries messages until standard input ends. A server that restarts is found again: what was asked meanwhile is answered
+/// with an error, and a session that it has forgotten is begun anew.
+pub async fn bridge(options: BridgeOptions) -> Result<(), BridgeError> {
+    let (input, output) = stdio_pipes();
+    let mut client = AsyncRwTransport::<RoleServer, _, _>::new(input, output);
+    let mut server = connection(options)?;
+    let carried = carry(&mut client, &mut server).await;
+    // Ends the session; if that fails, the server ends it by itself later.
+    let _ = Transport::<RoleClient>::close(&mut server).await;
+    carried
+}
+
+fn connection(options: BridgeOptions) -> Result<StreamableHttpClientTransport<reqwest::Client>, BridgeError> {
+    let query = options.notebook.map(|notebook| format!("?notebook={notebook}")).unwrap_or_default();
+    let uri: Arc<str> = format!("{}/mcp{query}", options.server).into();
+    let config = StreamableHttpClientTransportConfig::with_uri(uri).auth_header(options.token);
+    // The token goes to this server and to no other.
+    let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build();
+    Ok(StreamableHttpClientTransport::with_client(http.map_err(BridgeError::Client)?, config))
+}
+
+async fn carry<C, S>(client: &mut C, server: &mut S) -> Result<(), BridgeError>
+where
+    C: Transport<RoleServer, Error = std::io::Error>,
+    S: Transport<RoleClient>,
+{
+    let mut sending: FuturesUnordered<BoxFuture<'static, Sent>> = FuturesUnordered::new();
+    loop {
+        tokio::select! {
+            message = client.receive() => match message {
+                Some(message) => sending.push(send(server, message)),
+                None => return Ok(()),
+            },
+            message = server.receive() => match message {
+                Some(message) => client.send(message).await.map_err(BridgeError::Output)?,
+                None => {
+                    fail(client, &mut sending).await?;
+                    return Err(BridgeError::Lost);
+                }
+            },
+            Some(sent) = sending.next(), if !sending.is_empty() => answer(client, sent).await?,
+        }
+    }
+}
+
+fn send<S: Transport<RoleClient>>(server: &mut S, message: ClientJsonRpcMessage) -> BoxFuture<'static, Sent> {
+    let id = match &message {
+        ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    let sending = server.send(message);
+    Box::pin(async move { (id, sending.await.map_err(|error| error.to_string())) })
+}
+
+/// A request that did not reach the server is answered here.
+async fn answer<C>(client: &mut C, (id, sent): Sent) -> Result<(), BridgeError>
+where
+    C: Transport<RoleServer, Error = std::io::Error>,
+{
+    let Err(error) = sent else { return Ok(()) };
+    tracing::warn!(%error, "a message did not reach the server");
+    let Some(id) = id else { return Ok(()) };
+    let error = ErrorData::internal_error(format!("the Notarium server cannot be reached: {error}"), None);
+    client.send(ServerJsonRpcMessage::error(error, Some(id))).await.map_err(BridgeError::Output)
+}
+
+async fn fail<C>(client: &mut C, sending: &mut FuturesUnordered<BoxFuture<'static, Sent>>) -> Result<(), BridgeError>
+where
+    C: Transport<RoleServer, Error = std::io::Error>,
+{
+    while let Some(sent) = sending.next().await {
+        answer(client, sent).await?;
+    }
+    Ok(())
+}

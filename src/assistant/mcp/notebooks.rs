@@ -1,0 +1,65 @@
+//! Which notebook a call is for, and which there are.
+
+use std::sync::Arc;
+
+use notarium_core::{NotebookId, Rejection};
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use super::handler::Visitor;
+use super::tools::NOTEBOOK;
+use crate::door::{Door, Listed};
+
+/// Notebooks that are listed, and looked through for a title.
+pub const MAX_LISTED: usize = 200;
+/// Candidates that an ambiguous title names.
+const MAX_NAMED: usize = 10;
+
+/// Takes the argument `notebook` out, and says which notebook is meant; an error is for the model to read.
+pub async fn chosen(door: &Arc<dyn Door>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
+    match arguments.shift_remove(NOTEBOOK) {
+        Some(Value::String(name)) => named(door, visitor, &name).await,
+        Some(Value::Null) | None => visitor.notebook.clone().ok_or_else(|| {
+            format!("Missing required parameters: {NOTEBOOK} (an id or a title; list_notebooks says which there are)")
+        }),
+        Some(_) => Err(format!("{NOTEBOOK} is a text: the id or the title of a notebook")),
+    }
+}
+
+/// A notebook by its id, else by its title where exactly one has it.
+pub async fn named(door: &Arc<dyn Door>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
+    if let Ok(id) = NotebookId::new(name)
+        && visitor.covers(&id)
+        && door.read_as(&visitor.actor, &id).await.is_ok()
+    {
+        return within(visitor, id);
+    }
+    let visible = visible(door, visitor, Some(name)).await.map_err(|rejection| rejection.message)?;
+    let titled: Vec<NotebookId> =
+        visible.into_iter().filter(|listed| listed.title == name).map(|listed| listed.notebook_id).collect();
+    match titled.as_slice() {
+        [one] => within(visitor, one.clone()),
+        [] => Err(format!("no notebook has the id or the title '{name}': list_notebooks says which there are")),
+        several => {
+            let ids: Vec<&str> = several.iter().take(MAX_NAMED).map(NotebookId::as_str).collect();
+            Err(format!("{} notebooks have this title: name one by its id ({})", several.len(), ids.join(", ")))
+        }
+    }
+}
+
+/// A connection for one notebook reaches no other.
+fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
+    match &visitor.notebook {
+        Some(own) if *own != id => Err(format!("this connection is for the notebook {own} alone")),
+        _ => Ok(id),
+    }
+}
+
+/// The notebooks that person, token and connection allow, the last changed first.
+pub async fn visible(door: &Arc<dyn Door>, visitor: &Visitor, query: Option<&str>) -> Result<Vec<Listed>, Rejection> {
+    let mut found = door.notebooks(&visitor.actor, query, MAX_LISTED).await?;
+    found.retain(|listed| {
+        visitor.covers(&listed.notebook_id) && visitor.notebook.as_ref().is_none_or(|own| *own == listed.notebook_id)
+    });
+    Ok(found)
+}

@@ -1,0 +1,192 @@
+//! Resources: the list of notebooks, a notebook, a cell, a run, as JSON with previews of outputs.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use notarium_core::{BlobPart, CellId, ExecutionId, Notebook, NotebookId, Rejection, RejectionCode};
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use serde_json::{Value, json};
+
+use super::handler::Visitor;
+use super::notebooks::visible;
+use crate::door::{Door, Listed};
+use crate::preview::{ReadBlob, preview};
+use crate::state::{StateQuery, notebook_state};
+
+const LIST: &str = "notarium://notebooks";
+const JSON: &str = "application/json";
+/// Of the blobs that the previews of one resource read; what is beyond is told as not at hand.
+const MAX_BLOB_BYTES: u64 = 32 << 20;
+
+/// What a URI names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    List,
+    Notebook(NotebookId),
+    Cell(NotebookId, CellId),
+    Run(NotebookId, ExecutionId),
+}
+
+impl Target {
+    /// `None` for what is no address of ours.
+    pub fn parse(uri: &str) -> Option<Self> {
+        let rest = uri.strip_prefix(LIST)?;
+        let parts: Vec<&str> = rest.split('/').collect();
+        match parts.as_slice() {
+            [""] => Some(Self::List),
+            ["", notebook] => Some(Self::Notebook(notebook.parse().ok()?)),
+            ["", notebook, "cells", cell] => Some(Self::Cell(notebook.parse().ok()?, cell.parse().ok()?)),
+            ["", notebook, "runs", run] => Some(Self::Run(notebook.parse().ok()?, run.parse().ok()?)),
+            _ => None,
+        }
+    }
+}
+
+pub fn templates() -> Vec<ResourceTemplate> {
+    let template = |path: &str, name: &str, title: &str, description: &str| {
+        ResourceTemplate::new(format!("{LIST}/{path}"), name)
+            .with_title(title)
+            .with_description(description)
+            .with_mime_type(JSON)
+    };
+    vec![
+        template(
+            "{id}",
+            "notebook",
+            "A notebook",
+            "Its cells with versions, status and previews of outputs, and what runs.",
+        ),
+        template("{id}/cells/{cell}", "cell", "A cell", "One cell with its version, status and previews of outputs."),
+        template(
+            "{id}/runs/{run}",
+            "run",
+            "A run",
+            "One execution: what it ran, how it stands, previews of its outputs.",
+        ),
+    ]
+}
+
+pub fn listed(notebooks: &[Listed]) -> Vec<Resource> {
+    let list = Resource::new(LIST, "notebooks")
+        .with_title("Notebooks")
+        .with_description("The notebooks that you can see, the last changed first.")
+        .with_mime_type(JSON);
+    let each = notebooks.iter().map(|notebook| {
+        Resource::new(format!("{LIST}/{}", notebook.notebook_id), notebook.title.clone())
+            .with_description(format!("A notebook of {} cells.", notebook.cells))
+            .with_mime_type(JSON)
+    });
+    std::iter::once(list).chain(each).collect()
+}
+
+/// What a URI names, as it is now.
+pub async fn read(
+    door: &Arc<dyn Door>,
+    visitor: &Visitor,
+    uri: &str,
+    target: &Target,
+) -> Result<ReadResourceResult, Rejection> {
+    let value = match target {
+        Target::List => json!({ "notebooks": visible(door, visitor, None).await? }),
+        Target::Notebook(id) => {
+            let notebook = visitor.read(door, id).await?;
+            told(door, &notebook, |blobs| state(&notebook, None, blobs)).await?
+        }
+        Target::Cell(id, cell_id) => {
+            let notebook = visitor.read(door, id).await?;
+            let told = told(door, &notebook, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
+            told["cells"][0].clone()
+        }
+        Target::Run(id, run) => {
+            let notebook = visitor.read(door, id).await?;
+            told(door, &notebook, |blobs| execution(&notebook, run, blobs)).await?
+        }
+    };
+    let contents = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn state(notebook: &Notebook, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
+    let query = StateQuery { include_outputs: true, cell_ids: cell_id.map(std::slice::from_ref), names: None };
+    let state = notebook_state(notebook, query, blobs)
+        .map_err(|error| Rejection::new(RejectionCode::UnknownCell, error.to_string()))?;
+    Ok(serde_json::to_value(state).unwrap_or_default())
+}
+
+fn execution(notebook: &Notebook, run: &ExecutionId, blobs: &ReadBlob) -> Result<Value, Rejection> {
+    let execution = notebook.executions.get(run).ok_or_else(|| {
+        let message = format!("no run {run} is kept at hand: it is the latest of no cell, or there never was one");
+        Rejection::new(RejectionCode::UnknownExecution, message)
+    })?;
+    let outputs: Vec<String> = execution.outputs.iter().map(|output| preview(output, blobs)).collect();
+    Ok(json!({
+        "execution_id": run,
+        "subject": execution.subject,
+        "status": execution.status,
+        "execution_count": execution.execution_count,
+        "notice": execution.notice,
+        "outputs": outputs,
+    }))
+}
+
+/// Tells it once to learn which blobs it needs, and again with those.
+async fn told(
+    door: &Arc<dyn Door>,
+    notebook: &Notebook,
+    tell: impl Fn(&ReadBlob) -> Result<Value, Rejection>,
+) -> Result<Value, Rejection> {
+    let (first, wanted) = wanted(&tell)?;
+    if wanted.is_empty() {
+        return Ok(first);
+    }
+    let mut found: BTreeMap<String, Bytes> = BTreeMap::new();
+    for sha256 in wanted {
+        if let Some(bytes) = door.blob(&notebook.notebook_id, &sha256).await {
+            found.insert(sha256, bytes);
+        }
+    }
+    tell(&|part: &BlobPart, most: usize| found.get(&part.sha256).map(|bytes| bytes[..most.min(bytes.len())].to_vec()))
+}
+
+fn wanted(tell: &impl Fn(&ReadBlob) -> Result<Value, Rejection>) -> Result<(Value, BTreeSet<String>), Rejection> {
+    let asked = RefCell::new((BTreeSet::new(), 0));
+    let first = tell(&|part: &BlobPart, _| {
+        let (names, bytes) = &mut *asked.borrow_mut();
+        if *bytes + part.size_bytes <= MAX_BLOB_BYTES && names.insert(part.sha256.clone()) {
+            *bytes += part.size_bytes;
+        }
+        None
+    })?;
+    Ok((first, asked.into_inner().0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_addresses_are_read() {
+        let notebook: NotebookId = "n".parse().unwrap();
+        assert_eq!(Target::parse("notarium://notebooks"), Some(Target::List));
+        assert_eq!(Target::parse("notarium://notebooks/n"), Some(Target::Notebook(notebook.clone())));
+        let cell = Target::Cell(notebook.clone(), "c".parse().unwrap());
+        assert_eq!(Target::parse("notarium://notebooks/n/cells/c"), Some(cell));
+        let run = Target::Run(notebook, "r".parse().unwrap());
+        assert_eq!(Target::parse("notarium://notebooks/n/runs/r"), Some(run));
+        let bad = [
+            "",
+            "file:///etc/passwd",
+            "notarium://notebooks/",
+            "notarium://notebooksx",
+            "notarium://notebooks/../x",
+            "notarium://notebooks/n/cells",
+            "notarium://notebooks/n/cells/c/d",
+            "notarium://notebooks/n/other/c",
+        ];
+        for bad in bad {
+            assert_eq!(Target::parse(bad), None, "{bad}");
+        }
+    }
+}
