@@ -134,7 +134,10 @@ impl Host {
     async fn act(&mut self, output: Output) {
         match output {
             Output::Launch => self.launch(),
-            Output::Execute { execution_id, source } => self.execute(&execution_id, &source).await,
+            Output::Execute { execution_id, source, is_scratch } => {
+                let request = ExecuteRequest::new(execution_id.as_str(), &*source);
+                self.execute(ExecuteRequest { store_history: !is_scratch, ..request }).await;
+            }
             Output::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
             Output::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),
             Output::Stop => self.stop(),
@@ -158,10 +161,10 @@ impl Host {
             Launched::Starting(tokio::spawn(Kernel::launch(kernelspec, self.options.launch.clone(), sender)));
     }
 
-    async fn execute(&mut self, execution_id: &ExecutionId, source: &str) {
+    async fn execute(&mut self, request: ExecuteRequest) {
         let Launched::Yes(kernel) = &self.launched else { return };
         // A kernel that is gone says so by its end, which names this execution's session.
-        let _ = kernel.execute(ExecuteRequest::new(execution_id.as_str(), source)).await;
+        let _ = kernel.execute(request).await;
     }
 
     fn with_kernel(&self, act: impl FnOnce(&Kernel) -> bool) {

@@ -146,7 +146,7 @@ impl Session {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, timeout_ms, cancel_requested } = assigned;
+        let Assigned { execution_id, fence, source, is_scratch, timeout_ms, cancel_requested } = assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
@@ -155,7 +155,7 @@ impl Session {
         run.interrupt_wanted = cancel_requested;
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(Output::Execute { execution_id, source });
+        self.out.push(Output::Execute { execution_id, source, is_scratch });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {

@@ -4,6 +4,7 @@ use crate::call_risk::code_cells;
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
 use crate::ids::{CellId, KernelSessionId, Version};
 use crate::json::RawObject;
+use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
@@ -50,7 +51,7 @@ pub(crate) fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec
         Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
         Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
         Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
-        _ => Vec::new(),
+        arguments => kernel_tools::run(notebook, arguments)?.into_iter().collect(),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::danger::{Danger, Grade, Language, dangers_of_each};
 use crate::gate::{Risk, Target};
 use crate::ids::{CellId, Version};
+use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
@@ -48,6 +49,9 @@ pub(crate) fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
 pub(crate) fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> (Risk, Vec<String>) {
     if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
         return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
+    }
+    if matches!(arguments, Arguments::SaveData(call) if kernel_tools::is_code(&call.path)) {
+        return (Risk::Sensitive, vec!["it writes code or settings that something may run later".to_owned()]);
     }
     let (earlier, codes) = code_to_run(notebook, arguments);
     if codes.is_empty() {
@@ -95,8 +99,5 @@ fn code_of(cells: &[NewCell]) -> Vec<&str> {
 }
 
 fn language(notebook: &Notebook) -> Language {
-    let kernel = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    let told = kernel.and_then(|kernel| serde_json::from_str::<serde_json::Value>(kernel.language_info.get()).ok());
-    let name = told.as_ref().and_then(|info| info["name"].as_str()).unwrap_or("python");
-    Language::named(name)
+    Language::named(kernels::language(notebook).as_deref().unwrap_or("python"))
 }

@@ -100,6 +100,13 @@ pub(crate) fn default_session(notebook: &Notebook) -> Option<&KernelSessionId> {
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
 }
 
+/// The language of the notebook's kernel, as the kernel told it.
+pub(crate) fn language(notebook: &Notebook) -> Option<String> {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
+    let told: serde_json::Value = serde_json::from_str(kernel.language_info.get()).ok()?;
+    told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
 fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
     let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
     Rejection::new(RejectionCode::KernelState, message)

@@ -29,6 +29,7 @@ mod gate;
 mod history;
 mod ids;
 mod json;
+pub mod kernel_tools;
 mod kernels;
 mod lifecycle;
 mod limits;

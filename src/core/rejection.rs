@@ -35,7 +35,7 @@ pub enum RejectionCode {
     InvalidPlace,
     /// The change does not fit the text. 400
     InvalidChange,
-    /// Only code cells run. 400
+    /// Only code cells run, and the kernel's tools only in Python kernels. 400
     NotRunnable,
     /// No such execution, or it is over and out of the state. 404
     UnknownExecution,

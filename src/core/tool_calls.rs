@@ -26,6 +26,7 @@ use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, passes_u
 use crate::history::{History, HistoryQuery};
 use crate::ids::{ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
+use crate::kernel_tools;
 use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
@@ -212,6 +213,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let tool = find(&function)?;
     let typed = tool.arguments(&arguments)?;
     access::authorise(notebook, context, tool.operation)?;
+    kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, tool, &typed);
     let passed = passes_unasked(notebook, &conversation_id, &function, risk, context.now);

@@ -52,6 +52,8 @@ pub struct Assigned {
     pub execution_id: ExecutionId,
     pub fence: Version,
     pub source: Arc<str>,
+    /// Code of no cell, which leaves no trace in the kernel's history.
+    pub is_scratch: bool,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
 }
@@ -65,6 +67,7 @@ impl View {
                 execution_id: id.clone(),
                 fence,
                 source: execution.subject.source().into(),
+                is_scratch: execution.subject.cell_id().is_none(),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
             })
@@ -113,6 +116,7 @@ pub enum Output {
     Execute {
         execution_id: ExecutionId,
         source: Arc<str>,
+        is_scratch: bool,
     },
     Interrupt,
     AnswerInput(String),

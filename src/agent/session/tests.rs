@@ -15,6 +15,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
         execution_id: id(execution),
         fence: 7,
         source: "1+1".into(),
+        is_scratch: false,
         timeout_ms: None,
         cancel_requested: false,
     });
@@ -186,6 +187,7 @@ fn a_timeout_interrupts_and_says_so() {
         execution_id: id("e"),
         fence: 7,
         source: "while True: pass".into(),
+        is_scratch: false,
         timeout_ms: Some(2000),
         cancel_requested: false,
     };

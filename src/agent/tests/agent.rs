@@ -1,6 +1,7 @@
 //! The agent against the core behind a fake server, with real kernels.
 
 mod support;
+mod tools;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -28,7 +29,7 @@ fn environment() -> PathBuf {
 struct RunningAgent {
     stop: oneshot::Sender<()>,
     task: JoinHandle<Result<(), AgentError>>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: SessionLimits) -> RunningAgent {
@@ -50,7 +51,7 @@ fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: S
         let _ = stopped.await;
     };
     let task = tokio::spawn(notarium_agent::agent::run(options, stopped, |_| ()));
-    RunningAgent { stop, task, _folder: folder }
+    RunningAgent { stop, task, folder }
 }
 
 impl RunningAgent {

@@ -146,10 +146,10 @@ fn assistance() -> World {
         json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [
             {"opaque": {"provider": "anthropic", "data": {"type": "thinking", "signature": "s"}}},
             {"text": {"text": "I look at the variables, and delete a."}},
-            {"tool_call": {"provider_id": "p1", "call_id": "vars", "function": "get_variables", "arguments": "{}"}},
+            {"tool_call": {"provider_id": "p1", "call_id": "vars", "function": "get_notebook_state", "arguments": "{}"}},
         ]}}),
     );
-    world.step(&it, call("vars", "get_variables", json!({})));
+    world.step(&it, call("vars", "get_notebook_state", json!({})));
     world.step(&reactor, start("vars"));
     world.step(&reactor, json!({"ReportToolCall": {"call_id": "vars", "end": "error", "result": "NameError: 'x'"}}));
     world.step(

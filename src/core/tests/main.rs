@@ -13,6 +13,7 @@ mod edits;
 mod executions;
 mod golden;
 mod held_calls;
+mod kernel_tools;
 mod kernels;
 mod lifecycle;
 mod names;

@@ -1,0 +1,304 @@
+//! The tools that need the kernel: the code that each one runs there, and how its answer is read from the run.
+//!
+//! Such a call is a recorded scratch run like any other: it waits in the kernel's queue, and a restart of the server loses
+//! nothing of it. The code runs in a namespace of its own and shows one output of the type [`RESULT_MIME`],
+//! `{"ok": …}` or `{"error": "sentence"}`.
+//!
+//! Names that look like secrets, files that look like secrets and the values of secret variables of the environment are
+//! not shown. That is a fence for a well-meaning model: code that it runs in a cell sees what the kernel's user sees, and
+//! that is what danger rules, policies and confirmations are for.
+
+mod answer;
+
+use serde_json::{Value, json};
+
+use crate::command::{Command, ExecutionTarget};
+use crate::danger::Language;
+use crate::ids::Millis;
+use crate::kernels;
+use crate::limits::Limits;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tools::Arguments;
+
+pub use answer::{MAX_ANSWER_BYTES, answer};
+
+/// The type of the output that carries a tool's answer.
+pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
+/// A tool that runs longer is interrupted: an object's own code may hang.
+pub const TOOL_TIMEOUT_MS: Millis = 30_000;
+/// What `save_data` writes, at most; a cell can write more.
+pub const MAX_SAVED_BYTES: usize = 256 << 10;
+const MAX_PATH_BYTES: usize = 1_000;
+
+const COMMON: &str = include_str!("kernel_tools/common.py");
+const VARIABLES: &str = include_str!("kernel_tools/variables.py");
+const FILES: &str = include_str!("kernel_tools/files.py");
+
+/// Names of files that hold secrets, in lower case; `*` stands for anything.
+const SECRET_FILES: &[&str] = &[
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.ppk",
+    "*.gpg",
+    "*.token",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    "credentials*",
+    "secret.*",
+    "secrets.*",
+    "*.secret",
+    "*.secrets",
+    "client_secret*",
+    "service_account*.json",
+    "service-account*.json",
+    "token",
+    "token.*",
+    "tokens",
+    "tokens.*",
+    "_netrc",
+    "pgpass.conf",
+    "htpasswd*",
+    "*.env",
+    "notarium.db*",
+];
+
+/// The code that a call runs in the kernel; `None`: it runs none of ours.
+pub fn source(arguments: &Arguments) -> Option<String> {
+    let (template, given) = match arguments {
+        Arguments::GetVariables(_) => (VARIABLES, json!({})),
+        Arguments::InspectVariable(call) => (VARIABLES, json!({"name": call.name})),
+        Arguments::ListFiles(call) => (FILES, json!({"path": call.path})),
+        Arguments::ReadFile(call) => (FILES, json!({"path": call.path})),
+        Arguments::SaveData(call) => {
+            (FILES, json!({"path": call.path, "content": call.content, "overwrite": call.overwrite}))
+        }
+        _ => return None,
+    };
+    Some(program(template, arguments.name(), &given))
+}
+
+fn program(template: &str, tool: &str, arguments: &Value) -> String {
+    let (arguments, secret_files) = (literal(arguments), SECRET_FILES.join(" "));
+    format!(
+        "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
+         __import__(\"builtins\").exec(r'''\n{COMMON}\n\n{template}\n\nanswer({tool})\n''', {{\n    \
+         \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{secret_files}'.split(),\n    \
+         \"ARGUMENTS\": {arguments},\n}})\n"
+    )
+}
+
+/// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
+/// a shell that takes it for its own language sees one quoted word.
+fn literal(value: &Value) -> String {
+    let mut text = String::from("r'");
+    for character in value.to_string().chars() {
+        if matches!(character, ' '..='~') && character != '\'' {
+            text.push(character);
+        } else {
+            let units =
+                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            text.push_str(&units);
+        }
+    }
+    text.push('\'');
+    text
+}
+
+/// The run that begins the call; none for tools that run no code of ours.
+pub(crate) fn run(notebook: &Notebook, arguments: &Arguments) -> Result<Option<Command>, Rejection> {
+    let Some(source) = source(arguments) else { return Ok(None) };
+    check_language(notebook, arguments.name())?;
+    Ok(Some(scratch(source, arguments.name(), Some(TOOL_TIMEOUT_MS))))
+}
+
+fn scratch(source: String, tool: &str, timeout_ms: Option<Millis>) -> Command {
+    Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Scratch { source, purpose: format!("tool {tool}") },
+        kernel_session: None,
+        timeout_ms,
+        // A tool that fails stops nothing, and is stopped by nothing that failed before it.
+        stop_on_error: false,
+    }
+}
+
+/// What can be refused without a look at the disk or the kernel.
+pub(crate) fn check(notebook: &Notebook, limits: &Limits, arguments: &Arguments) -> Result<(), Rejection> {
+    let Some(source) = source(arguments) else { return Ok(()) };
+    check_language(notebook, arguments.name())?;
+    match arguments {
+        Arguments::InspectVariable(call) => check_name(&call.name)?,
+        Arguments::ListFiles(call) => call.path.as_deref().map_or(Ok(()), check_path)?,
+        Arguments::ReadFile(call) => check_file_path(&call.path)?,
+        Arguments::SaveData(call) => {
+            check_file_path(&call.path)?;
+            check_digest(call.overwrite.as_deref())?;
+            if call.content.len() > MAX_SAVED_BYTES || source.len() > limits.max_source_bytes {
+                let limit = MAX_SAVED_BYTES >> 10;
+                let message = format!("save_data writes at most {limit} KiB: write larger data by code in a cell");
+                return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+            }
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn refused(message: String) -> Result<(), Rejection> {
+    Err(Rejection::new(RejectionCode::InvalidArguments, message))
+}
+
+fn check_language(notebook: &Notebook, tool: &str) -> Result<(), Rejection> {
+    let language = kernels::language(notebook).or_else(|| written_language(notebook));
+    let Some(language) = language.filter(|name| Language::named(name) != Language::Python) else { return Ok(()) };
+    let message =
+        format!("{tool} needs a Python kernel, and this notebook's is {language}: run code in a cell instead");
+    Err(Rejection::new(RejectionCode::NotRunnable, message))
+}
+
+/// Before a kernel tells its language, the notebook's metadata may.
+fn written_language(notebook: &Notebook) -> Option<String> {
+    let metadata: Value = serde_json::from_str(notebook.metadata.get()).ok()?;
+    let told = [&metadata["language_info"]["name"], &metadata["kernelspec"]["language"]];
+    told.into_iter().find_map(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// The kernel itself knows best what a name is; here only what is plainly more than one.
+fn check_name(name: &str) -> Result<(), Rejection> {
+    let is_part = |character: char| !character.is_ascii() || character.is_ascii_alphanumeric() || character == '_';
+    let is_name = !name.is_empty() && name.len() <= 200 && name.chars().all(is_part);
+    if is_name && !name.starts_with(|first: char| first.is_ascii_digit()) {
+        return Ok(());
+    }
+    refused("inspect_variable takes the name of one variable, without dots or brackets: for a part of it run code in a cell".to_owned())
+}
+
+fn check_digest(overwrite: Option<&str>) -> Result<(), Rejection> {
+    let is_digest = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if overwrite.is_none_or(is_digest) {
+        return Ok(());
+    }
+    refused(
+        "overwrite takes the SHA-256 of what the file holds now, 64 hexadecimal digits: read_file tells it".to_owned(),
+    )
+}
+
+fn check_file_path(path: &str) -> Result<(), Rejection> {
+    if path.is_empty() || path.ends_with('/') {
+        return refused("path names no file: give a file's name, like data/table.csv".to_owned());
+    }
+    check_path(path)
+}
+
+/// Below the notebook's folder, nothing hidden, nothing that looks like secrets. The kernel asks the same again of where
+/// the path really leads.
+fn check_path(path: &str) -> Result<(), Rejection> {
+    if path.len() > MAX_PATH_BYTES || path.chars().any(char::is_control) {
+        return refused(format!("a path has at most {MAX_PATH_BYTES} bytes and no control characters"));
+    }
+    if path.starts_with('/') || path.contains('\\') || path.starts_with('~') {
+        return refused(format!("'{path}' is not relative to the notebook's folder: give a path like data/table.csv"));
+    }
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." {
+            return refused(format!("'{path}' leads out of the notebook's folder: name a file below it"));
+        }
+        if part.starts_with('.') {
+            return refused(format!("'{path}' is hidden: files and folders that begin with . are out of reach"));
+        }
+        if is_secret_file(part) {
+            return refused(format!("'{path}' looks like a file of secrets: it is out of reach"));
+        }
+    }
+    Ok(())
+}
+
+fn is_secret_file(name: &str) -> bool {
+    let name = name.to_lowercase();
+    SECRET_FILES.iter().any(|pattern| matches(&name, pattern))
+}
+
+/// Whether a name is as the pattern says, in which `*` stands for anything.
+fn matches(name: &str, pattern: &str) -> bool {
+    let Some((head, tail)) = pattern.split_once('*') else { return name == pattern };
+    let Some(rest) = name.strip_prefix(head) else { return false };
+    (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(&rest[at..], tail))
+}
+
+/// Whether a file of that name may be run or read as settings by something later: to write it is more than to save data.
+pub(crate) fn is_code(path: &str) -> bool {
+    const CODE: &[&str] = &[
+        "*.py",
+        "*.pyi",
+        "*.pyx",
+        "*.pyc",
+        "*.pyw",
+        "*.pth",
+        "*.so",
+        "*.ipynb",
+        "*.sh",
+        "*.bash",
+        "*.zsh",
+        "*.r",
+        "*.jl",
+        "*.js",
+        "*.mjs",
+        "*.ts",
+        "*.html",
+        "*.htm",
+        "*.svg",
+        "*.exe",
+        "*.bat",
+        "*.ps1",
+        "*.toml",
+        "*.cfg",
+        "*.ini",
+        "*.pkl",
+        "*.pickle",
+        "makefile",
+        "dockerfile",
+        "conftest*",
+        "pipfile*",
+        "requirements*.txt",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    CODE.iter().any(|pattern| matches(&name, pattern))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_literal_cannot_be_left() {
+        let text = literal(&json!({"a": "'\"\\\n'''é😀\u{7f}\u{2028}$(rm)"}));
+        assert_eq!(text, r#"r'{"a":"\u0027\"\\\n\u0027\u0027\u0027\u00e9\ud83d\ude00\u007f\u2028$(rm)"}'"#);
+    }
+
+    #[test]
+    fn the_templates_can_stand_in_a_raw_literal() {
+        for template in [COMMON, VARIABLES, FILES] {
+            assert!(!template.contains("'''") && template.ends_with('\n'));
+        }
+        assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));
+    }
+
+    #[test]
+    fn files_of_secrets_are_known_by_their_names() {
+        for name in ["server.PEM", "id_rsa", "id_ed25519.pub", "Credentials.json", "service_account-x.json", "prod.env"]
+        {
+            assert!(is_secret_file(name), "{name}");
+        }
+        for name in ["keys.csv", "monkey.txt", "tokenizer.json", "secretary.csv", "table.csv", "id_rs"] {
+            assert!(!is_secret_file(name), "{name}");
+        }
+    }
+}
