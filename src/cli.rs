@@ -19,6 +19,7 @@ mod find;
 mod follow;
 mod history;
 pub mod logs;
+mod mcp;
 mod narrate;
 mod notebooks;
 mod outputs;
@@ -138,6 +139,8 @@ pub enum Command {
 
     /// See what assistants wait for, and confirm or deny it.
     Confirm(confirm::ConfirmArgs),
+    /// Let an outside assistant in: an MCP server on standard input and output.
+    Mcp(mcp::McpArgs),
     /// List what assistants did: arguments, who decided, result.
     Calls(calls::CallsArgs),
     /// Show or set how much assistants may do unasked.
@@ -215,6 +218,7 @@ pub async fn run(arguments: Arguments) -> Ended {
         Command::Verify(args) => history::verify(args, context).await,
         Command::Replay(args) => history::replay(args, context).await,
         Command::Confirm(args) => confirm::confirm(args, context).await,
+        Command::Mcp(args) => mcp::mcp(args, context).await,
         Command::Calls(args) => calls::calls(args, context).await,
         Command::Policy(args) => calls::policy(args, context).await,
         Command::Grant(args) => calls::grant(args, context).await,

@@ -41,14 +41,14 @@ pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 #[async_trait]
 pub trait Caller: Send + Sync + 'static {
     /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
-    /// `title` is what people call the conversation, where there is none of that id yet.
+    /// `title`: of the conversation, if this call is its first.
     async fn call(
         &self,
         actor: &Actor,
-        title: &str,
         notebook: &NotebookId,
         function: &str,
         arguments: RawObject,
+        title: Option<&str>,
         patience: Duration,
     ) -> Result<Called, Rejection>;
 

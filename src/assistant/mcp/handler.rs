@@ -121,8 +121,8 @@ impl Handler {
         }
         let arguments = RawObject::parse(&Value::Object(arguments).to_string())
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let (actor, title) = (&visitor.actor, &visitor.title);
-        match self.caller.call(actor, title, &notebook, name, arguments, CALL_PATIENCE).await {
+        let title = Some(visitor.title.as_str());
+        match self.caller.call(&visitor.actor, &notebook, name, arguments, title, CALL_PATIENCE).await {
             Ok(called) => Ok(CallEnd::Called { notebook, called }),
             Err(rejection) if rejection.code == RejectionCode::UnknownTool => Err(unknown_tool(name)),
             Err(rejection) => Ok(CallEnd::refused(&rejection.message)),

@@ -19,9 +19,13 @@ const MAX_NAMED: usize = 10;
 pub async fn chosen(door: &Arc<dyn Door>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
     match arguments.shift_remove(NOTEBOOK) {
         Some(Value::String(name)) => named(door, visitor, &name).await,
-        Some(Value::Null) | None => visitor.notebook.clone().ok_or_else(|| {
-            format!("Missing required parameters: {NOTEBOOK} (an id or a title; list_notebooks says which there are)")
-        }),
+        Some(Value::Null) | None => match &visitor.notebook {
+            Some(own) if visitor.covers(own) => Ok(own.clone()),
+            Some(own) => Err(format!("this token is not good for the notebook {own}")),
+            None => Err(format!(
+                "Missing required parameters: {NOTEBOOK} (an id or a title; list_notebooks says which there are)"
+            )),
+        },
         Some(_) => Err(format!("{NOTEBOOK} is a text: the id or the title of a notebook")),
     }
 }

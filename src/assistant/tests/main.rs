@@ -5,6 +5,7 @@ mod conversations;
 mod faults;
 mod golden;
 mod limits;
+mod mcp;
 mod previews;
 mod quirks;
 mod retries;

@@ -1,0 +1,137 @@
+//! `mcp`: an outside assistant's way in over standard input and output; and the server's end of its way in over HTTP.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use clap::Args;
+use notarium_assistant::door::Door;
+use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller, McpService, Person};
+use notarium_core::{Millis, NotebookId, Scope, TokenId};
+use notarium_server::RunningServer;
+use notarium_server::auth::Authenticated;
+use notarium_server::routes::mcp::{McpDoor, McpRequest, McpResponse};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::access::expiry;
+use super::client::Client;
+use super::context::Access;
+use super::serve::Stop;
+use super::{Context, Ended, Failure, find, print};
+
+/// How long the token lasts that a connection makes for itself, should it not live to revoke it.
+const TOKEN_LIFE_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "An MCP server on standard input and output, for assistants that start one. As you are signed in:
+  claude mcp add notarium -- notarium mcp
+  claude mcp add notarium -- notarium mcp --notebook analysis
+It makes a token with the scopes read, edit and run for the assistant, and revokes it when it ends. What the assistant does that
+destroys something waits until you confirm it: `notarium confirm`."
+)]
+pub struct McpArgs {
+    /// The only notebook that the assistant reaches: an id or a title.
+    #[arg(long, value_name = "NB")]
+    notebook: Option<String>,
+}
+
+/// The answer of `GET /api/me`, as far as it is needed.
+#[derive(Debug, Deserialize)]
+struct Me {
+    kind: String,
+    scopes: Vec<Scope>,
+}
+
+/// The answer of `POST /api/tokens`.
+#[derive(Debug, Deserialize)]
+struct NewToken {
+    id: TokenId,
+    token: String,
+}
+
+pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
+    let mut stop = Stop::listen();
+    let access = context.access()?;
+    let client = Client::new(access.clone())?;
+    let me: Me = client.get("/api/me").await?;
+    let notebook = match &args.notebook {
+        Some(name) => Some(find::notebook(&client, name).await?),
+        None => None,
+    };
+    let made = if is_for_assistants(&me) { None } else { Some(make_token(&client, &me, notebook.as_ref()).await?) };
+    let token = made.as_ref().map_or(access.token.clone(), |made| made.token.clone());
+    let options = BridgeOptions { server: access.server.clone(), token, notebook };
+    let ended = tokio::select! {
+        ended = mcp::bridge(options) => ended.map_err(broken),
+        () = stop.asked() => Ok(()),
+    };
+    if let Some(made) = made {
+        revoke(&client, &access, &made.id).await;
+    }
+    ended
+}
+
+/// A token of a program that can confirm nothing is good as it is.
+fn is_for_assistants(me: &Me) -> bool {
+    me.kind == "api" && me.scopes.iter().all(|scope| mcp::ASSISTANT_SCOPES.contains(scope))
+}
+
+async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> Result<NewToken, Failure> {
+    if me.kind != "session" {
+        let say = "this token is not one for an assistant, and only a session makes others: use `notarium login`, or pass \
+                   a token of a person with the scopes read, edit and run alone (--token)";
+        return Err(Failure::failed(say));
+    }
+    let covers = notebook.map_or_else(|| json!({}), |notebook| json!({ "notebooks": [notebook] }));
+    let new = json!({
+        "label": "notarium mcp", "scopes": mcp::ASSISTANT_SCOPES, "covers": covers, "expires_at": expiry(Some(TOKEN_LIFE_MS)),
+    });
+    client.post("/api/tokens", &new).await
+}
+
+async fn revoke(client: &Client, access: &Access, token: &TokenId) {
+    let request = client.request(Method::DELETE, &format!("/api/tokens/{token}"));
+    if let Err(failure) = client.send(request).await {
+        let server = &access.server;
+        print::note(format!("the assistant's token {token} at {server} could not be revoked: {failure}"));
+    }
+}
+
+fn broken(error: BridgeError) -> Failure {
+    match error {
+        BridgeError::Lost => Failure::connection(error.to_string()),
+        BridgeError::Output(_) => Failure::reader_gone(),
+        BridgeError::Client(_) => Failure::failed(error.to_string()),
+    }
+}
+
+// --- the server's end ---
+
+/// Opens `/mcp` of a server in this process to outside assistants. The server lets go of it when it shuts down.
+pub fn mount(server: &RunningServer, caller: Arc<dyn Caller>, door: Arc<dyn Door>) {
+    server.mount_mcp(Arc::new(Mounted(mcp::service(caller, door))));
+}
+
+struct Mounted(McpService);
+
+#[async_trait]
+impl McpDoor for Mounted {
+    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
+        match person(who) {
+            Some(person) => self.0.answer(person, request).await,
+            // The server's guard lets in people's tokens alone.
+            None => {
+                let mut refused = McpResponse::default();
+                *refused.status_mut() = reqwest::StatusCode::FORBIDDEN;
+                refused
+            }
+        }
+    }
+}
+
+fn person(who: Authenticated) -> Option<Person> {
+    let (user_id, token_id, scopes) = (who.user_id()?.clone(), who.token_id.clone(), who.scopes.clone());
+    Some(Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) })
+}
