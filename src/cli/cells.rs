@@ -283,6 +283,7 @@ async fn add(args: AddArgs, context: &Context) -> Ended {
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     };
     let answer = client.command(&notebook, &command).await?;
     answer.outcome.cells.iter().try_for_each(|id| print::line(id.as_str()))

@@ -1,7 +1,7 @@
 //! A notebook as text, with its outputs previewed.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Execution, ExecutionStatus, Notebook, Version};
+use notarium_core::{Cell, CellId, Execution, ExecutionStatus, Notebook, Reply, ReplyStatus, Version};
 
 use super::cells::NotebookAnswer;
 use super::narrate::word;
@@ -40,6 +40,9 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
     for (cell_id, cell) in state.ordered_cells() {
         cell_heading(state, cell_id, cell)?;
         source(cell)?;
+        if let Some(reply) = &cell.content.reply {
+            preview(&print::clean_block(&reply.text), args.full)?;
+        }
         let Some((_, execution)) = state.latest_execution(cell_id) else { continue };
         for output in &execution.outputs {
             let shown = match args.full {
@@ -70,8 +73,10 @@ fn cell_heading(state: &Notebook, cell_id: &CellId, cell: &Cell) -> Ended {
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
     facts.extend(latest.map(|(_, execution)| run_facts(execution)));
+    facts.extend(cell.content.reply.as_deref().map(reply_facts));
     if state.is_stale(cell_id) {
-        facts.push(print::styled("changed since it ran", Style::Yellow));
+        let since = if cell.content.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
+        facts.push(print::styled(since, Style::Yellow));
     }
     let id = print::styled(cell_id.as_str(), Style::Cyan);
     print::line(format!("\n{id}  {}", facts.join(", ")))
@@ -90,6 +95,18 @@ pub fn run_facts(execution: &Execution) -> String {
     let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
     let notice = execution.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
     format!("{count}{status}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
+}
+
+/// How the reply to a prompt stands, as in `answer failed (no key)`.
+fn reply_facts(reply: &Reply) -> String {
+    let (style, status) = match reply.status {
+        ReplyStatus::Running => (Style::Yellow, "being answered"),
+        ReplyStatus::Finished => (Style::Green, "answered"),
+        ReplyStatus::Stopped => (Style::Yellow, "answer stopped"),
+        ReplyStatus::Failed => (Style::Red, "answer failed"),
+    };
+    let cause = reply.cause.as_deref().map(|cause| format!(" ({})", print::clean(cause)));
+    format!("{}{}", print::styled(status, style), cause.unwrap_or_default())
 }
 
 fn source(cell: &Cell) -> Ended {

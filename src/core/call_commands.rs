@@ -64,6 +64,7 @@ fn insertion(cell_type: CellType, source: &str, place: Place) -> Command {
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     }
 }
 

@@ -19,7 +19,7 @@ use crate::notebook::{Cell, CellContent, CellFlags, CellType, Execution, Executi
 use crate::order_key::OrderKey;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::text::{self, ChangeSet, TextError};
-use crate::{executions, history};
+use crate::{executions, history, replies};
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.
 pub(crate) fn needs_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
@@ -123,7 +123,7 @@ fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) 
 // --- insert, move ---
 
 fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags } = command else {
+    let Command::InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags, reply } = command else {
         unreachable!("called for InsertCell only")
     };
     check_room_for_cell(notebook, &context.limits)?;
@@ -137,7 +137,9 @@ fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -
     check_attachments(&context.limits, attachments.as_ref())?;
     let order_key = key_at(notebook, context, None, &place)?;
     let flags = changed_flags(CellFlags::default(), &flags)?;
-    let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution: None };
+    let reply = reply.map(|reply| replies::brought(&context.limits, cell_type, *reply)).transpose()?;
+    let latest_execution = None;
+    let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution, reply };
     let outcome = Outcome { cells: vec![cell_id.clone()], ..Outcome::default() };
     Ok(Decision { events: vec![CellInserted { cell_id, cell }.into()], outcome })
 }
@@ -456,6 +458,7 @@ pub(crate) fn restoration(
 ) -> CellRestored {
     let mut cell = deleted.clone();
     cell.order_key = free_key(notebook, cell_id, &cell.order_key);
+    cell.reply = replies::come_back(notebook, cell_id, deleted);
     CellRestored { cell_id: cell_id.clone(), cell, execution: execution.map(Box::new) }
 }
 
@@ -473,7 +476,10 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
     match &recorded.event {
         Event::CellInserted(event) => insert(notebook, &event.cell_id, &event.cell, version),
         Event::CellRestored(event) => apply_restored(notebook, event, version),
-        Event::CellDeleted(event) => remove(notebook, &event.cell_id),
+        Event::CellDeleted(event) => {
+            remove(notebook, &event.cell_id);
+            replies::follow_deleted(notebook, event);
+        }
         Event::CellMoved(event) => apply_moved(notebook, event, version),
         Event::CellSourceEdited(event) => change(notebook, &event.cell_id, |cell| {
             // An event that does not fit cannot come from `decide`; the text then stays as it is.
@@ -509,6 +515,7 @@ fn change(notebook: &mut Notebook, cell_id: &CellId, with: impl FnOnce(&mut Cell
 
 fn insert(notebook: &mut Notebook, cell_id: &CellId, content: &CellContent, version: Version) {
     remove(notebook, cell_id);
+    notebook.replies_in_trash.remove(cell_id);
     let content = CellContent { latest_execution: None, ..content.clone() };
     let cell = Cell { content, cell_version: version, source_version: version };
     notebook.cells.insert(cell_id.clone(), Arc::new(cell));

@@ -13,6 +13,7 @@ use crate::ids::{
 };
 use crate::json::RawObject;
 use crate::notebook::{CellType, Output};
+use crate::replies::Reply;
 use crate::text::ChangeSet;
 use crate::tool_calls::ToolCallEnd;
 
@@ -133,6 +134,9 @@ pub enum Command {
         attachments: Option<RawObject>,
         #[serde(default)]
         flags: CellFlagChanges,
+        /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reply: Option<Box<Reply>>,
     },
     /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
     EditSource {

@@ -23,7 +23,8 @@ use crate::json::RawJson;
 use crate::lifecycle::{check_not_archived, checked_title};
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{cells, tool_calls};
+use crate::replies::{Reply, ReplyStatus};
+use crate::{cells, replies, tool_calls};
 
 /// Model calls of one turn, at most.
 pub const MAX_MODEL_CALLS: u32 = 10;
@@ -408,6 +409,7 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
     match &recorded.event {
         Event::PolicyChanged(event) => notebook.policy = event.policy,
         Event::ConversationStarted(event) => begin_conversation(notebook, recorded, event),
+        Event::MessagePosted(event) => replies::extend(notebook, event),
         Event::TurnStarted(event) => begin_turn(notebook, recorded, event),
         Event::ModelCallStarted(event) => change(notebook, &event.turn_id, |turn| {
             turn.model_calls = event.number;
@@ -419,9 +421,17 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
             turn.is_calling_model = false;
             turn.is_model_call_failed = event.failure.is_some();
         }),
-        Event::TurnFinished(TurnFinished { turn_id, .. })
-        | Event::TurnCancelled(TurnCancelled { turn_id })
-        | Event::TurnFailed(TurnFailed { turn_id, .. }) => end_turn(notebook, turn_id),
+        Event::TurnFinished(event) => end_turn(notebook, &event.turn_id, |reply| {
+            reply.status = ReplyStatus::Finished;
+            reply.stop_reason = Some(event.stop_reason);
+        }),
+        Event::TurnCancelled(event) => {
+            end_turn(notebook, &event.turn_id, |reply| reply.status = ReplyStatus::Stopped);
+        }
+        Event::TurnFailed(event) => end_turn(notebook, &event.turn_id, |reply| {
+            reply.status = ReplyStatus::Failed;
+            reply.cause = Some(event.cause.clone());
+        }),
         _ => {}
     }
 }
@@ -465,6 +475,7 @@ fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted)
         is_model_call_failed: false,
     };
     notebook.turns.insert(event.turn_id.clone(), turn);
+    replies::begin(notebook, event);
 }
 
 fn change(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Turn)) {
@@ -473,11 +484,12 @@ fn change(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Turn
     }
 }
 
-fn end_turn(notebook: &mut Notebook, turn_id: &TurnId) {
+fn end_turn(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Reply)) {
     let Some(turn) = notebook.turns.remove(turn_id) else { return };
     if let Some(conversation) = notebook.conversations.get_mut(&turn.conversation_id) {
         conversation.turn = None;
     }
+    replies::end(notebook, turn_id, &turn, with);
 }
 
 impl Event {

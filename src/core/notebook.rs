@@ -19,6 +19,7 @@ use crate::ids::{
 };
 use crate::json::{RawJson, RawObject};
 use crate::order_key::OrderKey;
+use crate::replies::Reply;
 use crate::tool_calls::ToolCall;
 
 /// What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
@@ -70,6 +71,9 @@ pub struct CellContent {
     /// The execution whose outputs it showed; only in the trash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latest_execution: Option<ExecutionId>,
+    /// What an assistant answered, of a prompt cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply: Option<Arc<Reply>>,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -103,14 +107,17 @@ struct FlatCell {
     flags: CellFlags,
     #[serde(default)]
     latest_execution: Option<ExecutionId>,
+    #[serde(default)]
+    reply: Option<Arc<Reply>>,
     cell_version: Version,
     source_version: Version,
 }
 
 impl From<FlatCell> for Cell {
     fn from(flat: FlatCell) -> Self {
-        let FlatCell { cell_type, source, order_key, metadata, attachments, flags, latest_execution, .. } = flat;
-        let content = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution };
+        let FlatCell { cell_type, source, order_key, metadata, attachments, flags, latest_execution, reply, .. } = flat;
+        let content =
+            CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution, reply };
         Cell { content, cell_version: flat.cell_version, source_version: flat.source_version }
     }
 }
@@ -362,6 +369,9 @@ pub struct Notebook {
     /// Tool calls that have not ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_calls: BTreeMap<ToolCallId, Arc<ToolCall>>,
+    /// Replies of cells that were deleted while an assistant was answering them, as far as they have come.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<GrantId, AssistantGrant>,
     /// Per actor key.
@@ -392,6 +402,7 @@ impl Notebook {
             conversations: BTreeMap::new(),
             turns: BTreeMap::new(),
             tool_calls: BTreeMap::new(),
+            replies_in_trash: BTreeMap::new(),
             grants: BTreeMap::new(),
             undo: BTreeMap::new(),
         }
@@ -411,9 +422,12 @@ impl Notebook {
         self.order.iter().filter_map(|id| self.cells.get_key_value(id))
     }
 
-    /// Whether the cell's source changed since its latest execution began.
+    /// Whether the cell's source changed since its latest execution began, or since what it asks was answered.
     pub fn is_stale(&self, cell_id: &CellId) -> bool {
         let Some(cell) = self.cells.get(cell_id) else { return false };
+        if cell.content.reply.as_ref().is_some_and(|reply| *reply.prompt != *cell.content.source) {
+            return true;
+        }
         self.latest_execution(cell_id).is_some_and(|(_, execution)| match &execution.subject {
             ExecutionSubject::Cell { source, .. } => **source != *cell.content.source,
             ExecutionSubject::Scratch { .. } => false,

@@ -13,7 +13,7 @@ pub fn command(source: &Notebook, title: String, with_outputs: bool) -> Command 
     let note = Command::NoteFork { from_notebook: source.notebook_id.clone(), from_version: source.version };
     let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone() }, note];
     for (cell_id, cell) in source.ordered_cells() {
-        commands.push(insert(cell_id, cell));
+        commands.push(insert(cell_id, cell, with_outputs));
         let latest = source.latest_execution(cell_id).filter(|(_, execution)| with_outputs && has_ended(execution));
         commands.extend(latest.map(|(_, execution)| record(cell_id, execution)));
     }
@@ -28,11 +28,14 @@ pub fn copied_blobs(source: &Notebook, with_outputs: bool) -> Vec<BlobPart> {
     export::named_blobs(source).into_iter().cloned().collect()
 }
 
-/// The same notebook, its executions without outputs.
+/// The same notebook, its executions without outputs and its prompts without replies.
 pub fn without_outputs(notebook: &Notebook) -> Notebook {
     let mut notebook = notebook.clone();
     for execution in notebook.executions.values_mut().filter(|execution| !execution.outputs.is_empty()) {
         Arc::make_mut(execution).outputs.clear();
+    }
+    for cell in notebook.cells.values_mut().filter(|cell| cell.content.reply.is_some()) {
+        Arc::make_mut(cell).content.reply = None;
     }
     notebook
 }
@@ -47,6 +50,7 @@ pub fn empty_cell() -> Command {
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     }
 }
 
@@ -54,7 +58,7 @@ fn has_ended(execution: &Execution) -> bool {
     execution.status.is_finished()
 }
 
-fn insert(cell_id: &CellId, cell: &Cell) -> Command {
+fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
     let content = &cell.content;
     Command::InsertCell {
         cell_id: Some(cell_id.clone()),
@@ -64,6 +68,7 @@ fn insert(cell_id: &CellId, cell: &Cell) -> Command {
         metadata: content.metadata.clone(),
         attachments: content.attachments.clone(),
         flags: changes(&content.flags),
+        reply: content.reply.as_deref().filter(|_| with_reply).cloned().map(Box::new),
     }
 }
 

@@ -147,3 +147,18 @@ async fn a_confirmation_before_a_kill_still_counts() {
     assistant.starts(&world, "d").await;
     assert_eq!(world.run(&calls).await.json()[0]["state"], "succeeded");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_is_shown_with_its_reply() {
+    let world = World::start().await;
+    let reply = json!({"status": "failed", "cause": "no key", "prompt": "Why?", "text": "Because\nso."});
+    let cells = json!([{"id": "ask", "cell_type": "markdown", "source": "Why, then?",
+        "metadata": {"notarium": {"cell_type": "prompt", "reply": reply}}}]);
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells});
+    std::fs::write(world.folder.path().join("asked.ipynb"), file.to_string()).unwrap();
+    world.run(&["import", "asked.ipynb"]).await.ok();
+    let shown = world.run(&["show", "asked"]).await.ok();
+    for part in ["prompt", "answer failed (no key)", "changed since it was answered", "│ Because", "│ so."] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+}

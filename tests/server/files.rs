@@ -51,6 +51,31 @@ async fn importing_an_export_changes_nothing() {
 }
 
 #[tokio::test]
+async fn the_reply_to_a_prompt_goes_with_the_file_and_with_a_fork() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    let (notebook, _) = http.notebook("x = 1").await;
+    let reply = json!({"status": "finished", "stop_reason": "end_turn", "prompt": "What is x?", "text": "It is 1."});
+    let prompt = json!({"InsertCell": {"cell_id": "ask", "cell_type": "prompt", "source": "What is x?",
+        "metadata": {"notarium": {"own": true}}, "reply": reply}});
+    http.post(&format!("/api/notebooks/{notebook}/commands"), json!({"body": prompt})).await.ok();
+    let first = export(&http, &json!(notebook)).await;
+    let cell = &first.json()["cells"][1];
+    assert_eq!((cell["cell_type"].as_str(), &cell["metadata"]["notarium"]["reply"]), (Some("markdown"), &reply));
+
+    let imported = import(&http, "", first.text.clone()).await.ok();
+    let forked = http.post(&format!("/api/notebooks/{notebook}/fork"), json!({})).await.ok();
+    for copy in [&imported["notebook"], &forked["notebook"]] {
+        assert_eq!(export(&http, copy).await.text, first.text);
+        let state = http.get(&format!("/api/notebooks/{}", copy.as_str().unwrap())).await.ok();
+        assert_eq!(state["notebook"]["cells"]["ask"]["reply"], reply);
+        assert_eq!(state["notebook"]["cells"]["ask"]["metadata"], json!({"notarium": {"own": true}}));
+    }
+    let bare = http.get(&format!("/api/notebooks/{notebook}?outputs=false")).await.ok();
+    assert_eq!(bare["notebook"]["cells"]["ask"].get("reply"), None);
+}
+
+#[tokio::test]
 async fn what_is_no_notebook_is_refused_with_the_reason() {
     let server = TestServer::with(|config| config.limits.max_import_bytes = 10_000).await;
     let http = server.http(&server.person("Ann").await);

@@ -15,6 +15,7 @@ pub fn insert(cell_id: &str, source: &str) -> Command {
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     }
 }
 

@@ -126,6 +126,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::conversations::cases(),
         crate::tool_calls::cases(),
         crate::held_calls::cases(),
+        crate::replies::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

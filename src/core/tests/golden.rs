@@ -192,6 +192,7 @@ fn assistance() -> World {
     let again = |world: &mut World, turn: &str| {
         world.step(&ann, json!({"StartTurn": {"conversation_id": "talk", "turn_id": turn, "text": "Once more"}}));
     };
+    prompt_cell(&mut world, &ann, &reactor);
     again(&mut world, "second");
     world.step(&ann, json!({"CancelTurn": {"turn_id": "second"}}));
     again(&mut world, "third");
@@ -200,6 +201,19 @@ fn assistance() -> World {
     world.step(&it, json!({"RequestToolCall": {"call_id": "waits", "turn_id": "fourth", "function": "restart_kernel", "arguments": {}}}));
     world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
     world
+}
+
+/// A prompt cell is answered, goes to the trash and comes back; another one comes with its reply.
+fn prompt_cell(world: &mut World, ann: &Who, reactor: &Who) {
+    world.step(ann, insert("ask", "prompt", "What is x?"));
+    world.step(ann, json!({"StartTurn": {"conversation_id": "talk", "turn_id": "asked", "cell_id": "ask"}}));
+    let says = json!([{"text": {"text": "It is 1."}}]);
+    world.step(reactor, json!({"PostReply": {"turn_id": "asked", "role": "assistant", "blocks": says}}));
+    world.step(ann, json!({"DeleteCell": {"cell_id": "ask"}}));
+    world.step(reactor, json!({"EndTurn": {"turn_id": "asked", "end": {"finished": "end_turn"}}}));
+    world.step(ann, json!({"RestoreCell": {"cell_id": "ask"}}));
+    let reply = json!({"status": "failed", "cause": "no key", "prompt": "Why?", "text": "Because"});
+    world.step(ann, json!({"InsertCell": {"cell_id": "why", "cell_type": "prompt", "source": "Why?", "reply": reply}}));
 }
 
 /// On one line: a payload's text is what was hashed, so it may not be laid out anew.
@@ -262,10 +276,15 @@ fn every_field_that_was_added_later_has_a_golden_file() {
 }
 
 /// By name, sorted: the file, and which event it is of.
-const ADDED: &[(&str, fn(&Event) -> bool)] = &[(
-    "ToolCallRequested.1.wait_for",
-    |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
-)];
+const ADDED: &[(&str, fn(&Event) -> bool)] = &[
+    ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.cell.reply.is_some())),
+    ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.cell.reply.is_some())),
+    ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.cell.reply.is_some())),
+    (
+        "ToolCallRequested.1.wait_for",
+        |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
+    ),
+];
 
 #[test]
 fn every_golden_event_decodes_re_encodes_to_its_bytes_and_has_its_hash() {

@@ -19,6 +19,7 @@ mod lifecycle;
 mod names;
 mod properties;
 mod races;
+mod replies;
 mod reports;
 mod tool_calls;
 mod tool_calls_property;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::support::*;
-use notarium_core::{Actor, EXPIRY_MS, Event, Notebook, Recorded, Risk, Role, Subject, granted_role};
+use notarium_core::{Actor, EXPIRY_MS, Event, Notebook, Recorded, ReplyStatus, Risk, Role, Subject, granted_role};
 
 const STEPS: usize = 100_000;
 /// A world is thrown away after so many steps, so that logs stay short.
@@ -140,7 +140,7 @@ fn anybody(dice: &mut Dice) -> Who {
 
 fn rightful(dice: &mut Dice, command: &serde_json::Value) -> Who {
     match command.as_object().and_then(|tagged| tagged.keys().next()).map_or("", String::as_str) {
-        "StartToolCall" | "ReportToolCall" | "SweepToolCalls" | "EndTurn" => reactor_of("ann"),
+        "StartToolCall" | "ReportToolCall" | "SweepToolCalls" | "EndTurn" | "PostReply" => reactor_of("ann"),
         "RequestToolCall" => assistant_of("ann"),
         _ => user(dice.pick(&["ann", "editor"])),
     }
@@ -156,10 +156,10 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
     let hash = world.notebook.tool_calls.get(&id.parse().unwrap()).map(|call| call.arguments_hash.to_string());
     let hash = hash.filter(|_| dice.roll(6) > 0).unwrap_or_else(|| "0".repeat(64));
     let cells: Vec<&str> = world.order();
-    let cell = dice.pick(&["a", "b", "c", "gone"]).to_owned();
+    let cell = dice.pick(&["a", "b", "c", "gone", "ask"]).to_owned();
     let cell = if cells.is_empty() || dice.roll(4) == 0 { cell } else { dice.pick(&cells).to_owned() };
     let version = world.notebook.cells.get(&cell_id(&cell)).map_or(1, |cell| cell.cell_version);
-    match dice.roll(22) {
+    match dice.roll(24) {
         0..3 => json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}),
         3..6 => start(&id),
         6 => json!({"DenyToolCall": {"call_id": id}}),
@@ -170,6 +170,8 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
         11 => json!({"IssueGrant": {"conversation_id": "talk", "expires_at": world.now + 50_000}}),
         12 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "again"}}),
         13 => json!({"CancelTurn": {"turn_id": "turn"}}),
+        22 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "cell_id": "ask"}}),
+        23 => json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [{"text": {"text": "so"}}]}}),
         14 if dice.roll(2) == 0 => json!({"InsertCell": {"cell_type": "code", "source": "y = 1"}}),
         14 => json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}),
         15 => grant("user", dice.pick(&["editor", "author", "viewer"]), dice.pick(&["editor", "author", "viewer"])),
@@ -199,12 +201,21 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
     }
 }
 
+/// A reply is shown as running exactly while its turn goes on. Whether the prompt cell shows one.
+fn has_true_reply(world: &World) -> bool {
+    let cell = world.notebook.cells.get(&cell_id("ask"));
+    let Some(reply) = cell.and_then(|cell| cell.content.reply.as_ref()) else { return false };
+    let turn = world.notebook.turns.values().find(|turn| turn.cell_id.as_ref() == Some(&cell_id("ask")));
+    assert_eq!(reply.status == ReplyStatus::Running, turn.is_some(), "{reply:?}");
+    true
+}
+
 #[test]
 fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     let mut dice = Dice(20_261_122);
-    let (mut gated_starts, mut held_starts, mut accepted, mut calls) = (0, 0, 0, 0);
+    let (mut gated_starts, mut held_starts, mut accepted, mut calls, mut replies) = (0, 0, 0, 0, 0);
     for _ in 0..STEPS / STEPS_OF_A_WORLD {
-        let mut world = talking();
+        let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
         let mut judge = Judge::default();
         for _ in 0..STEPS_OF_A_WORLD {
             if dice.roll(400) == 0 {
@@ -217,6 +228,7 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
             let (before, seen) = (world.notebook.clone(), world.recorded.len());
             accepted += usize::from(world.try_do(&who, &command).is_ok());
             world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded));
+            replies += usize::from(has_true_reply(&world));
         }
         let waiting = world.notebook.tool_calls.len();
         let open = judge.calls.values().filter(|call| call.ends == 0).count();
@@ -227,6 +239,7 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
         calls += judge.calls.len();
     }
     // A walk that never gets through the gate would prove nothing.
-    let seen = format!("{gated_starts} {held_starts} {calls} {accepted}");
+    let seen = format!("{gated_starts} {held_starts} {calls} {accepted} {replies}");
     assert!(gated_starts > 100 && held_starts > 25 && calls > 2_000 && accepted > STEPS / 10, "{seen}");
+    assert!(replies > 1_000, "{seen}");
 }

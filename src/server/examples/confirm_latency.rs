@@ -154,5 +154,6 @@ fn cell(number: usize) -> Command {
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     }
 }

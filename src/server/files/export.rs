@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellType, Execution, Notebook, RawObject};
+use notarium_core::{BlobPart, Cell, CellContent, CellFlags, CellId, CellType, Execution, Notebook, RawObject, Reply};
 use notarium_wire::ipynb::{Document, DocumentCell, Object};
 use serde_json::value::RawValue;
 
@@ -45,13 +45,27 @@ fn document_cell(
         id: cell_id.to_string(),
         cell_type: type_name(content.cell_type).to_owned(),
         source: content.source.clone(),
-        metadata: object(&content.metadata),
+        metadata: metadata(content),
         attachments: content.attachments.as_ref().map(object),
         execution_count: count.and_then(|count| i64::try_from(count).ok()),
         outputs: outputs.map(one_stream_each).unwrap_or_default(),
         flags: flags(&content.flags),
         extra: Object::new(),
     }
+}
+
+/// The cell's own metadata, with the reply to a prompt, which nbformat has no place for, under `notarium`.
+fn metadata(content: &CellContent) -> Object {
+    let mut metadata = object(&content.metadata);
+    let reply = content.reply.as_ref().map(|reply| Reply { turn_id: None, ..Reply::clone(reply) });
+    let Some(reply) = reply.and_then(|reply| serde_json::value::to_raw_value(&reply).ok()) else { return metadata };
+    let own = metadata.get("notarium").and_then(|own| serde_json::from_str::<Object>(own.get()).ok());
+    let mut own = own.unwrap_or_default();
+    own.insert("reply".to_owned(), reply);
+    if let Ok(own) = serde_json::value::to_raw_value(&own) {
+        metadata.insert("notarium".to_owned(), own);
+    }
+    metadata
 }
 
 /// A stream of nbformat's.

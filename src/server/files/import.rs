@@ -1,6 +1,6 @@
 //! From a file to one command that makes the notebook, and the blobs that it names.
 
-use notarium_core::{CellFlagChanges, CellId, CellType, Command, Output, Place, RawObject};
+use notarium_core::{CellFlagChanges, CellId, CellType, Command, Output, Place, RawObject, Reply};
 use notarium_wire::ipynb::{DocumentCell, Imported, Object};
 use serde_json::value::RawValue;
 
@@ -31,20 +31,35 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     let Ok(cell_id) = CellId::new(&cell.id) else { return };
     let (flags, other_flags) = split_flags(cell.flags);
     let asides = [("extra", cell.extra), ("flags", other_flags)];
+    let cell_type = cell_type(&cell.cell_type);
+    let mut metadata = cell.metadata;
+    let reply = (cell_type == CellType::Prompt).then(|| take_reply(&mut metadata)).flatten();
     commands.push(Command::InsertCell {
         cell_id: Some(cell_id.clone()),
-        cell_type: cell_type(&cell.cell_type),
+        cell_type,
         source: cell.source,
         place: Place::End,
-        metadata: with_aside(cell.metadata, asides),
+        metadata: with_aside(metadata, asides),
         attachments: cell.attachments.as_ref().map(to_object),
         flags,
+        reply,
     });
     let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
     if !cell.outputs.is_empty() || execution_count.is_some() {
         let outputs = split_outputs(cell.outputs, parts);
         commands.push(Command::RecordExecution { cell_id, outputs, execution_count });
     }
+}
+
+/// The reply that an export kept under `metadata.notarium`. What is none stays there.
+fn take_reply(metadata: &mut Object) -> Option<Box<Reply>> {
+    let mut own: Object = serde_json::from_str(metadata.get("notarium")?.get()).ok()?;
+    let reply = serde_json::from_str(own.remove("reply")?.get()).ok()?;
+    match own.is_empty() {
+        true => _ = metadata.remove("notarium"),
+        false => _ = metadata.insert("notarium".to_owned(), raw(&own)),
+    }
+    Some(reply)
 }
 
 fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {

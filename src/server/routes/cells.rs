@@ -77,6 +77,7 @@ async fn create_cell(
         metadata: new.metadata,
         attachments: new.attachments,
         flags: new.flags,
+        reply: None,
     };
     execute(&app, &authenticated, &notebook, conditions, &command).await.map(created)
 }

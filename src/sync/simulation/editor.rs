@@ -279,6 +279,7 @@ impl Editor {
             metadata: RawObject::default(),
             attachments: None,
             flags: CellFlagChanges::default(),
+            reply: None,
         }
     }
 }
