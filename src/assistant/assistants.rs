@@ -1,8 +1,74 @@
 //! What carries assistants on: it listens to the log through the [`Door`], and does the next step of every unfinished turn and
 //! of every tool call, whoever asked for it (a chat, a prompt cell, an outside assistant).
+//!
+//! Each notebook with something unfinished has a desk: one task that reads the state, asks [`crate::turn`] what is next, and
+//! does it. All that lasts is in the log: a desk can be dropped at any moment and set up again.
 
+mod blobs;
+mod desk;
+mod executor;
+mod model_call;
+mod models;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use notarium_core::{Millis, Risk, ToolCallId};
+use futures_util::FutureExt;
+use notarium_core::{
+    Actor, Command, ConversationId, Event, Millis, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Risk,
+    Stored, ToolCallId, ToolCallPhase, Version,
+};
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::context::MAX_CONTEXT_TOKENS;
+use crate::door::Door;
+use crate::turn::answer;
+use desk::Desk;
+use executor::PngResult;
+pub use executor::{MAX_RESULT_BYTES, MAX_RUN_WAIT};
+pub use models::{Models, NO_PROVIDER};
+
+/// What a server's assistants are set up with.
+#[derive(Clone)]
+pub struct AssistantsConfig {
+    pub models: Models,
+    /// Tokens that one model call may read, where its model takes more.
+    pub max_context_tokens: u64,
+    /// When a call that still runs is told of, once.
+    pub update_after: Duration,
+}
+
+impl AssistantsConfig {
+    pub fn new(models: Models) -> Self {
+        Self { models, max_context_tokens: MAX_CONTEXT_TOKENS, update_after: Duration::from_secs(5) }
+    }
+}
+
+/// The assistants of one server.
+pub struct Assistants(Arc<Office>);
+
+/// What the desks share.
+struct Office {
+    door: Arc<dyn Door>,
+    config: AssistantsConfig,
+    desks: Mutex<HashMap<NotebookId, Handle>>,
+    stopping: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// The way to a desk.
+#[derive(Clone)]
+struct Handle {
+    state: watch::Sender<Arc<Notebook>>,
+    knock: Arc<Notify>,
+}
 
 /// How a call stands when the one who asked hears of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,4 +87,188 @@ pub enum Called {
     Waiting { call_id: ToolCallId, risk: Risk, reasons: Vec<String>, expires_at: Option<Millis> },
     /// It has started and goes on.
     Running { call_id: ToolCallId },
+}
+
+impl Assistants {
+    /// Listens from now on. What was under way goes on.
+    pub fn start(door: Arc<dyn Door>, config: AssistantsConfig) -> Arc<Self> {
+        let office = Arc::new(Office {
+            door,
+            config,
+            desks: Mutex::default(),
+            stopping: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+        });
+        office.tasks.spawn(listen(office.clone()));
+        Arc::new(Self(office))
+    }
+
+    /// Ends every task. Model calls and waits are cut off: a start takes up what they were for.
+    pub async fn stop(&self) {
+        self.0.stopping.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+
+    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
+    /// `title`: of the conversation, if this call is its first.
+    pub async fn call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        function: &str,
+        arguments: RawObject,
+        title: Option<&str>,
+        patience: Duration,
+    ) -> Result<Called, Rejection> {
+        let call_id: ToolCallId = ulid::Ulid::generate().into();
+        let command = Command::RequestToolCall {
+            call_id: Some(call_id.clone()),
+            turn_id: None,
+            function: function.to_owned(),
+            arguments,
+        };
+        let _ = title;
+        let ack = self.0.door.execute(ulid::Ulid::generate().into(), actor, notebook, &command).await?;
+        self.follow(notebook, &call_id, ack.version, patience, true).await
+    }
+
+    /// Waits on a call of the same person's assistants that was requested before, while it waits for a person too.
+    pub async fn await_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        patience: Duration,
+    ) -> Result<Called, Rejection> {
+        let state = self.0.door.read_as(actor, notebook).await?;
+        self.follow(notebook, call_id, state.version, patience, false).await
+    }
+
+    async fn follow(
+        &self,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        since: Version,
+        patience: Duration,
+        is_waiting_enough: bool,
+    ) -> Result<Called, Rejection> {
+        let mut state = self.0.watch(notebook);
+        let until = Instant::now() + patience;
+        loop {
+            let seen = state.borrow_and_update().clone();
+            let is_over = Instant::now() >= until || self.0.stopping.is_cancelled();
+            if seen.version >= since {
+                match seen.tool_calls.get(call_id) {
+                    None => return self.ended(notebook, call_id).await,
+                    Some(call) => match call.phase {
+                        ToolCallPhase::Waiting if is_waiting_enough || is_over => {
+                            return Ok(Called::Waiting {
+                                call_id: call_id.clone(),
+                                risk: call.risk,
+                                reasons: call.reasons.clone(),
+                                expires_at: call.expires_at,
+                            });
+                        }
+                        _ if is_over => return Ok(Called::Running { call_id: call_id.clone() }),
+                        _ => {}
+                    },
+                }
+            } else if is_over {
+                return Err(unavailable());
+            }
+            tokio::select! {
+                changed = timeout_at(until, state.changed()) => if matches!(changed, Ok(Err(_))) { return Err(unavailable()) },
+                () = self.0.stopping.cancelled() => {}
+            }
+        }
+    }
+
+    async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
+        let events = self.0.door.about(notebook, call_id.as_str()).await?;
+        let answer = events.iter().rev().find_map(|stored| answer(&stored.typed().ok()?.event));
+        let Some(answer) = answer else {
+            let message = format!("no tool call {call_id} in this notebook: check the id");
+            return Err(Rejection::new(RejectionCode::UnknownToolCall, message));
+        };
+        let png = match function_of(&events).as_deref() {
+            Some("get_cell_image") if !answer.is_error => self.0.picture(notebook, &answer.text).await,
+            _ => None,
+        };
+        let image = png.and_then(|png| STANDARD.decode(png).ok()).map(Bytes::from);
+        let text = image.as_ref().and_then(|_| PngResult::without_data(&answer.text)).unwrap_or(answer.text);
+        Ok(Called::Ended { call_id: call_id.clone(), text, is_error: answer.is_error, image })
+    }
+}
+
+fn unavailable() -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, "the server is stopping or cannot read the notebook: try again later")
+}
+
+fn function_of(events: &[Stored]) -> Option<String> {
+    events.iter().find_map(|stored| match stored.typed().ok()?.event {
+        Event::ToolCallRequested(event) => Some(event.function),
+        _ => None,
+    })
+}
+
+async fn listen(office: Arc<Office>) {
+    loop {
+        let notice = tokio::select! {
+            notice = office.door.next_notice() => notice,
+            () = office.stopping.cancelled() => None,
+        };
+        let Some(notice) = notice else { break };
+        office.knock(&notice.notebook);
+    }
+    office.stopping.cancel();
+}
+
+impl Office {
+    /// Sees the desk of a notebook, which is set up when there is none; it cannot leave meanwhile.
+    fn at_desk<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
+        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = desks.entry(notebook.clone()).or_insert_with(|| {
+            let (state, _) = watch::channel(Arc::new(Notebook::new(notebook.clone())));
+            let handle = Handle { state, knock: Arc::new(Notify::new()) };
+            self.tasks.spawn(Desk::new(self.clone(), notebook.clone(), handle.clone()).run());
+            handle
+        });
+        see(handle)
+    }
+
+    fn knock(self: &Arc<Self>, notebook: &NotebookId) {
+        self.at_desk(notebook, |handle| handle.knock.notify_one());
+    }
+
+    /// The notebook, renewed by its desk when something happened. The first value may be older than what was read before.
+    fn watch(self: &Arc<Self>, notebook: &NotebookId) -> watch::Receiver<Arc<Notebook>> {
+        self.at_desk(notebook, |handle| {
+            handle.knock.notify_one();
+            handle.state.subscribe()
+        })
+    }
+
+    /// Takes the desk away if nobody watches it or has knocked. False: it stays.
+    fn leave(&self, notebook: &NotebookId, handle: &Handle) -> bool {
+        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
+        if handle.state.receiver_count() > 0 || handle.knock.notified().now_or_never().is_some() {
+            return false;
+        }
+        desks.remove(notebook);
+        true
+    }
+
+    /// The PNG that a result of `get_cell_image` names, as base64.
+    async fn picture(&self, notebook: &NotebookId, result: &str) -> Option<String> {
+        PngResult::load(&*self.door, notebook, result).await
+    }
+}
+
+/// The assistant that acts in a person's turn.
+fn assistant_of(requested_by: &Actor, conversation: &ConversationId) -> Option<Actor> {
+    match requested_by {
+        Actor::User { id } => Some(Actor::Assistant { for_user: id.clone(), conversation: conversation.clone() }),
+        _ => None,
+    }
 }

@@ -31,8 +31,8 @@ pub trait Door: Send + Sync + 'static {
     /// Events after `since` in order, at most `limit`; a server may give fewer at once.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
 
-    /// Every event of one tool call, in order, whether it is over or not.
-    async fn call_events(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vec<Stored>, Rejection>;
+    /// Every event about one conversation, tool call or run, in order, however old.
+    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection>;
 
     /// A blob of the notebook; `None` when there is none of that name.
     async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes>;

@@ -12,8 +12,11 @@
 //! This crate must never know the store or the server, and must never decide a confirmation.
 
 pub mod assistants;
+pub mod context;
 pub mod door;
 pub mod mcp;
+pub mod facts;
+pub mod messages;
 pub mod preview;
 pub mod providers;
 pub mod state;

@@ -46,6 +46,41 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
     if preview.trim().is_empty() { "[empty output]".to_owned() } else { preview }
 }
 
+/// The output at length: texts with at most so many characters, everything else as its preview.
+pub fn whole(output: &Output, blobs: &ReadBlob, most: usize) -> String {
+    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else { return preview(output, blobs) };
+    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
+    let text = match &*content.output_type {
+        "stream" => parts.whole(content.text, "/text"),
+        "execute_result" | "display_data" | "update_display_data" if parts.kinds().len() == 1 => {
+            parts.whole(parts.data.get("text/plain").copied(), &Parts::pointer("text/plain"))
+        }
+        _ => None,
+    };
+    match text.map(|text| text::as_shown(&text)) {
+        Some(text) => text::cut(&text, most).into_owned(),
+        None => preview(output, blobs),
+    }
+}
+
+const PNG: &str = "image/png";
+
+/// Whether the output shows a PNG.
+pub fn has_png(output: &Output) -> bool {
+    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else { return false };
+    let parts = Parts { output, blobs: &no_blobs, data: content.data.clone().unwrap_or_default() };
+    parts.kinds().iter().any(|kind| kind == PNG)
+}
+
+/// The PNG that the output shows, decoded; `None` when there is none, or it is not at hand.
+pub fn png(output: &Output, blobs: &ReadBlob) -> Option<Vec<u8>> {
+    let content = serde_json::from_str::<Content>(output.content.get()).ok()?;
+    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
+    let Some(Found::Value(text)) = parts.text(PNG) else { return None };
+    let text: String = text.chars().filter(|one| !one.is_whitespace()).collect();
+    base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).ok()
+}
+
 /// An error output, whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

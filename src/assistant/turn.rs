@@ -64,7 +64,7 @@ impl Record {
 }
 
 /// What the model is told of the end of a call; `None`: the event is not an end.
-fn answer(event: &Event) -> Option<Answer> {
+pub fn answer(event: &Event) -> Option<Answer> {
     Some(match event {
         Event::ToolCallExecuted(event) => match event.end {
             ToolCallEnd::Ok => Answer { text: event.result.clone(), is_error: false },
@@ -207,7 +207,7 @@ fn unanswered(notebook: &Notebook, live: &Live, call_id: &ToolCallId, function: 
 }
 
 /// Whether all that the call does are runs, which go on in the log whoever waits for them.
-fn is_resumable(call: &ToolCall) -> bool {
+pub fn is_resumable(call: &ToolCall) -> bool {
     let typed = Tool::find(&call.function).map(|tool| (tool.executor, tool.arguments(&call.arguments)));
     match typed {
         Some((Executor::Agent, Ok(_))) => true,

@@ -98,6 +98,7 @@ fn code_of(cells: &[NewCell]) -> Vec<&str> {
     cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
 }
 
-fn language(notebook: &Notebook) -> Language {
+/// The language of the notebook's default kernel; Python where none has started.
+pub fn language(notebook: &Notebook) -> Language {
     Language::named(kernels::language(notebook).as_deref().unwrap_or("python"))
 }

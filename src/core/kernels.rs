@@ -95,7 +95,7 @@ pub(crate) fn usable<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Result
 }
 
 /// The oldest session that takes executions.
-pub(crate) fn default_session(notebook: &Notebook) -> Option<&KernelSessionId> {
+pub fn default_session(notebook: &Notebook) -> Option<&KernelSessionId> {
     let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
 }

@@ -21,6 +21,10 @@ pub struct CellNames {
     pub reads: BTreeSet<String>,
     /// Names that it binds or deletes.
     pub writes: BTreeSet<String>,
+    /// What it imports, in Python's words: `numpy as np`, `scipy.stats`, `math.sqrt`.
+    pub imports: BTreeSet<String>,
+    /// The functions and classes among `writes`.
+    pub definitions: BTreeSet<String>,
 }
 
 /// The names of a Python cell; `None` when it does not parse, is longer than [`MAX_CHECKED_BYTES`] or nested too deeply.
@@ -49,6 +53,8 @@ struct Walker {
     writes_later: BTreeSet<String>,
     /// Read by functions, whenever they are called.
     reads_later: BTreeSet<String>,
+    imports: BTreeSet<String>,
+    definitions: BTreeSet<String>,
     scopes: Vec<Scope>,
     depth: usize,
     is_too_deep: bool,
@@ -68,7 +74,8 @@ impl Walker {
     fn finish(self) -> CellNames {
         let later = self.reads_later.into_iter().filter(|name| !self.writes.contains(name));
         let reads = self.reads.into_iter().chain(later).filter(|name| !is_builtin(name)).collect();
-        CellNames { reads, writes: &self.writes | &self.writes_later }
+        let writes = &self.writes | &self.writes_later;
+        CellNames { reads, writes, imports: self.imports, definitions: self.definitions }
     }
 
     fn read(&mut self, name: &str) {
@@ -105,6 +112,14 @@ impl Walker {
             Some(Scope::Function { .. }) => drop(self.writes_later.insert(name.to_owned())),
             _ => drop(self.writes.insert(name.to_owned())),
         }
+    }
+
+    /// A function or a class; at the level of the module it is one that other cells can use.
+    fn define(&mut self, name: &str) {
+        if self.scopes.is_empty() {
+            self.definitions.insert(name.to_owned());
+        }
+        self.write(name);
     }
 
     fn deeper(&mut self, visit: impl FnOnce(&mut Self)) {
@@ -149,7 +164,7 @@ impl Walker {
                 function.decorator_list.iter().for_each(|decorator| self.visit_decorator(decorator));
                 self.visit_parameters(&function.parameters);
                 function.returns.iter().for_each(|returns| self.visit_annotation(returns));
-                self.write(function.name.as_str());
+                self.define(function.name.as_str());
                 self.function(Some(&function.parameters), |walker| walker.visit_body(&function.body), &function.body);
             }
             Stmt::ClassDef(class) => {
@@ -158,7 +173,7 @@ impl Walker {
                 self.scopes.push(Scope::Class(BTreeSet::new()));
                 self.visit_body(&class.body);
                 self.scopes.pop();
-                self.write(class.name.as_str());
+                self.define(class.name.as_str());
             }
             Stmt::AugAssign(assign) => {
                 if let Expr::Name(name) = &*assign.target {
@@ -171,9 +186,27 @@ impl Walker {
             _ => {
                 visitor::walk_stmt(self, statement);
                 bound_by(statement, |name| self.write(name));
+                self.imports.extend(imported(statement));
             }
         }
     }
+}
+
+/// What a statement imports, as [`CellNames::imports`] spells it.
+fn imported(statement: &Stmt) -> Vec<String> {
+    let (from, names) = match statement {
+        Stmt::Import(import) => (String::new(), &import.names),
+        Stmt::ImportFrom(import) => {
+            let module = import.module.as_ref().map_or("", |module| module.as_str());
+            (format!("{}{module}.", ".".repeat(import.level as usize)), &import.names)
+        }
+        _ => return Vec::new(),
+    };
+    let named = names.iter().map(|alias| match &alias.asname {
+        Some(name) => format!("{from}{} as {name}", alias.name),
+        None => format!("{from}{}", alias.name),
+    });
+    named.collect()
 }
 
 impl<'a> Visitor<'a> for Walker {

@@ -86,10 +86,9 @@ impl Reactor {
         self.0.store.read(notebook, since, limit).await
     }
 
-    /// Every event of one tool call, in order, whether it is over or not.
-    pub async fn call_events(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vec<Stored>, StoreError> {
-        let query = notarium_core::HistoryQuery::ToolCall { call_id: call_id.clone() };
-        self.0.store.history(notebook, &query).await
+    /// Every event about one conversation, tool call or run, in order, however old: found by the store's index.
+    pub async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, StoreError> {
+        self.0.store.about_executions(notebook, &[subject.to_owned()]).await
     }
 
     /// News of notebooks. All handles share one queue: each notice goes to one of them.

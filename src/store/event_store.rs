@@ -265,7 +265,8 @@ pub trait EventStore: Send + Sync + 'static {
         with_notebook: bool,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// Every event about these executions; each once, in order. `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
+    /// Every event about these executions, tool calls or conversations; each once, in order. `HistoryTooLong` above
+    /// [`MAX_HISTORY_EVENTS`].
     async fn about_executions(&self, notebook: &NotebookId, executions: &[String]) -> Result<Vec<Stored>, StoreError> {
         self.about(notebook, executions, 0, false).await
     }
@@ -288,7 +289,7 @@ pub trait EventStore: Send + Sync + 'static {
             HistoryQuery::Execution { execution_id } => {
                 self.about_executions(notebook, &[execution_id.to_string()]).await
             }
-            HistoryQuery::ToolCall { call_id } => self.about(notebook, &[call_id.to_string()], 0, false).await,
+            HistoryQuery::ToolCall { call_id } => self.about_executions(notebook, &[call_id.to_string()]).await,
         }
     }
 

@@ -11,7 +11,12 @@ const MARK: &str = "…[truncated]";
 
 /// The first 500 characters, and a mark when there were more.
 pub fn truncated(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MAX_PREVIEW_CHARACTERS) {
+    cut(text, MAX_PREVIEW_CHARACTERS)
+}
+
+/// The first `most` characters, and a mark when there were more.
+pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
         Some((end, _)) => Cow::Owned(format!("{}{MARK}", &text[..end])),
         None => Cow::Borrowed(text),
     }

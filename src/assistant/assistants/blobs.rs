@@ -1,0 +1,53 @@
+//! Blobs for previews: those are pure and cannot wait, so what they miss is fetched and they are asked again.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use bytes::Bytes;
+use notarium_core::{BlobPart, NotebookId};
+
+use crate::door::Door;
+use crate::preview::{MAX_READ_BYTES, ReadBlob};
+
+/// A preview asks at most for what it names; twice is enough, the third time is caution.
+const MAX_ROUNDS: usize = 3;
+/// Blobs that one answer reads.
+const MAX_BLOBS: usize = 64;
+
+/// What `tell` says when it has the blobs that it asked for.
+pub async fn with_blobs<T>(
+    door: &dyn Door,
+    notebook: &NotebookId,
+    tell: impl Fn(&ReadBlob) -> Result<T, String> + Send + Sync,
+) -> Result<T, String> {
+    let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
+    for _ in 0..MAX_ROUNDS {
+        let (told, missing) = ask(&known, &tell);
+        if missing.is_empty() || known.len() >= MAX_BLOBS {
+            return told;
+        }
+        for sha256 in missing.into_iter().take(MAX_BLOBS) {
+            let blob = door.blob(notebook, &sha256).await.unwrap_or_default();
+            known.insert(sha256, blob);
+        }
+    }
+    ask(&known, &tell).0
+}
+
+fn ask<T>(
+    known: &BTreeMap<String, Bytes>,
+    tell: impl Fn(&ReadBlob) -> Result<T, String>,
+) -> (Result<T, String>, BTreeSet<String>) {
+    let missing = RefCell::new(BTreeSet::new());
+    let read = |part: &BlobPart, most: usize| match known.get(&part.sha256) {
+        Some(bytes) => (!bytes.is_empty()).then(|| bytes[..bytes.len().min(most)].to_vec()),
+        None => {
+            if part.size_bytes <= MAX_READ_BYTES as u64 {
+                missing.borrow_mut().insert(part.sha256.clone());
+            }
+            None
+        }
+    };
+    let told = tell(&read);
+    (told, missing.into_inner())
+}

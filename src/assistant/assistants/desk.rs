@@ -1,0 +1,628 @@
+//! The task of one notebook: reads the state, does what [`next`] says for every turn, starts and reports tool calls.
+//!
+//! Commands are sent one after the other; what takes long (a model call, a wait for a run) is a task of its own that tells the
+//! desk when it is done. Nothing here decides what an assistant may do: a command that the core refuses was wrong to send.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use notarium_core::{
+    Actor, Command, CommandId, MessageBlock, MessageRole, Notebook, NotebookId, Rejection, RejectionCode, StopReason,
+    ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version, language,
+};
+use notarium_wire::{AckMessage, TurnActivity, TurnNews};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep_until};
+
+use super::executor::{Done, Effects, Errand, MAX_RUN_WAIT, execute};
+use super::model_call::{ModelCall, ModelNews};
+use super::{Handle, Office, assistant_of};
+use crate::messages;
+use crate::providers;
+use crate::state::KnownNames;
+use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
+
+/// Events that are read at once.
+const PAGE: usize = 2_000;
+/// How long the desk waits after something that went wrong and may pass.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// Bytes of the results of one message together: the core takes a message of 1 MiB.
+const MAX_RESULTS_BYTES: usize = 800_000;
+
+/// What tasks tell the desk.
+struct CallDone {
+    call_id: ToolCallId,
+    done: Done,
+}
+
+pub(super) struct Desk {
+    office: Arc<Office>,
+    id: NotebookId,
+    handle: Handle,
+    notebook: Arc<Notebook>,
+    names: Arc<KnownNames>,
+    /// Every turn has seen the events up to here.
+    seen: Version,
+    turns: BTreeMap<TurnId, Seat>,
+    /// Calls that this process executes.
+    executing: BTreeSet<ToolCallId>,
+    /// Turns and calls that are not looked at before: something went wrong with them.
+    resting: BTreeMap<String, Instant>,
+    model_news: Channel<(TurnId, ModelNews)>,
+    calls_done: Channel<CallDone>,
+}
+
+struct Channel<T> {
+    sender: mpsc::UnboundedSender<T>,
+    receiver: mpsc::UnboundedReceiver<T>,
+}
+
+impl<T> Channel<T> {
+    fn new() -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        Self { sender, receiver }
+    }
+}
+
+/// One turn. Dropping it stops its model call.
+#[derive(Default)]
+struct Seat {
+    record: Record,
+    live: Live,
+    model_call: Option<AbortHandle>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        if let Some(call) = &self.model_call {
+            call.abort();
+        }
+    }
+}
+
+/// What came of one look at a turn or a call.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Made,
+    None,
+}
+
+impl Desk {
+    pub(super) fn new(office: Arc<Office>, id: NotebookId, handle: Handle) -> Self {
+        Self {
+            office,
+            notebook: Arc::new(Notebook::new(id.clone())),
+            id,
+            handle,
+            names: Arc::default(),
+            seen: 0,
+            turns: BTreeMap::new(),
+            executing: BTreeSet::new(),
+            resting: BTreeMap::new(),
+            model_news: Channel::new(),
+            calls_done: Channel::new(),
+        }
+    }
+
+    /// Until nothing is left to do here, or the office closes.
+    pub(super) async fn run(mut self) {
+        let stopping = self.office.stopping.clone();
+        let work = async {
+            loop {
+                self.work().await;
+                if !self.is_idle() || !self.is_unwatched() {
+                    self.wait().await;
+                } else if self.office.leave(&self.id, &self.handle) {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = work => {}
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.notebook.turns.is_empty() && self.notebook.tool_calls.is_empty() && self.executing.is_empty()
+    }
+
+    fn is_unwatched(&self) -> bool {
+        self.handle.state.receiver_count() == 0
+    }
+
+    /// Until something happened: in the notebook, in a task, or a rest is over.
+    async fn wait(&mut self) {
+        let rested = self.resting.values().min().copied();
+        tokio::select! {
+            () = self.handle.knock.notified() => {}
+            Some((turn_id, news)) = self.model_news.receiver.recv() => self.hear(turn_id, news).await,
+            Some(CallDone { call_id, done }) = self.calls_done.receiver.recv() => self.report(call_id, done).await,
+            () = sleep_until(rested.unwrap_or_else(Instant::now)), if rested.is_some() => {}
+        }
+    }
+
+    /// Everything that can be done now.
+    async fn work(&mut self) {
+        let now = Instant::now();
+        self.resting.retain(|_, until| *until > now);
+        if self.refresh().await.is_err() {
+            self.resting.insert(String::new(), now + PATIENCE);
+            return;
+        }
+        loop {
+            let turns: Vec<TurnId> = self.turns.keys().cloned().collect();
+            let mut progress = Progress::None;
+            for turn_id in turns.iter().filter(|id| !self.resting.contains_key(id.as_str())).collect::<Vec<_>>() {
+                if self.step(turn_id).await == Progress::Made {
+                    progress = Progress::Made;
+                }
+            }
+            if self.carry_on_calls().await == Progress::None && progress == Progress::None {
+                return;
+            }
+        }
+    }
+
+    // --- what is known ---
+
+    /// The notebook as it is on disk, and every turn's record up to it.
+    async fn refresh(&mut self) -> Result<(), Rejection> {
+        let notebook = self.office.door.read(&self.id).await?;
+        self.turns.retain(|turn_id, _| notebook.turns.contains_key(turn_id));
+        if !self.turns.is_empty() {
+            self.fold(self.seen, notebook.version, None).await?;
+        }
+        for (turn_id, turn) in &notebook.turns {
+            if !self.turns.contains_key(turn_id) {
+                self.turns.insert(turn_id.clone(), Seat::default());
+                let read = self.fold(turn.started_version.saturating_sub(1), notebook.version, Some(turn_id)).await;
+                if let Err(rejection) = read {
+                    self.turns.remove(turn_id);
+                    return Err(rejection);
+                }
+            }
+        }
+        self.seen = notebook.version;
+        self.notebook = notebook.clone();
+        self.handle.state.send_replace(notebook);
+        Ok(())
+    }
+
+    /// Shows the events after `since` up to `until` to one turn, or to all.
+    async fn fold(&mut self, mut since: Version, until: Version, only: Option<&TurnId>) -> Result<(), Rejection> {
+        while since < until {
+            let events = self.office.door.events(&self.id, since, PAGE).await?;
+            let Some(last) = events.last() else { break };
+            since = last.envelope.version;
+            let told = events.iter().filter(|stored| stored.envelope.version <= until);
+            for recorded in told.filter(|stored| concerns(&stored.envelope.event_type)).filter_map(|it| it.typed().ok())
+            {
+                for (turn_id, seat) in self.turns.iter_mut().filter(|(id, _)| only.is_none_or(|only| only == *id)) {
+                    seat.record.see(turn_id, &recorded);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // --- commands ---
+
+    async fn send(&mut self, actor: &Actor, command: &Command) -> Result<AckMessage, Rejection> {
+        let id: CommandId = ulid::Ulid::generate().into();
+        let ack = self.office.door.execute(id, actor, &self.id, command).await?;
+        self.refresh().await?;
+        Ok(ack)
+    }
+
+    fn rest(&mut self, what: &str) {
+        self.resting.insert(what.to_owned(), Instant::now() + PATIENCE);
+    }
+
+    /// A command of a turn was refused. What passes is tried again; what does not ends the turn, in the server's name if its
+    /// person may do nothing any more.
+    async fn refused(&mut self, turn_id: &TurnId, rejection: &Rejection) {
+        let passes = matches!(
+            rejection.code,
+            RejectionCode::Unavailable
+                | RejectionCode::AlreadyClaimed
+                | RejectionCode::TurnState
+                | RejectionCode::ToolCallState
+                | RejectionCode::UnknownToolCall
+        );
+        if !passes {
+            tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
+            let cancel = Command::CancelTurn { turn_id: turn_id.clone() };
+            if self.send(&Actor::System, &cancel).await.is_ok() {
+                return;
+            }
+        }
+        self.rest(turn_id.as_str());
+        // What was refused may have happened meanwhile.
+        let _ = self.refresh().await;
+    }
+
+    // --- turns ---
+
+    fn turn(&self, turn_id: &TurnId) -> Option<(Turn, Actor)> {
+        let turn = self.notebook.turns.get(turn_id)?.clone();
+        let actor = assistant_of(&turn.requested_by, &turn.conversation_id)?;
+        Some((turn, actor))
+    }
+
+    async fn step(&mut self, turn_id: &TurnId) -> Progress {
+        let Some((turn, actor)) = self.turn(turn_id) else { return Progress::None };
+        let Some(seat) = self.turns.get_mut(turn_id) else { return Progress::None };
+        seat.live.executing = self.executing.clone();
+        let step = next(turn_id, &self.notebook, &seat.record, &seat.live);
+        let done = match step {
+            Step::Done | Step::Wait => return Progress::None,
+            Step::CallModel => self.call_model(turn_id, &turn, &actor).await,
+            Step::LoseModelCall => self.lose_model_call(turn_id, &actor).await,
+            Step::Request(wanted) => self.request(turn_id, &actor, wanted).await,
+            Step::Start(call_id) => self.start(&call_id, &actor).await,
+            Step::Resume(call_id) => {
+                self.resume(&call_id).await;
+                Ok(())
+            }
+            Step::Lose(call_id) => self.lose(&call_id, &actor).await,
+            Step::PostResults(blocks) => {
+                self.post(turn_id, &actor, MessageRole::Tool, fitting(blocks)).await.map(|_| ())
+            }
+            Step::End(end) => self.end(turn_id, &actor, end).await,
+        };
+        match done {
+            Ok(()) => Progress::Made,
+            Err(rejection) => {
+                self.refused(turn_id, &rejection).await;
+                Progress::None
+            }
+        }
+    }
+
+    async fn call_model(&mut self, turn_id: &TurnId, turn: &Turn, actor: &Actor) -> Result<(), Rejection> {
+        let (provider, model) = match self.office.config.models.choose(turn.model.as_deref()) {
+            Ok(chosen) => chosen,
+            Err(cause) => return self.end(turn_id, actor, TurnEnd::Failed(cause)).await,
+        };
+        let start = Command::StartModelCall {
+            turn_id: turn_id.clone(),
+            provider: provider.name().to_owned(),
+            model: model.clone(),
+        };
+        self.send(actor, &start).await?;
+        let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
+        Arc::make_mut(&mut self.names).refresh(&self.notebook, language(&self.notebook));
+        let call = ModelCall {
+            office: self.office.clone(),
+            notebook_id: self.id.clone(),
+            notebook: self.notebook.clone(),
+            names: self.names.clone(),
+            turn_id: turn_id.clone(),
+            turn,
+            provider,
+            model,
+            news: self.model_news.sender.clone(),
+        };
+        let Some(seat) = self.turns.get_mut(turn_id) else { return Ok(()) };
+        seat.live.is_calling_model = true;
+        seat.model_call = Some(
+            self.office.tasks.spawn(self.office.stopping.clone().run_until_cancelled_owned(call.make())).abort_handle(),
+        );
+        Ok(())
+    }
+
+    async fn lose_model_call(&mut self, turn_id: &TurnId, actor: &Actor) -> Result<(), Rejection> {
+        let failure = Some("the server stopped while the model answered".to_owned());
+        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure, usage: Usage::default() };
+        self.send(actor, &report).await.map(|_| ())
+    }
+
+    /// Something came of a model call.
+    async fn hear(&mut self, turn_id: TurnId, news: ModelNews) {
+        let Some((turn, actor)) = self.turn(&turn_id) else { return };
+        let heard = match news {
+            ModelNews::AttemptFailed { cause, usage } => {
+                self.another_attempt(&turn_id, &turn, &actor, cause, usage).await
+            }
+            ModelNews::NotAsked(cause) => self.model_failed(&turn_id, &actor, cause, Usage::default(), true).await,
+            ModelNews::Failed { failure, usage } => {
+                // Nothing of it was executed: what was cut off half-way may be asked once more.
+                let is_final = !(failure.handed_out && failure.error.is_transient());
+                self.model_failed(&turn_id, &actor, failure.to_string(), usage, is_final).await
+            }
+            ModelNews::Answered { reply, usage } => self.answered(&turn_id, &actor, &reply, usage).await,
+        };
+        if let Err(rejection) = heard {
+            self.refused(&turn_id, &rejection).await;
+        }
+    }
+
+    async fn another_attempt(
+        &mut self,
+        turn_id: &TurnId,
+        turn: &Turn,
+        actor: &Actor,
+        cause: String,
+        usage: Usage,
+    ) -> Result<(), Rejection> {
+        let (provider, model) = match self.office.config.models.choose(turn.model.as_deref()) {
+            Ok((provider, model)) => (provider.name().to_owned(), model),
+            Err(_) => return Ok(()),
+        };
+        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: Some(cause), usage };
+        self.send(actor, &report).await?;
+        let start = Command::StartModelCall { turn_id: turn_id.clone(), provider, model };
+        self.send(actor, &start).await.map(|_| ())
+    }
+
+    async fn model_failed(
+        &mut self,
+        turn_id: &TurnId,
+        actor: &Actor,
+        cause: String,
+        usage: Usage,
+        is_final: bool,
+    ) -> Result<(), Rejection> {
+        if let Some(seat) = self.turns.get_mut(turn_id) {
+            seat.live.is_calling_model = false;
+            seat.live.model_failure = is_final.then(|| cause.clone());
+        }
+        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: Some(cause), usage };
+        self.send(actor, &report).await.map(|_| ())
+    }
+
+    async fn answered(
+        &mut self,
+        turn_id: &TurnId,
+        actor: &Actor,
+        reply: &providers::Reply,
+        usage: Usage,
+    ) -> Result<(), Rejection> {
+        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, usage };
+        let reported = self.send(actor, &report).await;
+        let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
+        let posted = match reported {
+            Ok(_) => self.post(turn_id, actor, MessageRole::Assistant, blocks).await.map(|_| ()),
+            Err(rejection) => Err(rejection),
+        };
+        let Some(seat) = self.turns.get_mut(turn_id) else { return Ok(()) };
+        seat.live.is_calling_model = false;
+        seat.live.stop_reason = stop_reason(&reply.stop);
+        match posted {
+            Err(rejection) if rejection.code == RejectionCode::LimitExceeded => {
+                seat.live.model_failure = Some(format!("the model's answer cannot be kept: {}", rejection.message));
+                Ok(())
+            }
+            posted => posted,
+        }
+    }
+
+    async fn post(
+        &mut self,
+        turn_id: &TurnId,
+        actor: &Actor,
+        role: MessageRole,
+        blocks: Vec<MessageBlock>,
+    ) -> Result<AckMessage, Rejection> {
+        self.send(actor, &Command::PostReply { turn_id: turn_id.clone(), role, blocks }).await
+    }
+
+    async fn end(&mut self, turn_id: &TurnId, actor: &Actor, end: TurnEnd) -> Result<(), Rejection> {
+        self.send(actor, &Command::EndTurn { turn_id: turn_id.clone(), end }).await.map(|_| ())
+    }
+
+    // --- calls ---
+
+    async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
+        let Wanted { call_id, function, arguments } = wanted;
+        let request = Command::RequestToolCall {
+            call_id: Some(call_id.clone()),
+            turn_id: Some(turn_id.clone()),
+            function,
+            arguments,
+        };
+        match self.send(actor, &request).await {
+            Ok(_) => Ok(()),
+            Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
+            Err(rejection) => {
+                // The model hears why, and the turn goes on.
+                if let Some(seat) = self.turns.get_mut(turn_id) {
+                    seat.live.refused.insert(call_id, told(&rejection));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts a call for which the gate is open; what the core does not do itself is executed from here on.
+    async fn start(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
+        let ack = self.send(actor, &Command::StartToolCall { call_id: call_id.clone() }).await?;
+        let effects = Effects { cells: ack.outcome.cells, executions: ack.outcome.executions };
+        if let Some(call) = self.started(call_id) {
+            self.execute(call_id, call, effects);
+        }
+        Ok(())
+    }
+
+    fn started(&self, call_id: &ToolCallId) -> Option<Arc<ToolCall>> {
+        let call = self.notebook.tool_calls.get(call_id)?;
+        matches!(call.phase, ToolCallPhase::Started { .. }).then(|| call.clone())
+    }
+
+    /// Takes up a wait that another process had begun.
+    async fn resume(&mut self, call_id: &ToolCallId) {
+        let Some(call) = self.started(call_id) else { return };
+        let effects = Effects::recorded(&*self.office.door, &self.id, call_id, &call).await;
+        self.execute(call_id, call, effects);
+    }
+
+    fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
+        self.executing.insert(call_id.clone());
+        let office = self.office.clone();
+        let errand = Errand {
+            door: office.door.clone(),
+            notebook: self.id.clone(),
+            call_id: call_id.clone(),
+            call: call.clone(),
+            effects,
+            state: self.handle.state.subscribe(),
+            watch: Box::new(move |notebook| office.watch(notebook)),
+        };
+        let (done, call_id) = (self.calls_done.sender.clone(), call_id.clone());
+        let update = self.update(&call_id, &call);
+        let task = async move {
+            let done_call = updated(execute(errand), update).await;
+            // A desk that is gone finds the call as it was, and takes it up again.
+            let _ = done.send(CallDone { call_id, done: done_call });
+        };
+        self.office.tasks.spawn(self.office.stopping.clone().run_until_cancelled_owned(task));
+    }
+
+    /// What those who follow the turn are told when the call takes long, and when.
+    fn update(&self, call_id: &ToolCallId, call: &ToolCall) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let turn_id = call.turn_id.clone()?;
+        let turn = self.notebook.turns.get(&turn_id)?;
+        let message =
+            format!("{} is still running; it is waited for up to {} s", call.function, MAX_RUN_WAIT.as_secs());
+        let news = TurnNews {
+            conversation_id: turn.conversation_id.clone(),
+            turn_id,
+            model_call: turn.model_calls,
+            attempt: turn.attempts,
+            what: TurnActivity::ToolUpdate { call_id: call_id.clone(), message },
+        };
+        let (office, id) = (self.office.clone(), self.id.clone());
+        Some(async move {
+            tokio::time::sleep(office.config.update_after).await;
+            office.door.publish(&id, news);
+        })
+    }
+
+    async fn lose(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
+        let report = Command::ReportToolCall {
+            call_id: call_id.clone(),
+            end: ToolCallEnd::OutcomeUnknown,
+            result: "The server stopped while this was executed.".to_owned(),
+        };
+        self.send_for(actor, &report).await
+    }
+
+    /// For the assistant, or in the server's name when its person may do nothing any more.
+    async fn send_for(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
+        match self.send(actor, command).await {
+            Err(rejection) if rejection.code == RejectionCode::Forbidden => {
+                self.send(&Actor::System, command).await.map(|_| ())
+            }
+            sent => sent.map(|_| ()),
+        }
+    }
+
+    async fn report(&mut self, call_id: ToolCallId, done: Done) {
+        self.executing.remove(&call_id);
+        let Some(call) = self.started(&call_id) else { return };
+        let Done { end, result } = done;
+        let report = Command::ReportToolCall { call_id: call_id.clone(), end, result: result.clone() };
+        if let Err(rejection) = self.send_for(&call.requested_by, &report).await
+            && rejection.code == RejectionCode::Unavailable
+        {
+            // Told again when it can be written; until then it counts as being executed.
+            self.executing.insert(call_id.clone());
+            let (sender, stopping) = (self.calls_done.sender.clone(), self.office.stopping.clone());
+            self.office.tasks.spawn(stopping.run_until_cancelled_owned(async move {
+                tokio::time::sleep(PATIENCE).await;
+                let _ = sender.send(CallDone { call_id, done: Done { end, result } });
+            }));
+        }
+    }
+
+    /// Calls that belong to no turn, or whose turn was stopped while they ran.
+    async fn carry_on_calls(&mut self) -> Progress {
+        let of_no_turn =
+            |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
+        let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
+            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.contains_key(id.as_str())
+        });
+        let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
+        let mut progress = Progress::None;
+        for (call_id, call) in open {
+            let done = match call.phase {
+                ToolCallPhase::Waiting => continue,
+                ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => {
+                    self.start(&call_id, &call.requested_by).await
+                }
+                ToolCallPhase::Started { .. } if is_resumable(&call) => {
+                    self.resume(&call_id).await;
+                    Ok(())
+                }
+                ToolCallPhase::Started { .. } => self.lose(&call_id, &call.requested_by).await,
+            };
+            match done {
+                Ok(()) => progress = Progress::Made,
+                Err(rejection) => self.call_refused(&call_id, &rejection).await,
+            }
+        }
+        progress
+    }
+
+    /// A call without a turn that cannot start: taken back in the server's name, unless it may pass.
+    async fn call_refused(&mut self, call_id: &ToolCallId, rejection: &Rejection) {
+        if rejection.code == RejectionCode::Forbidden {
+            let withdraw = Command::WithdrawToolCall { call_id: call_id.clone(), reason: rejection.message.clone() };
+            if self.send(&Actor::System, &withdraw).await.is_ok() {
+                return;
+            }
+        }
+        self.rest(call_id.as_str());
+        let _ = self.refresh().await;
+    }
+}
+
+/// Done, with word of it on the way when it takes long.
+async fn updated(work: impl Future<Output = Done>, update: Option<impl Future<Output = ()>>) -> Done {
+    let Some(update) = update else { return work.await };
+    tokio::pin!(work);
+    tokio::select! {
+        done = &mut work => return done,
+        () = update => {}
+    }
+    work.await
+}
+
+/// Types of events that a turn's record is made of.
+fn concerns(event_type: &str) -> bool {
+    event_type == "MessagePosted" || event_type.starts_with("Turn") || event_type.starts_with("ToolCall")
+}
+
+/// What the model is told of a refusal. Versions are named, so that it can read again.
+fn told(rejection: &Rejection) -> String {
+    match rejection.code {
+        RejectionCode::Conflict => format!("409 Conflict: {}. Read it again and decide anew.", rejection.message),
+        _ => rejection.message.clone(),
+    }
+}
+
+fn stop_reason(stop: &providers::StopReason) -> Option<StopReason> {
+    match stop {
+        providers::StopReason::MaxTokens => Some(StopReason::MaxTokens),
+        providers::StopReason::Refusal => Some(StopReason::Refusal),
+        _ => None,
+    }
+}
+
+/// The results of one message, none of them so long that they do not fit together.
+fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
+    let most = MAX_RESULTS_BYTES / blocks.len().max(1);
+    for block in &mut blocks {
+        if let MessageBlock::ToolResult { text, .. } = block
+            && text.len() > most
+        {
+            let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            text.truncate(end);
+            text.push_str("…[truncated]");
+        }
+    }
+    blocks
+}

@@ -1,0 +1,469 @@
+//! The tools that the server executes: what reads, what waits for runs, what makes a notebook.
+//!
+//! A call that got here has passed the gate and has started. What runs in a kernel is in the log: this only waits for it, so a
+//! wait that a restart cut off is simply taken up again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use notarium_core::tools::{Arguments, CreateNotebook, NewCell, Tool};
+use notarium_core::{
+    CellFlagChanges, CellId, CellType, Command, CommandId, Event, Execution, ExecutionId, ExecutionStatus,
+    ExecutionTarget, Notebook, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
+    language,
+};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+use super::blobs::with_blobs;
+use crate::door::Door;
+use crate::preview::{self, ReadBlob};
+use crate::state::{CellStatus, KnownNames, NotebookState, StateQuery, notebook_state, verify};
+
+/// How long a call waits for its runs. They go on without it.
+pub const MAX_RUN_WAIT: Duration = Duration::from_secs(30);
+/// Bytes of a result; the core takes more, models should not.
+pub const MAX_RESULT_BYTES: usize = 60_000;
+/// Characters of one output in `get_cell_outputs`.
+const MAX_OUTPUT_CHARACTERS: usize = 20_000;
+/// Bytes of a picture, as PNG.
+const MAX_IMAGE_BYTES: usize = 5 << 20;
+const MAX_LISTED_NOTEBOOKS: usize = 100;
+
+/// A call that has started, and what its execution needs.
+pub struct Errand {
+    pub door: Arc<dyn Door>,
+    pub notebook: NotebookId,
+    pub call_id: ToolCallId,
+    pub call: Arc<ToolCall>,
+    /// What the call began in the log.
+    pub effects: Effects,
+    /// The notebook, renewed when something happened.
+    pub state: watch::Receiver<Arc<Notebook>>,
+    /// The same of another notebook.
+    pub watch: Box<dyn Fn(&NotebookId) -> watch::Receiver<Arc<Notebook>> + Send + Sync>,
+}
+
+/// The cells and the runs that a call made when it started.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Effects {
+    pub cells: Vec<CellId>,
+    pub executions: Vec<ExecutionId>,
+}
+
+impl Effects {
+    /// What the log says, for a call that had started before this process did.
+    pub async fn recorded(door: &dyn Door, notebook: &NotebookId, call_id: &ToolCallId, call: &ToolCall) -> Self {
+        let mut effects = Self::default();
+        let mut since = call.requested_version.saturating_sub(1);
+        while let Ok(events) = door.events(notebook, since, 2_000).await {
+            let Some(last) = events.last() else { break };
+            since = last.envelope.version;
+            for stored in events.iter().filter(|stored| stored.envelope.correlation_id.as_str() == call_id.as_str()) {
+                match stored.typed().map(|recorded| recorded.event) {
+                    Ok(Event::CellInserted(event)) => effects.cells.push(event.cell_id),
+                    Ok(Event::ExecutionRequested(event)) => effects.executions.push(event.execution_id),
+                    _ => {}
+                }
+            }
+        }
+        effects
+    }
+}
+
+/// What a tool came to.
+pub struct Done {
+    pub end: ToolCallEnd,
+    pub result: String,
+}
+
+type Answer = Result<String, String>;
+
+/// Executes the call to its end, or until its wait is over.
+pub async fn execute(errand: Errand) -> Done {
+    let limit = errand.limit();
+    let (end, result) = match answer(&errand).await {
+        Ok(result) => (ToolCallEnd::Ok, result),
+        Err(sentence) => (ToolCallEnd::Error, sentence),
+    };
+    Done { end, result: shortened(result, limit) }
+}
+
+async fn answer(errand: &Errand) -> Answer {
+    let tool = Tool::find(&errand.call.function).ok_or("there is no such tool any more")?;
+    let arguments = tool.arguments(&errand.call.arguments).map_err(|rejection| rejection.message)?;
+    match &arguments {
+        Arguments::GetNotebookState(call) => {
+            state(errand, call.include_outputs.unwrap_or(true), call.cell_ids.as_deref()).await
+        }
+        Arguments::GetCellOutputs(call) => outputs(errand, &call.cell_id).await,
+        Arguments::GetCellImage(call) => image(errand, &call.cell_id).await,
+        Arguments::GetRunStatus(call) => run_status(errand, &call.execution_id).await,
+        Arguments::ListNotebooks(call) => list(errand, call.query.as_deref()).await,
+        Arguments::ExecuteCell(_) => execute_cell(errand).await,
+        Arguments::RunAll(_) => run_all(errand).await,
+        Arguments::CreateCells(_) => create_cells(errand).await,
+        Arguments::CreateNotebook(call) => create_notebook(errand, call).await,
+        other => Err(format!("{} is executed elsewhere", other.name())),
+    }
+}
+
+fn shortened(mut text: String, limit: usize) -> String {
+    if text.len() > limit {
+        let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+        text.truncate(end);
+        text.push_str("\n…[truncated: ask for less at once]");
+    }
+    text
+}
+
+fn said(rejection: Rejection) -> String {
+    rejection.message
+}
+
+impl Errand {
+    fn notebook(&self) -> Arc<Notebook> {
+        self.state.borrow().clone()
+    }
+
+    /// A picture may be larger than a text: nobody reads it letter by letter.
+    fn limit(&self) -> usize {
+        if self.call.function == "get_cell_image" { 200 << 10 } else { MAX_RESULT_BYTES }
+    }
+
+    /// The run, as it stands in the notebook or in the log.
+    async fn run(&self, notebook: &Notebook, id: &ExecutionId) -> Option<Arc<Execution>> {
+        if let Some(execution) = notebook.executions.get(id) {
+            return Some(execution.clone());
+        }
+        let events = self.door.about(&self.notebook, id.as_str()).await.ok()?;
+        let events: Vec<_> = events.iter().filter_map(|stored| stored.typed().ok()).collect();
+        Execution::replay(&events).map(Arc::new)
+    }
+
+    /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
+    async fn wait_for(&self, state: &watch::Receiver<Arc<Notebook>>, runs: &[ExecutionId]) -> Arc<Notebook> {
+        let mut state = state.clone();
+        let until = Instant::now() + MAX_RUN_WAIT;
+        loop {
+            let notebook = state.borrow_and_update().clone();
+            let unfinished = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| !has_ended(run.status));
+            let asks = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| run.pending_input.is_some());
+            if runs.iter().filter(unfinished).count() == 0 || runs.iter().any(|id| asks(&id)) {
+                return notebook;
+            }
+            if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
+                return notebook;
+            }
+        }
+    }
+}
+
+fn has_ended(status: ExecutionStatus) -> bool {
+    !matches!(status, ExecutionStatus::Queued | ExecutionStatus::Assigned | ExecutionStatus::Running)
+}
+
+// --- reading ---
+
+async fn state(errand: &Errand, include_outputs: bool, cell_ids: Option<&[CellId]>) -> Answer {
+    let notebook = errand.notebook();
+    let mut names = KnownNames::default();
+    names.refresh(&notebook, language(&notebook));
+    let query = StateQuery { include_outputs, cell_ids, names: Some(&names) };
+    let told = with_blobs(&*errand.door, &errand.notebook, |blobs| {
+        notebook_state(&notebook, query, blobs).map(|state| fitting(&state)).map_err(|error| error.to_string())
+    });
+    told.await
+}
+
+/// As much of the state as fits in a result: shorter sources first, then fewer cells.
+fn fitting(state: &NotebookState) -> String {
+    let whole = serde_json::to_string(state).unwrap_or_default();
+    if whole.len() <= MAX_RESULT_BYTES {
+        return whole;
+    }
+    let mut told = serde_json::to_value(state).unwrap_or_default();
+    let cells = told["cells"].as_array_mut().map(std::mem::take).unwrap_or_default();
+    let count = cells.len();
+    let mut kept = Vec::new();
+    let mut bytes = 2_000;
+    for mut cell in cells {
+        shorten_cell(&mut cell);
+        bytes += cell.to_string().len() + 1;
+        if bytes > MAX_RESULT_BYTES {
+            break;
+        }
+        kept.push(cell);
+    }
+    told["notice"] = json!(format!(
+        "The notebook is large: {} of {count} cells are told here, with short sources and outputs. Ask for others, or for \
+         these in full, with cell_ids.",
+        kept.len()
+    ));
+    told["cells"] = Value::Array(kept);
+    told.to_string()
+}
+
+fn shorten_cell(cell: &mut Value) {
+    if let Some(source) = cell["source"].as_str() {
+        let short = preview::truncated(source).into_owned();
+        cell["source"] = json!(short);
+    }
+    if let Some(outputs) = cell.get_mut("outputs").and_then(Value::as_array_mut) {
+        outputs.truncate(2);
+        for output in outputs {
+            let short = output.as_str().map(|text| preview::truncated(text).into_owned()).unwrap_or_default();
+            *output = json!(short);
+        }
+    }
+}
+
+fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
+    if !notebook.cells.contains_key(cell_id) {
+        return Err(format!("There is no cell {cell_id}: read the notebook with get_notebook_state."));
+    }
+    notebook.latest_execution(cell_id).ok_or_else(|| format!("Cell {cell_id} was never executed: it has no outputs."))
+}
+
+async fn outputs(errand: &Errand, cell_id: &CellId) -> Answer {
+    let notebook = errand.notebook();
+    let (id, execution) = latest(&notebook, cell_id)?;
+    let told = with_blobs(&*errand.door, &errand.notebook, |blobs| {
+        Ok(json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,
+            "outputs": whole(execution, blobs)})
+        .to_string())
+    });
+    told.await
+}
+
+fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
+    execution.outputs.iter().map(|output| preview::whole(output, blobs, MAX_OUTPUT_CHARACTERS)).collect()
+}
+
+async fn image(errand: &Errand, cell_id: &CellId) -> Answer {
+    let notebook = errand.notebook();
+    let (_, execution) = latest(&notebook, cell_id)?;
+    let Some(output) = execution.outputs.iter().find(|output| preview::has_png(output)) else {
+        return Err(format!("Cell {cell_id} shows no PNG. get_cell_outputs tells what it shows."));
+    };
+    let png = png_of(&*errand.door, &errand.notebook, output).await?;
+    if png.len() > MAX_IMAGE_BYTES {
+        return Err(format!("The picture has {} bytes, more than a model takes.", png.len()));
+    }
+    Ok(PngResult::of(output, &png).to_text(cell_id))
+}
+
+/// The picture's bytes, from the output or from its blob.
+async fn png_of(door: &dyn Door, notebook: &NotebookId, output: &Output) -> Result<Vec<u8>, String> {
+    let found = with_blobs(door, notebook, |blobs| Ok(preview::png(output, blobs))).await?;
+    found.ok_or_else(|| "The picture cannot be read: it is no PNG, or its data is gone.".to_owned())
+}
+
+/// What `get_cell_image` records: where the picture is, or the picture itself where it is small.
+pub struct PngResult {
+    pub size_bytes: usize,
+    pub sha256: Option<String>,
+    pub base64: Option<String>,
+}
+
+impl PngResult {
+    fn of(output: &Output, png: &[u8]) -> Self {
+        let part = output.blobs.iter().find(|part| part.pointer == "/data/image~1png");
+        let sha256 = part.map(|part| part.sha256.clone());
+        let base64 = sha256.is_none().then(|| STANDARD.encode(png));
+        Self { size_bytes: png.len(), sha256, base64 }
+    }
+
+    fn to_text(&self, cell_id: &CellId) -> String {
+        let mut image = json!({"media_type": "image/png", "size_bytes": self.size_bytes});
+        if let Some(sha256) = &self.sha256 {
+            image["blob"] = json!(sha256);
+        }
+        if let Some(base64) = &self.base64 {
+            image["base64"] = json!(base64);
+        }
+        json!({"cell_id": cell_id, "image": image}).to_string()
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        let image = value.get("image")?;
+        let word = |name: &str| image.get(name).and_then(Value::as_str).map(str::to_owned);
+        let size_bytes = usize::try_from(image.get("size_bytes")?.as_u64()?).ok()?;
+        Some(Self { size_bytes, sha256: word("blob"), base64: word("base64") })
+    }
+
+    /// The PNG that a recorded result of `get_cell_image` names, as base64.
+    pub async fn load(door: &dyn Door, notebook: &NotebookId, result: &str) -> Option<String> {
+        let found = Self::parse(result)?;
+        if let Some(base64) = found.base64 {
+            return Some(base64);
+        }
+        // The blob is the output's own text: base64, with line breaks.
+        let blob = door.blob(notebook, &found.sha256?).await?;
+        let text: String = String::from_utf8_lossy(&blob).chars().filter(|one| !one.is_whitespace()).collect();
+        Some(text.trim_matches('"').to_owned())
+    }
+
+    /// The result without the picture's own data, which the model sees as a picture.
+    pub fn without_data(result: &str) -> Option<String> {
+        let mut value: Value = serde_json::from_str(result).ok()?;
+        value.get_mut("image")?.as_object_mut()?.remove("base64");
+        Some(value.to_string())
+    }
+}
+
+async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
+    let notebook = errand.notebook();
+    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
+    tell(errand, id, &run).await
+}
+
+/// A run, with previews of its outputs and its error whole.
+async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Answer {
+    with_blobs(&*errand.door, &errand.notebook, |blobs| {
+        let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
+        let mut told = json!({"execution_id": id, "status": run.status, "outputs": outputs});
+        if let Some(cell_id) = run.subject.cell_id() {
+            told["cell_id"] = json!(cell_id);
+        }
+        if let Some(notice) = &run.notice {
+            told["notice"] = json!(notice);
+        }
+        if let Some(input) = &run.pending_input {
+            told["waits_for_input"] = json!(input.prompt);
+            told["notice"] = json!("The run asks a person for input; only a person can answer. Tell them.");
+        } else if !has_ended(run.status) {
+            told["notice"] =
+                json!(format!("Still {}: the run goes on. Ask again with get_run_status.", word(run.status)));
+        }
+        Ok(told.to_string())
+    })
+    .await
+}
+
+fn word(status: ExecutionStatus) -> &'static str {
+    match status {
+        ExecutionStatus::Queued | ExecutionStatus::Assigned => "queued",
+        _ => "running",
+    }
+}
+
+async fn list(errand: &Errand, query: Option<&str>) -> Answer {
+    let actor = &errand.call.requested_by;
+    let found = errand.door.notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(said)?;
+    Ok(json!({ "notebooks": found }).to_string())
+}
+
+// --- runs ---
+
+async fn execute_cell(errand: &Errand) -> Answer {
+    let Some(id) = errand.effects.executions.first() else {
+        return Err("The run was not requested: read the notebook and try again.".to_owned());
+    };
+    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
+    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("The run {id} is gone."))?;
+    let told = tell(errand, id, &run).await?;
+    match run.status {
+        ExecutionStatus::Error | ExecutionStatus::Lost | ExecutionStatus::Cancelled => Err(told),
+        _ => Ok(told),
+    }
+}
+
+async fn run_all(errand: &Errand) -> Answer {
+    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
+    let cells = cells_of(errand, &notebook).await;
+    verified(errand, &errand.notebook, &notebook, &cells, None).await
+}
+
+async fn cells_of(errand: &Errand, notebook: &Notebook) -> Vec<CellId> {
+    let mut cells = Vec::new();
+    for id in &errand.effects.executions {
+        let run = errand.run(notebook, id).await;
+        cells.extend(run.and_then(|run| run.subject.cell_id().cloned()));
+    }
+    cells
+}
+
+async fn create_cells(errand: &Errand) -> Answer {
+    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
+    let made = json!({ "cells": errand.effects.cells });
+    verified(errand, &errand.notebook, &notebook, &errand.effects.cells, Some(made)).await
+}
+
+/// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one.
+async fn verified(
+    errand: &Errand,
+    id: &NotebookId,
+    notebook: &Notebook,
+    cells: &[CellId],
+    made: Option<Value>,
+) -> Answer {
+    let judged = with_blobs(&*errand.door, id, |blobs| Ok(verify(notebook, cells, blobs))).await?;
+    let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
+    let text = format!("{head}{}", judged.text);
+    match judged.all_ok || !judged.unfinished.is_empty() {
+        true => Ok(text),
+        false => Err(text),
+    }
+}
+
+// --- a new notebook ---
+
+async fn create_notebook(errand: &Errand, call: &CreateNotebook) -> Answer {
+    let id = call.notebook_id.clone().unwrap_or_else(|| named_after(&errand.call_id));
+    let cells = call.cells.as_deref().unwrap_or_default();
+    let command = creation(&errand.call_id, call, cells);
+    // Named after the call: taken up again after a restart it is the same command, which is applied once.
+    let command_id: CommandId = named_after(&errand.call_id);
+    errand.door.execute(command_id, &errand.call.requested_by, &id, &command).await.map_err(said)?;
+    let ids: Vec<CellId> = (0..cells.len()).map(|place| cell_id(&errand.call_id, place)).collect();
+    let made = json!({"notebook_id": id, "title": call.title, "cells": ids});
+    if !call.run {
+        return Ok(made.to_string());
+    }
+    let state = (errand.watch)(&id);
+    let notebook = errand.door.read_as(&errand.call.requested_by, &id).await.map_err(said)?;
+    let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
+    let notebook = errand.wait_for(&state, &runs).await;
+    verified(errand, &id, &notebook, &ids, Some(made)).await
+}
+
+/// Ids share their shape, so a call's id can name what it makes.
+fn named_after<T: std::str::FromStr<Err = notarium_core::InvalidId>>(call_id: &ToolCallId) -> T
+where
+    T: From<ulid::Ulid>,
+{
+    call_id.as_str().parse().unwrap_or_else(|_| ulid::Ulid::generate().into())
+}
+
+fn cell_id(call_id: &ToolCallId, place: usize) -> CellId {
+    let name = format!("{}-{place}", call_id.as_str());
+    name.parse().unwrap_or_else(|_| ulid::Ulid::generate().into())
+}
+
+fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> Command {
+    let mut commands = vec![Command::CreateNotebook { title: call.title.clone(), metadata: RawObject::default() }];
+    commands.extend(cells.iter().enumerate().map(|(place, cell)| Command::InsertCell {
+        cell_id: Some(cell_id(call_id, place)),
+        cell_type: cell.cell_type,
+        source: cell.source.replace("\r\n", "\n").replace('\r', "\n"),
+        place: Place::End,
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: CellFlagChanges::default(),
+    }));
+    let runs = |cell: &NewCell| call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty();
+    let runnable = cells.iter().enumerate().filter(|(_, cell)| runs(cell));
+    commands.extend(runnable.map(|(place, _)| Command::RequestExecution {
+        execution_id: None,
+        target: ExecutionTarget::Cell { cell_id: cell_id(call_id, place), cell_version: None },
+        kernel_session: None,
+        timeout_ms: None,
+        stop_on_error: true,
+    }));
+    Command::Batch { commands }
+}

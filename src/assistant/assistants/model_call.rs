@@ -1,0 +1,216 @@
+//! One model call of a turn: what the model is told, and what it streams.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use notarium_core::{MessageBlock, MessageId, MessageRole, Notebook, NotebookId, ToolCallId, Turn, TurnId, Usage};
+use notarium_wire::{TurnActivity, TurnNews};
+use tokio::sync::mpsc;
+
+use super::Office;
+use super::blobs::with_blobs;
+use super::executor::PngResult;
+use crate::context::{Marks, Plan, Said, Scene, messages, request};
+use crate::providers::{Event, Failure, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
+use crate::state::KnownNames;
+
+/// Pictures of the present turn that a model is shown, the latest.
+const MAX_IMAGES: usize = 4;
+
+/// What is told of a model call while it goes on, and at its end.
+pub(super) enum ModelNews {
+    /// This attempt failed; the provider's client makes another one.
+    AttemptFailed {
+        cause: String,
+        usage: Usage,
+    },
+    /// Nothing could be asked at all.
+    NotAsked(String),
+    Answered {
+        reply: Reply,
+        usage: Usage,
+    },
+    Failed {
+        failure: Failure,
+        usage: Usage,
+    },
+}
+
+/// A model call that is about to be made.
+pub(super) struct ModelCall {
+    pub office: Arc<Office>,
+    pub notebook_id: NotebookId,
+    pub notebook: Arc<Notebook>,
+    pub names: Arc<KnownNames>,
+    pub turn_id: TurnId,
+    pub turn: Turn,
+    pub provider: Arc<dyn Provider>,
+    pub model: String,
+    pub news: mpsc::UnboundedSender<(TurnId, ModelNews)>,
+}
+
+impl ModelCall {
+    /// To its end. Dropping it cancels the call at once.
+    pub async fn make(mut self) {
+        let told = match self.request().await {
+            Ok(request) => self.stream(request).await,
+            Err(cause) => ModelNews::NotAsked(cause),
+        };
+        self.tell(told);
+    }
+
+    fn tell(&self, news: ModelNews) {
+        // A desk that is gone has no use for it.
+        let _ = self.news.send((self.turn_id.clone(), news));
+    }
+
+    async fn request(&self) -> Result<Request, String> {
+        let door = &*self.office.door;
+        let conversation = &self.turn.conversation_id;
+        let events = door.about(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
+        let said = messages(&events, conversation);
+        let images = self.images(&said).await;
+        let can = self.provider.capabilities(&self.model);
+        let max_tokens = self.office.config.max_context_tokens;
+        let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
+        let request = self.told(&said, &images, &plan).await?;
+        // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
+        let estimate = plan.estimate(&request);
+        let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
+        if !is_counted || estimate < plan.budget / 2 {
+            return Ok(request);
+        }
+        match self.provider.count_tokens(request.clone()).await {
+            Ok(Some(counted)) if counted > plan.budget => {
+                plan.budget = plan.budget * estimate.max(1) / counted;
+                self.told(&said, &images, &plan).await
+            }
+            _ => Ok(request),
+        }
+    }
+
+    async fn told(&self, said: &[Said], images: &BTreeMap<ToolCallId, String>, plan: &Plan) -> Result<Request, String> {
+        let marks: BTreeMap<MessageId, Marks> = marks(&self.notebook, &self.turn);
+        with_blobs(&*self.office.door, &self.notebook_id, |blobs| {
+            let scene = Scene {
+                notebook: &self.notebook,
+                names: &self.names,
+                turn_id: &self.turn_id,
+                turn: &self.turn,
+                said,
+                marks: &marks,
+                images,
+                blobs,
+            };
+            Ok(request(&scene, plan))
+        })
+        .await
+    }
+
+    /// The pictures that the model asked to see in this turn.
+    async fn images(&self, said: &[Said]) -> BTreeMap<ToolCallId, String> {
+        let present = said.iter().filter(|said| said.turn_id.as_ref() == Some(&self.turn_id));
+        let results = present.filter(|said| said.role == MessageRole::Tool).flat_map(|said| &said.blocks);
+        let shown: Vec<(&ToolCallId, &str)> = results.filter_map(picture).collect();
+        let mut images = BTreeMap::new();
+        for (call_id, text) in shown.into_iter().rev().take(MAX_IMAGES) {
+            if let Some(png) = self.office.picture(&self.notebook_id, text).await {
+                images.insert(call_id.clone(), png);
+            }
+        }
+        images
+    }
+
+    async fn stream(&mut self, request: Request) -> ModelNews {
+        let estimated = self.provider.capabilities(&self.model).token_counting;
+        let input = Plan::new(self.model.clone(), self.provider.capabilities(&self.model), Vec::new(), u64::MAX);
+        let input_tokens = input.estimate(&request);
+        let mut written = String::new();
+        let usage = |counted: Option<Counted>, written: &str| match counted {
+            Some(counted) => {
+                Usage { input_tokens: counted.input_tokens, output_tokens: counted.output_tokens, estimated: false }
+            }
+            None => Usage { input_tokens, output_tokens: estimated.estimate(written), estimated: true },
+        };
+        let mut events = self.provider.stream(request);
+        while let Some(event) = events.next().await {
+            match event {
+                Err(failure) => {
+                    let usage = usage(failure.usage, &written);
+                    return ModelNews::Failed { failure, usage };
+                }
+                Ok(Event::Finished(reply)) => {
+                    let usage = usage(reply.usage, &written);
+                    return ModelNews::Answered { reply, usage };
+                }
+                Ok(Event::AttemptFailed { error, .. }) => {
+                    let cause = error.to_string();
+                    self.publish(TurnActivity::AttemptFailed { cause: cause.clone() });
+                    self.turn.attempts += 1;
+                    self.tell(ModelNews::AttemptFailed { cause, usage: Usage::default() });
+                }
+                Ok(event) => self.show(event, &mut written),
+            }
+        }
+        ModelNews::NotAsked("the provider ended without an answer: try again".to_owned())
+    }
+
+    /// Passes on what is written, as it is written.
+    fn show(&self, event: Event, written: &mut String) {
+        let what = match event {
+            Event::TextDelta { block, text } => {
+                written.push_str(&text);
+                TurnActivity::TextDelta { block, text }
+            }
+            Event::ThinkingDelta { block, text } => {
+                written.push_str(&text);
+                TurnActivity::ThinkingDelta { block, text }
+            }
+            Event::ToolCallStarted { block, id, name } => {
+                TurnActivity::ToolStart { block, provider_id: id, function: name }
+            }
+            Event::ArgumentsDelta { text, .. } => {
+                written.push_str(&text);
+                return;
+            }
+            Event::BlockStop { block } => TurnActivity::BlockStop { block },
+            _ => return,
+        };
+        self.publish(what);
+    }
+
+    fn publish(&self, what: TurnActivity) {
+        let news = TurnNews {
+            conversation_id: self.turn.conversation_id.clone(),
+            turn_id: self.turn_id.clone(),
+            model_call: self.turn.model_calls,
+            attempt: self.turn.attempts,
+            what,
+        };
+        self.office.door.publish(&self.notebook_id, news);
+    }
+}
+
+fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
+    match block {
+        MessageBlock::ToolResult { call_id, text, is_error: false, .. } if text.contains("\"image/png\"") => {
+            Some((call_id, text))
+        }
+        _ => None,
+    }
+}
+
+/// The tools, as a model sees them.
+fn offered(_notebook: &Notebook) -> Vec<Tool> {
+    let tools = notarium_core::tools::TOOLS.iter().map(|tool| Tool {
+        name: tool.name.to_owned(),
+        description: tool.description.to_owned(),
+        schema: tool.schema(),
+    });
+    tools.collect()
+}
+
+fn marks(_notebook: &Notebook, _turn: &Turn) -> BTreeMap<MessageId, Marks> {
+    BTreeMap::new()
+}

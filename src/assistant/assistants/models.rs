@@ -1,0 +1,38 @@
+//! The providers that a server was set up with, and which of them a turn asks.
+
+use std::sync::Arc;
+
+use crate::providers::Provider;
+
+/// What people read who have set up no provider.
+pub const NO_PROVIDER: &str = "no model provider is set up here: set ANTHROPIC_API_KEY or OPENAI_API_KEY (GEMINI_API_KEY, \
+    XAI_API_KEY) for the server, or name one with --provider";
+
+/// In the order of preference: the first is the default.
+#[derive(Clone, Default)]
+pub struct Models(Vec<Arc<dyn Provider>>);
+
+impl Models {
+    pub fn new(providers: Vec<Arc<dyn Provider>>) -> Self {
+        Self(providers)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What a turn asked for: `provider/model`, the name of a provider, or a model of the first one. Nothing: the first one's
+    /// default.
+    pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn Provider>, String), String> {
+        let first = self.0.first().ok_or_else(|| NO_PROVIDER.to_owned())?;
+        let named = |name: &str| self.0.iter().find(|provider| provider.name() == name);
+        let Some(wanted) = wanted else { return Ok((first.clone(), first.default_model().to_owned())) };
+        if let Some(provider) = named(wanted) {
+            return Ok((provider.clone(), provider.default_model().to_owned()));
+        }
+        match wanted.split_once('/').and_then(|(name, model)| Some((named(name)?, model))) {
+            Some((provider, model)) => Ok((provider.clone(), model.to_owned())),
+            None => Ok((first.clone(), wanted.to_owned())),
+        }
+    }
+}

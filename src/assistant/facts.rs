@@ -1,0 +1,100 @@
+//! What an assistant always knows of its session (R30): the notebook, its cells, what is imported and defined. Told by the log,
+//! so it is the same after a restart, in the next turn and with another provider.
+
+use std::collections::BTreeSet;
+
+use notarium_core::{Cell, CellId, CellType, Execution, ExecutionStatus, Notebook, default_session};
+use serde_json::{Value, json};
+
+use crate::state::{CellStatus, KnownNames};
+
+/// Cells that are listed; of more the first and the last are.
+const MAX_CELLS: usize = 120;
+const MAX_NAMES: usize = 200;
+const MAX_LINE_CHARACTERS: usize = 80;
+
+/// The session, as JSON.
+pub fn facts(notebook: &Notebook, names: &KnownNames) -> Value {
+    let [imported, definitions, variables] = known(notebook, names);
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    let unfinished =
+        |status| matches!(status, ExecutionStatus::Running | ExecutionStatus::Queued | ExecutionStatus::Assigned);
+    let running = notebook.executions.values().filter(|execution| unfinished(execution.status)).count();
+    json!({
+        "notebook_id": notebook.notebook_id,
+        "title": notebook.title,
+        "version": notebook.version,
+        "kernel": kernel.map(|kernel| json!({"kernelspec": kernel.kernelspec, "phase": kernel.phase})),
+        "runs_unfinished": running,
+        "imported": listed(imported),
+        "functions_and_classes": listed(definitions),
+        "variables": listed(variables),
+        "cell_count": notebook.order.len(),
+        "cells": cells(notebook),
+    })
+}
+
+/// Imports, definitions and variables of the cells that ran in the kernel of now.
+fn known(notebook: &Notebook, names: &KnownNames) -> [BTreeSet<String>; 3] {
+    let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
+    let Some(session) = default_session(notebook) else { return known };
+    let fence = notebook.kernels.get(session).and_then(|kernel| kernel.fence);
+    let is_there = |execution: &Execution| {
+        execution.kernel_session.as_ref() == Some(session)
+            && execution.fence == fence
+            && matches!(execution.status, ExecutionStatus::Ok | ExecutionStatus::Error)
+    };
+    for (id, _) in notebook.ordered_cells() {
+        let ran = notebook.latest_execution(id).is_some_and(|(_, execution)| is_there(execution));
+        let Some(cell) = ran.then(|| names.of(id)).flatten() else { continue };
+        known[0].extend(cell.imports.iter().cloned());
+        known[1].extend(cell.definitions.iter().cloned());
+        known[2].extend(cell.writes.iter().filter(|name| !is_bound_by_import(name, &cell.imports)).cloned());
+    }
+    let definitions = known[1].clone();
+    known[2].retain(|name| !definitions.contains(name) && !name.starts_with('_'));
+    known
+}
+
+fn is_bound_by_import(name: &str, imports: &BTreeSet<String>) -> bool {
+    imports.iter().any(|import| match import.rsplit_once(" as ") {
+        Some((_, alias)) => alias == name,
+        None => import.split('.').any(|part| part == name),
+    })
+}
+
+fn listed(names: BTreeSet<String>) -> Vec<String> {
+    let more = names.len().saturating_sub(MAX_NAMES);
+    let mut listed: Vec<String> = names.into_iter().take(MAX_NAMES).collect();
+    if more > 0 {
+        listed.push(format!("… and {more} more"));
+    }
+    listed
+}
+
+/// The cells in the order of the page, one line each.
+fn cells(notebook: &Notebook) -> Vec<Value> {
+    let count = notebook.order.len();
+    let half = MAX_CELLS / 2;
+    let is_listed = |place: usize| count <= MAX_CELLS || place < half || place >= count - half;
+    let mut told = Vec::new();
+    for (place, (id, cell)) in notebook.ordered_cells().enumerate() {
+        if is_listed(place) {
+            told.push(line(notebook, id, cell));
+        } else if place == half {
+            told.push(json!(format!("… {} more cells: get_notebook_state tells them", count - 2 * half)));
+        }
+    }
+    told
+}
+
+fn line(notebook: &Notebook, id: &CellId, cell: &Cell) -> Value {
+    let first = cell.content.source.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first: String = first.chars().take(MAX_LINE_CHARACTERS).collect();
+    let mut line =
+        json!({"cell_id": id, "version": cell.cell_version, "kind": cell.content.cell_type, "begins": first});
+    if matches!(cell.content.cell_type, CellType::Code | CellType::Sql) {
+        line["status"] = json!(CellStatus::of(notebook, id));
+    }
+    line
+}

@@ -1,0 +1,57 @@
+//! Messages as the log keeps them, and as providers take them.
+
+use notarium_core::{MessageBlock, MessageRole, RawJson, ToolCallId};
+
+use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
+
+/// What the model answered, for the record. Each call gets an id of its own: a provider's ids are unique nowhere else.
+pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<MessageBlock> {
+    let blocks = reply.blocks.iter().filter_map(|block| match block {
+        Block::Text { text } if text.is_empty() => None,
+        Block::Text { text } => Some(MessageBlock::Text { text: text.clone() }),
+        Block::Thinking(thinking) => {
+            Some(MessageBlock::Opaque { provider: thinking.origin.clone(), data: RawJson::of(thinking).ok()? })
+        }
+        Block::ToolCall(call) => Some(MessageBlock::ToolCall {
+            provider_id: call.id.clone(),
+            call_id: new_id(),
+            function: call.name.clone(),
+            arguments: call.arguments.text().to_owned(),
+            extra: call.extra.clone(),
+        }),
+        // Models send neither.
+        Block::Image { .. } | Block::ToolResult(_) => None,
+    });
+    blocks.collect()
+}
+
+/// A recorded message, for a provider. `image` gives the picture that a call's result shows, as base64 of a PNG.
+pub fn sent(role: MessageRole, blocks: &[MessageBlock], image: impl Fn(&ToolCallId) -> Option<String>) -> Message {
+    let mut sent: Vec<Block> = blocks.iter().filter_map(block).collect();
+    let shown = blocks.iter().filter_map(|block| match block {
+        MessageBlock::ToolResult { call_id, .. } => image(call_id),
+        _ => None,
+    });
+    // Behind all results: those come first in such a message.
+    sent.extend(shown.map(|png_base64| Block::Image { png_base64 }));
+    match role {
+        MessageRole::Assistant => Message::assistant(sent),
+        MessageRole::User | MessageRole::Tool => Message { role: crate::providers::Role::User, blocks: sent },
+    }
+}
+
+fn block(block: &MessageBlock) -> Option<Block> {
+    Some(match block {
+        MessageBlock::Text { text } => Block::text(text.as_str()),
+        MessageBlock::Opaque { data, .. } => Block::Thinking(serde_json::from_str::<Thinking>(data.get()).ok()?),
+        MessageBlock::ToolCall { provider_id, function, arguments, extra, .. } => Block::ToolCall(ToolCall {
+            id: provider_id.clone(),
+            name: function.clone(),
+            arguments: Arguments::new(arguments.as_str()),
+            extra: extra.clone(),
+        }),
+        MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
+            Block::ToolResult(ToolResult { call_id: provider_id.clone(), text: text.clone(), is_error: *is_error })
+        }
+    })
+}
