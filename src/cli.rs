@@ -6,6 +6,7 @@
 mod access;
 mod accounts;
 mod agent;
+mod assistants;
 mod calls;
 mod cells;
 mod client;

@@ -127,8 +127,9 @@ impl Assistants {
             turn_id: None,
             function: function.to_owned(),
             arguments,
+            wait_for: None,
+            conversation_title: title.map(str::to_owned),
         };
-        let _ = title;
         let ack = self.0.door.execute(ulid::Ulid::generate().into(), actor, notebook, &command).await?;
         self.follow(notebook, &call_id, ack.version, patience, true).await
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, Stored, ToolCallId, Version};
+use notarium_core::{Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, Stored, Version};
 use notarium_wire::{AckMessage, TurnNews};
 use serde::Serialize;
 

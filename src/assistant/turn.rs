@@ -8,12 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, StopReason, ToolCall,
+    Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, Risk, StopReason, ToolCall,
     ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
 };
 
 /// Times that a model call is tried whose answer was lost with the process that waited for it.
 const MAX_LOST_MODEL_CALLS: u32 = 3;
+/// Runs that fail one after the other: the first, and two tries to mend it (R29).
+const MAX_FAILED_RUNS: u32 = 3;
+const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to mend it twice. Run nothing more; tell the \
+    person what fails and why.";
 
 /// What the log says of one turn.
 #[derive(Debug, Clone, Default)]
@@ -22,6 +26,8 @@ pub struct Record {
     last: Option<(MessageRole, Vec<MessageBlock>)>,
     /// Tool calls that have ended, with what the model is told.
     ended: BTreeMap<ToolCallId, Answer>,
+    /// Calls of this turn that ran something and failed, since the last one that did not.
+    failed_runs: u32,
     /// What the provider said when it stopped, where that was not to call tools.
     has_ended: bool,
 }
@@ -51,15 +57,43 @@ impl Record {
             Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
             event => {
                 if let (Some(call_id), Some(answer)) = (event.tool_call_id(), answer(event)) {
+                    self.count_run(call_id, &answer);
                     self.ended.insert(call_id.clone(), answer);
                 }
             }
         }
     }
 
+    fn count_run(&mut self, call_id: &ToolCallId, answer: &Answer) {
+        let of_last = self.last.iter().flat_map(|(_, blocks)| blocks).any(|block| match block {
+            MessageBlock::ToolCall { call_id: id, function, arguments, .. } => {
+                id == call_id && is_run(function, arguments)
+            }
+            _ => false,
+        });
+        match (of_last, answer.is_error) {
+            (true, true) => self.failed_runs += 1,
+            (true, false) => self.failed_runs = 0,
+            _ => {}
+        }
+    }
+
     /// The turn has finished, failed or was stopped.
     pub fn has_ended(&self) -> bool {
         self.has_ended
+    }
+}
+
+/// Whether a call runs code and tells how that went.
+fn is_run(function: &str, arguments: &str) -> bool {
+    let typed = serde_json::from_str(arguments).ok().and_then(|raw| Tool::find(function)?.arguments(&raw).ok());
+    match typed {
+        Some(Arguments::CreateCells(call)) => call.run,
+        Some(Arguments::CreateNotebook(call)) => call.run,
+        Some(typed) => {
+            matches!(typed, Arguments::ExecuteCell(_) | Arguments::ExecuteCellAsync(_) | Arguments::RunAll(_))
+        }
+        None => false,
     }
 }
 
@@ -106,6 +140,8 @@ pub struct Wanted {
     pub call_id: ToolCallId,
     pub function: String,
     pub arguments: RawObject,
+    /// The call before it in the message, which waits for a person: it keeps its place behind that one.
+    pub wait_for: Option<ToolCallId>,
 }
 
 /// What is to be done next.
@@ -160,22 +196,32 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
     Step::CallModel
 }
 
-/// The calls of the message in their order, one at a time.
+/// The calls of the message in their order, each after the one before it. While one waits for a person, those behind it are
+/// requested too, so that a person sees all of them at once.
 fn after_reply(turn: &Turn, notebook: &Notebook, record: &Record, live: &Live, blocks: &[MessageBlock]) -> Step {
     let mut results = Vec::new();
+    let mut waits: Option<ToolCallId> = None;
     for block in blocks {
         let MessageBlock::ToolCall { provider_id, call_id, function, arguments, .. } = block else { continue };
-        let answered = record.ended.get(call_id).cloned();
-        let answered = answered.or_else(|| live.refused.get(call_id).map(Answer::error));
-        let Some(answer) = answered.or_else(|| unreadable(arguments)) else {
-            return unanswered(notebook, live, call_id, function, arguments);
-        };
-        results.push(MessageBlock::ToolResult {
-            provider_id: provider_id.clone(),
-            call_id: call_id.clone(),
-            text: answer.text,
-            is_error: answer.is_error,
-        });
+        if let Some(answer) = answered(notebook, record, live, call_id, function, arguments) {
+            results.push(MessageBlock::ToolResult {
+                provider_id: provider_id.clone(),
+                call_id: call_id.clone(),
+                text: answer.text,
+                is_error: answer.is_error,
+            });
+            continue;
+        }
+        match notebook.tool_calls.get(call_id) {
+            None => return request(call_id, function, arguments, waits),
+            Some(_) if waits.is_some() => {}
+            Some(call) if call.phase == ToolCallPhase::Waiting => {}
+            Some(call) => return unfinished(live, call_id, call),
+        }
+        waits = Some(call_id.clone());
+    }
+    if waits.is_some() {
+        return Step::Wait;
     }
     if results.is_empty() {
         return Step::End(TurnEnd::Finished(live.stop_reason.unwrap_or(StopReason::EndTurn)));
@@ -186,17 +232,33 @@ fn after_reply(turn: &Turn, notebook: &Notebook, record: &Record, live: &Live, b
     Step::PostResults(results)
 }
 
+fn answered(
+    notebook: &Notebook,
+    record: &Record,
+    live: &Live,
+    call_id: &ToolCallId,
+    function: &str,
+    arguments: &str,
+) -> Option<Answer> {
+    let answered = record.ended.get(call_id).cloned();
+    let answered = answered.or_else(|| live.refused.get(call_id).map(Answer::error)).or_else(|| unreadable(arguments));
+    let is_new = !notebook.tool_calls.contains_key(call_id);
+    let gives_up = || is_new && record.failed_runs >= MAX_FAILED_RUNS && is_run(function, arguments);
+    answered.or_else(|| gives_up().then(|| Answer::error(GIVE_UP)))
+}
+
+fn request(call_id: &ToolCallId, function: &str, arguments: &str, wait_for: Option<ToolCallId>) -> Step {
+    let Ok(arguments) = serde_json::from_str(arguments) else { return Step::Wait };
+    Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments, wait_for })
+}
+
 /// Arguments that are no JSON object: the model is told, nobody else is asked.
 fn unreadable(arguments: &str) -> Option<Answer> {
     let error = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).err()?;
     Some(Answer::error(format!("The arguments are not a JSON object ({error}). Call the tool again with valid JSON.")))
 }
 
-fn unanswered(notebook: &Notebook, live: &Live, call_id: &ToolCallId, function: &str, arguments: &str) -> Step {
-    let Some(call) = notebook.tool_calls.get(call_id) else {
-        let Ok(arguments) = serde_json::from_str(arguments) else { return Step::Wait };
-        return Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments });
-    };
+fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {
     match call.phase {
         ToolCallPhase::Waiting => Step::Wait,
         ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => Step::Start(call_id.clone()),
@@ -206,14 +268,21 @@ fn unanswered(notebook: &Notebook, live: &Live, call_id: &ToolCallId, function: 
     }
 }
 
-/// Whether all that the call does are runs, which go on in the log whoever waits for them.
+/// Whether it can be taken up by another process: it only reads, or all that it does is in the log (runs) or applied once
+/// however often it is sent (a notebook that is named after the call).
 pub fn is_resumable(call: &ToolCall) -> bool {
-    let typed = Tool::find(&call.function).map(|tool| (tool.executor, tool.arguments(&call.arguments)));
-    match typed {
-        Some((Executor::Agent, Ok(_))) => true,
-        Some((_, Ok(arguments))) => {
-            matches!(arguments, Arguments::ExecuteCell(_) | Arguments::RunAll(_) | Arguments::CreateCells(_))
+    match Tool::find(&call.function).and_then(|tool| Some((tool, tool.arguments(&call.arguments).ok()?))) {
+        Some((tool, arguments)) => {
+            tool.executor == Executor::Agent
+                || tool.risk == Risk::Read
+                || matches!(
+                    arguments,
+                    Arguments::ExecuteCell(_)
+                        | Arguments::RunAll(_)
+                        | Arguments::CreateCells(_)
+                        | Arguments::CreateNotebook(_)
+                )
         }
-        _ => false,
+        None => false,
     }
 }

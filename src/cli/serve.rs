@@ -7,6 +7,7 @@ use clap::Args;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::assistants::{self, ModelArgs};
 use super::{Ended, Failure};
 
 /// What people read who want everything in another place.
@@ -16,6 +17,8 @@ pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
 pub struct ServeArgs {
     #[command(flatten)]
     pub place: PlaceArgs,
+    #[command(flatten)]
+    pub models: ModelArgs,
 }
 
 /// Where a server keeps its data and is reached.
@@ -53,9 +56,11 @@ impl PlaceArgs {
         Ok(std::path::absolute(&folder).unwrap_or(folder))
     }
 
-    pub async fn start(&self, folder: &Path) -> Result<RunningServer, Failure> {
+    /// `assistants`: whether somebody carries their turns on.
+    pub async fn start(&self, folder: &Path, assistants: bool) -> Result<RunningServer, Failure> {
         let mut config = ServerConfig::in_folder(folder);
         config.listen = self.listen;
+        config.assistants = assistants;
         config.public_url.clone_from(&self.public_url);
         // A host may be reached with and without TLS in front.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
@@ -76,7 +81,9 @@ pub fn data_folder() -> Result<PathBuf, Failure> {
 
 pub async fn serve(args: ServeArgs) -> Ended {
     let folder = args.place.folder()?;
-    let server = args.place.start(&folder).await?;
+    let models = args.models.models()?;
+    let server = args.place.start(&folder, !models.is_empty()).await?;
+    let assistants = assistants::start(&server, models);
     let url = server.url();
     println!("Notarium serves {} on {url}", folder.display());
     if let Some(token) = &server.owner_token {
@@ -84,6 +91,8 @@ pub async fn serve(args: ServeArgs) -> Ended {
     }
     stopped().await;
     eprintln!("stopping");
+    assistants.stop().await;
+    drop(assistants);
     server.shut_down().await;
     Ok(())
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::agent::{KernelArgs, LocalAgent, PROGRAM};
+use super::assistants::{self, ModelArgs};
 use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::Access;
@@ -27,12 +28,18 @@ pub struct UpArgs {
     place: PlaceArgs,
     #[command(flatten)]
     kernels: KernelArgs,
+    #[command(flatten)]
+    models: ModelArgs,
 }
 
 pub async fn up(args: UpArgs) -> Ended {
     let folder = args.place.folder()?;
-    let server = args.place.start(&folder).await?;
+    let models = args.models.models()?;
+    let server = args.place.start(&folder, !models.is_empty()).await?;
+    let assistants = assistants::start(&server, models);
     let ended = up_with(&args, &folder, &server).await;
+    assistants.stop().await;
+    drop(assistants);
     server.shut_down().await;
     ended
 }

@@ -417,12 +417,14 @@ impl Desk {
     // --- calls ---
 
     async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
-        let Wanted { call_id, function, arguments } = wanted;
+        let Wanted { call_id, function, arguments, wait_for } = wanted;
         let request = Command::RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: Some(turn_id.clone()),
             function,
             arguments,
+            wait_for,
+            conversation_title: None,
         };
         match self.send(actor, &request).await {
             Ok(_) => Ok(()),

@@ -10,7 +10,6 @@ use tokio::sync::mpsc;
 
 use super::Office;
 use super::blobs::with_blobs;
-use super::executor::PngResult;
 use crate::context::{Marks, Plan, Said, Scene, messages, request};
 use crate::providers::{Event, Failure, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;

@@ -17,6 +17,8 @@ struct World {
     live: Live,
     replies: Replies,
     steps: usize,
+    /// What is executed fails.
+    fails: bool,
 }
 
 fn who(kind: &str) -> (Actor, Authority) {
@@ -47,6 +49,7 @@ impl World {
             live: Live::default(),
             replies,
             steps: 0,
+            fails: false,
         };
         world.person(json!({"CreateNotebook": {"title": "First"}}));
         world.person(json!({"InsertCell": {"cell_id": "a", "cell_type": "code", "source": "x = 1"}}));
@@ -112,13 +115,13 @@ impl World {
                 let failure = Some("the server was restarted".to_owned());
                 self.reactor(Command::ReportModelCall { turn_id, failure, usage: Usage::default() });
             }
-            Step::Request(Wanted { call_id, function, arguments }) => {
+            Step::Request(Wanted { call_id, function, arguments, wait_for }) => {
                 let request = Command::RequestToolCall {
                     call_id: Some(call_id.clone()),
                     turn_id: Some(turn_id),
                     function,
                     arguments,
-                    wait_for: None,
+                    wait_for,
                     conversation_title: None,
                 };
                 if let Err(rejection) = self.submit("it", request) {
@@ -159,7 +162,8 @@ impl World {
             return;
         }
         if let Some(call_id) = self.live.executing.first().cloned() {
-            return self.report(call_id, ToolCallEnd::Ok);
+            let end = if self.fails { ToolCallEnd::Error } else { ToolCallEnd::Ok };
+            return self.report(call_id, end);
         }
         let (id, hash) = self.notebook.tool_calls.iter().next().map(|(id, call)| (id, call.arguments_hash)).unwrap();
         self.person(json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}));
@@ -277,8 +281,8 @@ fn killed_before_any_step_it_goes_on_and_nothing_happens_twice() {
         *outcomes.entry(unknown).or_insert(0) += 1;
         assert!(!world.notebook.cells.contains_key(&"a".parse::<CellId>().unwrap()), "killed before step {killed_at}");
     }
-    // Only the server's own reading, once begun, is not known to have ended; runs are found again in the log.
-    assert_eq!(outcomes.keys().max(), Some(&1), "{outcomes:?}");
+    // What reads is read again, and runs are found again in the log.
+    assert_eq!(outcomes.keys().max(), Some(&0), "{outcomes:?}");
 }
 
 #[test]
@@ -311,6 +315,59 @@ fn what_cannot_be_done_is_told_to_the_model_and_the_turn_goes_on() {
     assert!(results[2].0.starts_with("The arguments are not a JSON object"), "{results:?}");
     assert!(results[3].0.contains("not 1: read it again"), "{results:?}");
     assert_eq!(world.types().last(), Some(&"TurnFinished"));
+}
+
+#[test]
+fn what_waits_for_a_person_is_put_to_them_at_once_and_done_in_order() {
+    let mut world = World::new(vec![vec![]]);
+    for id in ["b", "c"] {
+        world.person(json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": "x"}}));
+    }
+    let delete = |id: &str| {
+        let version = world.notebook.cells[&id.parse::<CellId>().unwrap()].cell_version;
+        call(&format!("d{id}"), "delete_cell", &json!({"cell_id": id, "cell_version": version}))
+    };
+    let mut calls = vec![delete("a"), delete("b"), delete("c")];
+    calls.insert(1, call("new", "create_cell", &json!({"source": "y"})));
+    world.replies = vec![calls, vec![text("Done.")]];
+    while world.notebook.tool_calls.len() < 4 {
+        assert!(world.step(), "{:?}", world.types());
+    }
+    let cells = |world: &World| world.notebook.cells.len();
+    assert_eq!(cells(&world), 3, "the new cell waits for its turn");
+    let mut waiting: Vec<_> = world.notebook.tool_calls.iter().map(|(id, call)| (id.clone(), call.clone())).collect();
+    waiting.retain(|(_, call)| call.phase == ToolCallPhase::Waiting);
+    assert_eq!(waiting.len(), 3);
+    // The last one is confirmed first: it keeps its place.
+    for (id, call) in waiting.iter().rev() {
+        world.person(json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": call.arguments_hash}}));
+    }
+    run(&mut world);
+    world.check_once();
+    let ended: Vec<String> = world
+        .recorded
+        .iter()
+        .filter_map(|recorded| match &recorded.event {
+            Event::ToolCallExecuted(event) => Some(event.call_id.to_string()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(ended, ["da-1", "new-1", "db-1", "dc-1"]);
+    assert_eq!(cells(&world), 1);
+}
+
+#[test]
+fn after_two_tries_to_mend_a_run_it_must_be_reported() {
+    let replies = vec![vec![call("run", "run_all", &json!({})), call("new", "create_cell", &json!({"source": "y"}))]];
+    let mut world = World::new(replies);
+    world.fails = true;
+    run(&mut world);
+    let runs: Vec<_> = world.types().into_iter().filter(|name| *name == "ExecutionRequested").collect();
+    assert!(runs.len() >= 3, "{:?}", world.types());
+    let refused =
+        world.results().iter().filter(|(text, _)| text.starts_with("Not done: what you run has failed")).count();
+    let tried = world.results().iter().filter(|(text, is_error)| *is_error && text == "done").count();
+    assert_eq!((tried, refused), (3, 6), "ten model calls, the last of which is not answered");
 }
 
 #[test]

@@ -1,0 +1,170 @@
+//! Assistants beside a server in the same process: which models they ask, and the door by which they reach the notebooks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use clap::Args;
+use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
+use notarium_assistant::door::{Door, Listed, Notice};
+use notarium_assistant::providers::{Family, Provider, ProviderSettings, connect};
+use notarium_core::{
+    Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, RejectionCode, Stored, Version,
+};
+use notarium_server::RunningServer;
+use notarium_server::reactor::{Notices, Reactor};
+use notarium_store::StoreError;
+use notarium_wire::{AckMessage, TurnNews};
+use tokio::sync::Mutex;
+
+use super::Failure;
+
+/// Which models the assistants of this server ask.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ModelArgs {
+    /// A model provider: anthropic, openai, gemini, grok, ollama or vllm; the first one is the default. May be repeated. Else
+    /// those whose keys stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, XAI_API_KEY).
+    #[arg(long, value_name = "NAME", help_heading = "Assistants")]
+    provider: Vec<String>,
+    /// The model that is asked where nobody names one; of the first provider.
+    #[arg(long, value_name = "MODEL", help_heading = "Assistants", env = "NOTARIUM_MODEL")]
+    model: Option<String>,
+    /// A JSON file with a list of providers: family, base_url, model, key_variable or key_file, and so on
+    /// (see protocol/README.md, "Model providers"). Instead of --provider.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Assistants",
+        env = "NOTARIUM_PROVIDERS",
+        conflicts_with = "provider"
+    )]
+    providers: Option<PathBuf>,
+}
+
+impl ModelArgs {
+    /// The providers that this server asks; none is no mistake, only no assistant.
+    pub fn models(&self) -> Result<Models, Failure> {
+        let mut settings = match &self.providers {
+            Some(file) => from_file(file)?,
+            None if self.provider.is_empty() => return Ok(self.of_environment()),
+            None => self.provider.iter().map(|name| named(name)).collect::<Result<_, _>>()?,
+        };
+        if let (Some(first), Some(model)) = (settings.first_mut(), &self.model) {
+            first.model = Some(model.clone());
+        }
+        let connected = settings.iter().map(|settings| {
+            connect(settings).map_err(|error| Failure::usage(format!("{}: {error}", settings.family.name())))
+        });
+        Ok(Models::new(connected.collect::<Result<_, _>>()?))
+    }
+
+    /// Those with a key at hand. What runs on this machine is asked only when somebody names it.
+    fn of_environment(&self) -> Models {
+        let with_keys = [Family::Anthropic, Family::OpenAi, Family::Gemini, Family::Grok];
+        let connected = with_keys.into_iter().filter_map(|family| connect(&ProviderSettings::new(family)).ok());
+        let mut connected: Vec<Arc<dyn Provider>> = connected.collect();
+        if let (Some(first), Some(model)) = (connected.first_mut(), &self.model)
+            && let Some(family) = with_keys.into_iter().find(|family| family.name() == first.name())
+            && let Ok(other) =
+                connect(&ProviderSettings { model: Some(model.clone()), ..ProviderSettings::new(family) })
+        {
+            *first = other;
+        }
+        Models::new(connected)
+    }
+}
+
+fn named(name: &str) -> Result<ProviderSettings, Failure> {
+    let family = Family::ALL.into_iter().find(|family| family.name() == name);
+    let known: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+    let unknown = || Failure::usage(format!("'{name}' is no provider: there are {}", known.join(", ")));
+    family.map(ProviderSettings::new).ok_or_else(unknown)
+}
+
+fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::usage(format!("{} is no list of providers ({error}): see protocol/README.md", file.display()))
+    })
+}
+
+/// Starts what carries the assistants of this server on. Stop it before the server.
+pub fn start(server: &RunningServer, models: Models) -> Arc<Assistants> {
+    start_with(server, AssistantsConfig::new(models))
+}
+
+fn start_with(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
+    let reactor = server.reactor();
+    let notices = Mutex::new(reactor.notices());
+    Assistants::start(Arc::new(ServerDoor { reactor, notices }), config)
+}
+
+/// The server's door, as assistants want it.
+struct ServerDoor {
+    reactor: Reactor,
+    notices: Mutex<Notices>,
+}
+
+fn unavailable(error: &StoreError) -> Rejection {
+    tracing::error!(%error, "the record was not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read the record: try again later")
+}
+
+#[async_trait]
+impl Door for ServerDoor {
+    async fn execute(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        self.reactor.execute_as(id, actor, notebook, command).await
+    }
+
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+        Ok(self.reactor.read(notebook).await?.notebook)
+    }
+
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+        Ok(self.reactor.read_as(actor, notebook).await?.notebook)
+    }
+
+    async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
+        self.reactor.events(notebook, since, limit).await.map_err(|error| unavailable(&error))
+    }
+
+    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
+        self.reactor.about(notebook, subject).await.map_err(|error| unavailable(&error))
+    }
+
+    async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes> {
+        self.reactor.blob(notebook, sha256).await
+    }
+
+    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {
+        let found = self.reactor.notebooks(actor, query, limit).await?;
+        let listed = found.into_iter().map(|entry| Listed {
+            notebook_id: entry.notebook_id,
+            title: entry.title,
+            cells: entry.cells,
+            updated_at: entry.updated_at,
+        });
+        Ok(listed.collect())
+    }
+
+    async fn next_notice(&self) -> Option<Notice> {
+        let notice = self.notices.lock().await.next().await?;
+        Some(Notice { notebook: notice.notebook, version: notice.version })
+    }
+
+    fn publish(&self, notebook: &NotebookId, news: TurnNews) {
+        self.reactor.publish(notebook, news);
+    }
+
+    fn now(&self) -> Millis {
+        self.reactor.now()
+    }
+}
