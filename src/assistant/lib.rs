@@ -14,8 +14,8 @@
 pub mod assistants;
 pub mod context;
 pub mod door;
-pub mod mcp;
 pub mod facts;
+pub mod mcp;
 pub mod messages;
 pub mod preview;
 pub mod providers;

@@ -167,7 +167,7 @@ impl Handler {
     /// A call as a task: the client asks for it with `tasks/get`, and may go away meanwhile.
     async fn task(&self, notebook: &NotebookId, called: &Called, id: String) -> Result<DetailedTask, ErrorData> {
         let call_id = results::id_of(called);
-        let events = self.door.call_events(notebook, call_id).await.map_err(|rejection| refusal(&rejection))?;
+        let events = self.door.about(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
         let at = |stored: Option<&notarium_core::Stored>| {
             stored.map_or_else(|| self.door.now(), |it| it.envelope.recorded_at)
         };
