@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -29,6 +30,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::door::Door;
+use crate::mcp::Caller;
 use crate::turn::answer;
 use desk::Desk;
 use executor::PngResult;
@@ -110,42 +112,6 @@ impl Assistants {
         self.0.tasks.wait().await;
     }
 
-    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
-    /// `title`: of the conversation, if this call is its first.
-    pub async fn call(
-        &self,
-        actor: &Actor,
-        notebook: &NotebookId,
-        function: &str,
-        arguments: RawObject,
-        title: Option<&str>,
-        patience: Duration,
-    ) -> Result<Called, Rejection> {
-        let call_id: ToolCallId = ulid::Ulid::generate().into();
-        let command = Command::RequestToolCall {
-            call_id: Some(call_id.clone()),
-            turn_id: None,
-            function: function.to_owned(),
-            arguments,
-            wait_for: None,
-            conversation_title: title.map(str::to_owned),
-        };
-        let ack = self.0.door.execute(ulid::Ulid::generate().into(), actor, notebook, &command).await?;
-        self.follow(notebook, &call_id, ack.version, patience, true).await
-    }
-
-    /// Waits on a call of the same person's assistants that was requested before, while it waits for a person too.
-    pub async fn await_call(
-        &self,
-        actor: &Actor,
-        notebook: &NotebookId,
-        call_id: &ToolCallId,
-        patience: Duration,
-    ) -> Result<Called, Rejection> {
-        let state = self.0.door.read_as(actor, notebook).await?;
-        self.follow(notebook, call_id, state.version, patience, false).await
-    }
-
     async fn follow(
         &self,
         notebook: &NotebookId,
@@ -199,6 +165,42 @@ impl Assistants {
         let image = png.and_then(|png| STANDARD.decode(png).ok()).map(Bytes::from);
         let text = image.as_ref().and_then(|_| PngResult::without_data(&answer.text)).unwrap_or(answer.text);
         Ok(Called::Ended { call_id: call_id.clone(), text, is_error: answer.is_error, image })
+    }
+}
+
+#[async_trait]
+impl Caller for Assistants {
+    async fn call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        function: &str,
+        arguments: RawObject,
+        title: Option<&str>,
+        patience: Duration,
+    ) -> Result<Called, Rejection> {
+        let call_id: ToolCallId = ulid::Ulid::generate().into();
+        let command = Command::RequestToolCall {
+            call_id: Some(call_id.clone()),
+            turn_id: None,
+            function: function.to_owned(),
+            arguments,
+            wait_for: None,
+            conversation_title: title.map(str::to_owned),
+        };
+        let ack = self.0.door.execute(ulid::Ulid::generate().into(), actor, notebook, &command).await?;
+        self.follow(notebook, &call_id, ack.version, patience, true).await
+    }
+
+    async fn await_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        patience: Duration,
+    ) -> Result<Called, Rejection> {
+        let state = self.0.door.read_as(actor, notebook).await?;
+        self.follow(notebook, call_id, state.version, patience, false).await
     }
 }
 

@@ -321,16 +321,14 @@ fn dialog(scene: &Scene, prompt: &CellId) -> Vec<Piece> {
     pieces.collect()
 }
 
+/// A prompt as it was when it was answered, and its answer.
 fn asked(cell: &notarium_core::Cell) -> Vec<Message> {
-    let mut messages = vec![Message::user(cell.content.source.as_str())];
-    if let Some(reply) = reply(cell) {
-        messages.push(Message::assistant(vec![Block::text(reply)]));
+    match cell.content.reply.as_deref().filter(|reply| !reply.text.is_empty()) {
+        Some(reply) => {
+            vec![Message::user(&*reply.prompt), Message::assistant(vec![Block::text(reply.text.as_str())])]
+        }
+        None => vec![Message::user(cell.content.source.as_str())],
     }
-    messages
-}
-
-fn reply(_cell: &notarium_core::Cell) -> Option<String> {
-    None
 }
 
 fn shown(scene: &Scene, id: &CellId, cell: &notarium_core::Cell) -> serde_json::Value {

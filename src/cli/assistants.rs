@@ -18,7 +18,7 @@ use notarium_store::StoreError;
 use notarium_wire::{AckMessage, TurnNews};
 use tokio::sync::Mutex;
 
-use super::Failure;
+use super::{Failure, mcp};
 
 /// Which models the assistants of this server ask.
 #[derive(Debug, Clone, Default, Args)]
@@ -90,15 +90,14 @@ fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
     })
 }
 
-/// Starts what carries the assistants of this server on. Stop it before the server.
+/// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
 pub fn start(server: &RunningServer, models: Models) -> Arc<Assistants> {
-    start_with(server, AssistantsConfig::new(models))
-}
-
-fn start_with(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let reactor = server.reactor();
     let notices = Mutex::new(reactor.notices());
-    Assistants::start(Arc::new(ServerDoor { reactor, notices }), config)
+    let door: Arc<dyn Door> = Arc::new(ServerDoor { reactor, notices });
+    let assistants = Assistants::start(door.clone(), AssistantsConfig::new(models));
+    mcp::mount(server, assistants.clone(), door);
+    assistants
 }
 
 /// The server's door, as assistants want it.

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use notarium_core::tools::{Arguments, CreateNotebook, NewCell, Tool};
+use notarium_core::kernel_tools;
+use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
 use notarium_core::{
     CellFlagChanges, CellId, CellType, Command, CommandId, Event, Execution, ExecutionId, ExecutionStatus,
     ExecutionTarget, Notebook, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
@@ -93,7 +94,9 @@ pub async fn execute(errand: Errand) -> Done {
 }
 
 async fn answer(errand: &Errand) -> Answer {
-    let tool = Tool::find(&errand.call.function).ok_or("there is no such tool any more")?;
+    let Some(tool) = Tool::find(&errand.call.function).filter(|tool| tool.executor == Executor::Server) else {
+        return in_kernel(errand).await;
+    };
     let arguments = tool.arguments(&errand.call.arguments).map_err(|rejection| rejection.message)?;
     match &arguments {
         Arguments::GetNotebookState(call) => {
@@ -394,6 +397,25 @@ async fn create_cells(errand: &Errand) -> Answer {
     verified(errand, &errand.notebook, &notebook, &errand.effects.cells, Some(made)).await
 }
 
+/// What the kernel answered: the tool is a run of its own.
+async fn in_kernel(errand: &Errand) -> Answer {
+    let Some(id) = errand.effects.executions.first() else {
+        return Err("The kernel was not asked: read the notebook and try again.".to_owned());
+    };
+    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
+    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("The run {id} is gone."))?;
+    if !has_ended(run.status) {
+        let state = word(run.status);
+        return Err(format!(
+            "Still {state} after {} s: the kernel is busy, or there is none. Its answer is not waited for any longer; ask \
+             get_run_status for run {id}, or call the tool again later.",
+            MAX_RUN_WAIT.as_secs()
+        ));
+    }
+    let read = |blobs: &ReadBlob| Ok(kernel_tools::answer(&run, &|part| blobs(part, preview::MAX_READ_BYTES)));
+    with_blobs(&*errand.door, &errand.notebook, read).await?
+}
+
 /// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one.
 async fn verified(
     errand: &Errand,
@@ -455,6 +477,7 @@ fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> C
         metadata: RawObject::default(),
         attachments: None,
         flags: CellFlagChanges::default(),
+        reply: None,
     }));
     let runs = |cell: &NewCell| call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty();
     let runnable = cells.iter().enumerate().filter(|(_, cell)| runs(cell));

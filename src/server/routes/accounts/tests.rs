@@ -237,6 +237,8 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
             Guard::Public | Guard::Socket | Guard::Authenticated | Guard::Scope(_) => continue,
             Guard::User(Scope::Read) => (&agent, 403),
             Guard::User(_) => (&weak, 403),
+            // A session can confirm: no assistant holds one.
+            Guard::Assistant => (&owner, 403),
             Guard::Admin => (&plain, 403),
             Guard::Notebook(_) => (&owner, 404),
         };
