@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use axum::body::Body;
-use http::{Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scope, Scopes, TokenId, ToolCallId, UserId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -111,8 +111,13 @@ impl McpService {
             return sessions::unknown();
         }
         let token_id = person.token_id.clone();
+        let is_goodbye = request.method() == Method::DELETE;
         request.extensions_mut().insert(person);
-        let response = self.http.handle(request).await.map(Body::new);
+        let mut response = self.http.handle(request).await.map(Body::new);
+        // The session has ended, and clients warn of any other word for that.
+        if is_goodbye && response.status() == StatusCode::ACCEPTED {
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
         if session.is_none()
             && let Some(id) = sessions::id_of(response.headers())
         {

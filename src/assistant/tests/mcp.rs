@@ -358,7 +358,7 @@ async fn a_session_answers_to_the_token_that_began_it_alone() {
     scene.person.token_id = "token-of-ann".parse().unwrap();
     assert_eq!(scene.call("run_all", json!({"notebook": "n"})).await.text(), "done");
     let ended = scene.service.answer(scene.person.clone(), request("DELETE")).await;
-    assert_eq!(ended.status(), StatusCode::ACCEPTED);
+    assert_eq!(ended.status(), StatusCode::NO_CONTENT);
     assert_eq!(scene.call("run_all", json!({"notebook": "n"})).await.status, StatusCode::NOT_FOUND);
     assert_eq!(scene.asked().len(), 1);
 }
