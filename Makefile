@@ -52,11 +52,12 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
 	cargo test --workspace
 
-interop: deps ## files and runs, compared with Python's nbformat and nbclient
+interop: deps ## files, runs and outside assistants, with Python's nbformat, nbclient and MCP client
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
 	$(VENV)/bin/python tests/interop/ipynb/check.py --cases 500
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/nbclient_compare.py target/debug/notarium $(NOTEBOOKS)
+	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench

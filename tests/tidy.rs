@@ -58,13 +58,14 @@ fn parts_know_only_what_the_code_map_allows() {
 
 #[test]
 fn each_library_belongs_to_one_part() {
-    let owners: [(&str, &[&str]); 5] = [
+    let owners: [(&str, &[&str]); 6] = [
         ("sqlx", &["store"]),
         // The assistant's scripted provider is a small server of its own: tests and the demo call it over real HTTP.
         ("axum", &["server", "assistant"]),
         ("jupyter-zmq-client", &["agent"]),
         ("object_store", &["store"]),
         ("async-openai", &["assistant"]),
+        ("rmcp", &["assistant"]),
     ];
     for (library, owners) in owners {
         for part in PARTS {
