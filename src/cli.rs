@@ -9,6 +9,7 @@ mod agent;
 mod assistants;
 mod calls;
 mod cells;
+mod chat;
 mod client;
 mod compare;
 pub mod config;
@@ -138,6 +139,8 @@ pub enum Command {
     /// Rebuild the state here from the record, and compare it with the server's.
     Replay(history::RecordArgs),
 
+    /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
+    Chat(chat::ChatArgs),
     /// See what assistants wait for, and confirm or deny it.
     Confirm(confirm::ConfirmArgs),
     /// Let an outside assistant in: an MCP server on standard input and output.
@@ -218,6 +221,7 @@ pub async fn run(arguments: Arguments) -> Ended {
         Command::Blame(args) => compare::blame(args, context).await,
         Command::Verify(args) => history::verify(args, context).await,
         Command::Replay(args) => history::replay(args, context).await,
+        Command::Chat(args) => chat::chat(args, context).await,
         Command::Confirm(args) => confirm::confirm(args, context).await,
         Command::Mcp(args) => mcp::mcp(args, context).await,
         Command::Calls(args) => calls::calls(args, context).await,

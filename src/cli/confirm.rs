@@ -39,30 +39,33 @@ pub struct ConfirmArgs {
 
 /// A call that waits, and what it would do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Waiting {
-    notebook: NotebookId,
+pub struct Waiting {
+    pub notebook: NotebookId,
     title: String,
-    call: Call,
+    pub call: Call,
     confirmation: Confirmation,
+    /// It waits, and for this user too. Not known of a list.
+    #[serde(default, skip_serializing)]
+    pub may_decide: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Call {
-    id: ToolCallId,
+pub struct Call {
+    pub id: ToolCallId,
     function: String,
     arguments: Value,
-    arguments_hash: Hash,
+    pub arguments_hash: Hash,
     risk: Risk,
     #[serde(default)]
     reasons: Vec<String>,
-    requested_by: Actor,
+    pub requested_by: Actor,
     requested_at: Millis,
     #[serde(default)]
     expires_at: Option<Millis>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Confirmation {
+pub struct Confirmation {
     summary: String,
     risk: String,
     effects: Vec<Effect>,
@@ -72,7 +75,7 @@ struct Confirmation {
 
 /// What a call would do. The fields depend on the kind; kinds to come are shown as they are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Effect {
+pub struct Effect {
     kind: String,
     #[serde(flatten)]
     fields: serde_json::Map<String, Value>,
@@ -125,15 +128,22 @@ async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<W
 }
 
 /// `None`: it has been decided meanwhile.
-async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Waiting>, Failure> {
+pub async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Waiting>, Failure> {
     #[derive(Deserialize)]
     struct InFull {
         call: Call,
         confirmation: Option<Confirmation>,
+        may_decide: bool,
     }
-    let InFull { call, confirmation } = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
-    let waiting =
-        |confirmation| Waiting { notebook: notebook.clone(), title: notebook.to_string(), call, confirmation };
+    let InFull { call, confirmation, may_decide } =
+        client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
+    let waiting = |confirmation| Waiting {
+        notebook: notebook.clone(),
+        title: notebook.to_string(),
+        call,
+        confirmation,
+        may_decide,
+    };
     Ok(confirmation.map(waiting))
 }
 
@@ -159,14 +169,14 @@ async fn located(
     Ok((notebook.clone(), known.call.arguments_hash))
 }
 
-async fn say_yes(client: &Client, notebook: &NotebookId, id: &ToolCallId, hash: Hash) -> Ended {
+pub async fn say_yes(client: &Client, notebook: &NotebookId, id: &ToolCallId, hash: Hash) -> Ended {
     let path = format!("/api/notebooks/{notebook}/calls/{id}/confirm");
     let answer: Answer = client.post(&path, &json!({ "arguments_hash": hash })).await?;
     notebooks::report(&answer);
     Ok(())
 }
 
-async fn say_no(client: &Client, notebook: &NotebookId, id: &ToolCallId, reason: &str) -> Ended {
+pub async fn say_no(client: &Client, notebook: &NotebookId, id: &ToolCallId, reason: &str) -> Ended {
     let path = format!("/api/notebooks/{notebook}/calls/{id}/deny");
     let answer: Answer = client.post(&path, &json!({ "reason": reason })).await?;
     notebooks::report(&answer);
@@ -226,7 +236,7 @@ async fn read_answer(question: &'static str) -> Result<String, Failure> {
 
 // --- in full ---
 
-fn show(waiting: &Waiting, who: &str) -> Ended {
+pub fn show(waiting: &Waiting, who: &str) -> Ended {
     let Waiting { title, call, confirmation, .. } = waiting;
     let function = print::styled(print::clean(&call.function), Style::Bold);
     print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;

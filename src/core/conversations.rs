@@ -493,6 +493,19 @@ fn end_turn(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Re
 }
 
 impl Event {
+    /// The turn whose progress the event is. Messages and tool calls are not: they name their turn themselves.
+    pub fn turn_id(&self) -> Option<&TurnId> {
+        match self {
+            Event::TurnStarted(TurnStarted { turn_id, .. })
+            | Event::ModelCallStarted(ModelCallStarted { turn_id, .. })
+            | Event::ModelCallFinished(ModelCallFinished { turn_id, .. })
+            | Event::TurnFinished(TurnFinished { turn_id, .. })
+            | Event::TurnCancelled(TurnCancelled { turn_id })
+            | Event::TurnFailed(TurnFailed { turn_id, .. }) => Some(turn_id),
+            _ => None,
+        }
+    }
+
     /// The conversation that the event is about. Events of a turn carry the turn's id as their correlation.
     pub fn conversation_id(&self) -> Option<&ConversationId> {
         match self {

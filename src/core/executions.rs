@@ -523,7 +523,8 @@ impl Event {
         }
     }
 
-    /// What the store indexes the event by: its cell, execution or kernel session; `None` for the notebook as a whole.
+    /// What the store indexes the event by: its cell, execution, tool call, turn, conversation or kernel session; `None` for
+    /// the notebook as a whole.
     pub fn subject(&self) -> Option<&str> {
         if let Some(id) = self.execution_id() {
             return Some(id.as_str());
@@ -532,6 +533,9 @@ impl Event {
             return Some(id.as_str());
         }
         if let Some(id) = self.tool_call_id() {
+            return Some(id.as_str());
+        }
+        if let Some(id) = self.turn_id() {
             return Some(id.as_str());
         }
         if let Some(id) = self.conversation_id() {

@@ -177,7 +177,9 @@ impl NewsHub {
 
     /// The news of one turn, for as long as it is held.
     pub fn follow(&self, notebook: &NotebookId, turn: &TurnId) -> Arc<LiveTurn> {
-        self.lock().turn((notebook.clone(), turn.clone()))
+        let mut turns = self.lock();
+        turns.forget_some();
+        turns.turn((notebook.clone(), turn.clone()))
     }
 
     /// The turn has ended.

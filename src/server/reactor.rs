@@ -132,7 +132,8 @@ impl Reactor {
 
     /// Tells who follows the turn, beside the log. Costs little, waits for nobody.
     pub fn publish(&self, notebook: &NotebookId, news: TurnNews) {
-        self.0.news.publish(notebook, news);
+        self.0.news.publish(notebook, news.clone());
+        self.0.rooms.tell(notebook, news);
     }
 
     /// Milliseconds since 1970, by the server's clock.

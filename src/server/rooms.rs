@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_sync::{Input, RoomConfig, is_control_body};
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage};
+use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnNews};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
@@ -100,6 +100,14 @@ impl Rooms {
     /// `CreateNotebook` goes through it.
     pub fn open(self: &Arc<Self>, id: &NotebookId) -> RoomHandle {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
+    }
+
+    /// Tells those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
+    pub fn tell(&self, id: &NotebookId, news: TurnNews) {
+        if let Some(inbox) = self.lock().get(id) {
+            // A room that ends has nobody who follows.
+            let _ = inbox.messages.send(Message::Input(Input::News(news)));
+        }
     }
 
     /// Notebooks that are open now.

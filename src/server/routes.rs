@@ -7,6 +7,7 @@ pub mod assistants;
 pub mod blobs;
 pub mod calls;
 pub mod cells;
+pub mod chat;
 pub mod files;
 pub mod history;
 pub mod kernels;
@@ -16,6 +17,7 @@ pub mod notebooks;
 pub mod runs;
 mod scan;
 pub mod status;
+pub mod turns;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -67,6 +69,8 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = assistants::routes(routes);
     let routes = calls::routes(routes);
     let routes = mcp::routes(routes);
+    let routes = chat::routes(routes);
+    let routes = turns::routes(routes);
     let routes = status::routes(routes);
     let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
     let parts = routes.into_parts();

@@ -286,6 +286,10 @@ impl Room {
         if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= turn.now) {
             self.recheck_access(turn);
         }
+        if batch.effects.assistants {
+            // What was being written comes before the event that says what it came to.
+            self.tell_news(turn);
+        }
         let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
         self.fan_out(turn, &senders);
         for entry in batch.entries {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use notarium_core::{
     CommandId, Head, HistoryQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection, Stored, Version,
 };
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage};
+use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnNews};
 
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::replay::Loaded;
@@ -57,6 +57,8 @@ pub enum Input {
         kernel_session: KernelSessionId,
         busy: bool,
     },
+    /// From whoever carries turns on: what an assistant is doing this moment.
+    News(TurnNews),
     Read {
         request: u64,
         identity: Arc<Identity>,

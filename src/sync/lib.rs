@@ -22,6 +22,7 @@ mod identity;
 mod io;
 mod joining;
 mod leases;
+mod news;
 mod presence;
 mod queue;
 mod replay;

@@ -17,6 +17,7 @@ use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Input, Output, ReplyTo, Ticket};
 use crate::joining::{Join, Waiting};
 use crate::leases::Leases;
+use crate::news::AssistantNews;
 use crate::presence::PresenceNews;
 use crate::queue::{Queue, Queued};
 use crate::replay::Loaded;
@@ -78,6 +79,7 @@ pub struct Room {
     pub(crate) subscribers: BTreeMap<ClientId, Subscriber>,
     pub(crate) fan_out: FanOut,
     pub(crate) presence: PresenceNews,
+    pub(crate) news: AssistantNews,
     pub(crate) answers: Answers,
     pub(crate) leases: Leases,
     /// The state's JSON, shared by all who open at this version.
@@ -121,6 +123,7 @@ impl Room {
             subscribers: BTreeMap::new(),
             fan_out: FanOut::default(),
             presence: PresenceNews::default(),
+            news: AssistantNews::default(),
             answers: Answers::default(),
             leases: Leases::default(),
             snapshot_text: None,
@@ -148,6 +151,7 @@ impl Room {
         for input in inputs {
             self.take(&mut turn, input);
         }
+        self.tell_news_when_due(&mut turn);
         self.pump(&mut turn);
         self.keep_up(&mut turn);
         turn.out
@@ -177,6 +181,7 @@ impl Room {
             Input::Read { request, identity } => self.take_read(turn, request, identity),
             Input::Unsubscribe { client } => self.leave(turn, client),
             Input::IdentityChanged { client, identity } => self.take_identity(turn, client, identity),
+            Input::News(news) => self.news.push(news),
             Input::Presence { client, state } => self.take_presence(turn, client, state),
             Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
             Input::Appended => self.take_appended(turn),

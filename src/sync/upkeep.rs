@@ -24,7 +24,7 @@ impl Room {
         let settled =
             [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
         let settled = if self.is_settled() { earliest(settled) } else { None };
-        let frames = [self.fan_out_at(), self.presence_at(now)];
+        let frames = [self.fan_out_at(), self.presence_at(now), self.news_at()];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
     }
 

@@ -16,7 +16,7 @@ pub mod live;
 pub mod message;
 pub mod schema;
 
-pub use live::{TurnActivity, TurnNews};
+pub use live::{PendingNews, TurnActivity, TurnNews};
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
     KernelStatus, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage, SubscribeMessage,

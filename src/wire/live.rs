@@ -50,3 +50,74 @@ pub enum TurnActivity {
         message: String,
     },
 }
+
+/// News that wait to be told together: what continues one text becomes one piece.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PendingNews(Vec<TurnNews>);
+
+impl PendingNews {
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn push(&mut self, news: TurnNews) {
+        // Only the last of a turn can be continued: what lies between would come in another order.
+        let last = self.0.iter_mut().rev().find(|last| last.turn_id == news.turn_id);
+        if !last.is_some_and(|last| last.continues_as(&news)) {
+            self.0.push(news);
+        }
+    }
+
+    pub fn take(&mut self) -> Vec<TurnNews> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl TurnNews {
+    /// Takes the text of `next` in, where it goes on with the same block.
+    fn continues_as(&mut self, next: &TurnNews) -> bool {
+        use TurnActivity as A;
+        if (self.model_call, self.attempt) != (next.model_call, next.attempt) {
+            return false;
+        }
+        match (&mut self.what, &next.what) {
+            (A::TextDelta { block, text }, A::TextDelta { block: same, text: more })
+            | (A::ThinkingDelta { block, text }, A::ThinkingDelta { block: same, text: more })
+                if block == same =>
+            {
+                text.push_str(more);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(turn: &str, block: usize, text: &str) -> TurnNews {
+        TurnNews {
+            conversation_id: "c".parse().unwrap(),
+            turn_id: turn.parse().unwrap(),
+            model_call: 1,
+            attempt: 1,
+            what: TurnActivity::TextDelta { block, text: text.to_owned() },
+        }
+    }
+
+    #[test]
+    fn what_continues_a_text_becomes_one_piece_and_keeps_the_order_of_its_turn() {
+        let mut pending = PendingNews::default();
+        let stop = TurnNews { what: TurnActivity::BlockStop { block: 0 }, ..delta("a", 0, "") };
+        for news in [delta("a", 0, "Hel"), delta("b", 0, "x"), delta("a", 0, "lo"), stop.clone(), delta("a", 1, "!")] {
+            pending.push(news);
+        }
+        let next_attempt = TurnNews { attempt: 2, ..delta("a", 1, "?") };
+        pending.push(next_attempt.clone());
+        let expected = [delta("a", 0, "Hello"), delta("b", 0, "x"), stop, delta("a", 1, "!"), next_attempt];
+        assert_eq!(pending.take(), expected);
+        assert!(pending.is_empty());
+    }
+}

@@ -7,6 +7,8 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::live::TurnNews;
+
 // --- from the client ---
 
 /// What a client sends.
@@ -144,6 +146,12 @@ pub enum ServerMessage {
     Kernels {
         notebook: NotebookId,
         kernels: Vec<KernelStatus>,
+    },
+    /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
+    /// and counts.
+    News {
+        notebook: NotebookId,
+        news: Vec<TurnNews>,
     },
     /// Your role in this notebook is now another; null: you may no longer see it, and hear no more of it.
     Access {

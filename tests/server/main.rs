@@ -6,6 +6,7 @@ mod support;
 mod agents;
 mod bad_input;
 mod calls;
+mod chat;
 mod files;
 mod rest;
 mod restart;

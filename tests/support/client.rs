@@ -221,6 +221,17 @@ impl TestClient {
     }
 
     /// Reads until the server has closed the connection.
+    /// The next message that nothing is kept of.
+    pub async fn next_other(&mut self) -> ServerMessage {
+        let comes = async {
+            while self.others.is_empty() {
+                self.hear().await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, comes).await.expect("the server says something");
+        self.others.remove(0)
+    }
+
     pub async fn until_closed(&mut self) {
         let closed = async {
             while !self.is_closed {

@@ -1,7 +1,7 @@
 //! Tool calls of assistants: what waits, what happened, and people's decisions.
 
-mod confirmation;
-mod record;
+pub mod confirmation;
+pub mod record;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -139,7 +139,7 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str) -> Se
         expires_at: authenticated.expires_at,
         max_frame_bytes: app.limits.max_frame_bytes as u64,
         heartbeat_ms: u64::try_from(app.limits.heartbeat.as_millis()).unwrap_or(u64::MAX),
-        features: Vec::new(),
+        features: app.has_assistants.then(|| "assistants".to_owned()).into_iter().collect(),
     })
 }
 

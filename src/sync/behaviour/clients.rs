@@ -1,7 +1,7 @@
 //! Joining, catching up, seeing each other, losing access.
 
 use notarium_core::{Role, Scope};
-use notarium_wire::{ErrorCode, PresenceState, ServerMessage};
+use notarium_wire::{ErrorCode, PresenceState, ServerMessage, TurnActivity, TurnNews};
 
 use super::scene::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::config::RoomConfig;
@@ -162,6 +162,55 @@ fn presence_is_told_at_once_then_coalesced_and_forgotten() {
     scene.feed(Input::Unsubscribe { client: ClientId(2) });
     scene.pass(50);
     assert_eq!(scene.words(1), [r#"presence [] left ["bob-1"]"#]);
+}
+
+#[test]
+fn what_an_assistant_writes_is_told_at_once_then_coalesced_and_never_after_what_it_came_to() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let write = |scene: &mut Scene, text: &str| scene.feed(Input::News(delta(text)));
+    write(&mut scene, "nobody follows yet");
+    scene.pass(1_000);
+    scene.subscribe(1, &user("anna"), None);
+    scene.seen(1);
+    write(&mut scene, "He");
+    assert_eq!(told(&mut scene), ["He"]);
+    write(&mut scene, "ll");
+    write(&mut scene, "o");
+    assert!(told(&mut scene).is_empty(), "it waits for the next frame");
+    scene.pass(30);
+    assert_eq!(told(&mut scene), ["llo"]);
+    write(&mut scene, "!");
+    // What concerns assistants tells all that was written before.
+    scene.execute("anna", r#"{"SetPolicy":{"policy":"trusted"}}"#).unwrap();
+    let seen = scene.seen(1);
+    let [ServerMessage::News { news, .. }, ServerMessage::Events(_)] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!(news, &[delta("!")]);
+    let before = scene.room.version();
+    scene.pass(1_000);
+    assert_eq!((scene.room.version(), told(&mut scene)), (before, vec![]), "nothing of it is kept");
+}
+
+fn delta(text: &str) -> TurnNews {
+    TurnNews {
+        conversation_id: "talk".parse().unwrap(),
+        turn_id: "turn".parse().unwrap(),
+        model_call: 1,
+        attempt: 1,
+        what: TurnActivity::TextDelta { block: 0, text: text.to_owned() },
+    }
+}
+
+/// The texts that client 1 was told.
+fn told(scene: &mut Scene) -> Vec<String> {
+    let news = scene.seen(1).into_iter().flat_map(|message| match message {
+        ServerMessage::News { news, .. } => news,
+        other => panic!("{other:?}"),
+    });
+    let texts = news.map(|news| match news.what {
+        TurnActivity::TextDelta { text, .. } => text,
+        other => panic!("{other:?}"),
+    });
+    texts.collect()
 }
 
 #[test]

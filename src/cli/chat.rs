@@ -1,0 +1,293 @@
+//! `chat`: asks an assistant, shows what it says and does as it comes, and asks back where it needs a person.
+
+mod screen;
+mod stream;
+
+use std::io::{IsTerminal, Read};
+
+use clap::Args;
+use notarium_core::{ConversationId, NotebookId, ToolCallId};
+use reqwest::Method;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::client::{Answer, Client, IDEMPOTENCY_KEY};
+use super::confirm::{self, Waiting};
+use super::people::People;
+use super::print;
+use super::{Context, Ended, Failure, find};
+use screen::{End, Screen};
+use stream::TurnStream;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium chat analysis 'make a summary table of the losses and plot it'
+  notarium chat analysis                    # asks you, again and again, in one conversation
+  notarium chat analysis --conversation last 'and now per month'
+  git diff | notarium chat analysis
+Without --conversation each command begins a new conversation.
+What it says goes to standard output, what it does to standard error. What destroys something waits for a yes or no: on a
+terminal you are asked, elsewhere it waits for `notarium confirm`. Ctrl-C stops the assistant; a second Ctrl-C leaves it.
+Exit code: 0 it has answered, 1 it failed, 130 it was stopped.")]
+pub struct ChatArgs {
+    /// Id or title.
+    notebook: String,
+    /// What you say. Absent: a line at a time from the terminal, or all of standard input.
+    text: Option<String>,
+    /// Go on in this conversation: an id, `last` for your latest one in this notebook, `new` for a new one.
+    #[arg(long, value_name = "ID", default_value = "new")]
+    conversation: String,
+    /// One of the models that the server has. Absent: its default.
+    #[arg(long)]
+    model: Option<String>,
+    /// Every event as it comes, in JSON, one a line; nothing is asked.
+    #[arg(long)]
+    json: bool,
+}
+
+pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let notebook = find::notebook(&client, &args.notebook).await?;
+    let conversation = conversation(&client, &notebook, &args.conversation).await?;
+    let mut chat = Chat {
+        client,
+        notebook,
+        conversation,
+        model: args.model,
+        as_json: args.json,
+        asks: std::io::stdin().is_terminal() && !args.json,
+        lines: None,
+        people: People::default(),
+    };
+    match args.text {
+        Some(text) => chat.ask(text).await,
+        None if chat.asks => chat.converse().await,
+        None => {
+            let mut text = String::new();
+            let unreadable = |error| Failure::usage(format!("standard input cannot be read: {error}"));
+            std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
+            chat.ask(text).await
+        }
+    }
+}
+
+/// The conversation to go on in; `None`: a new one.
+async fn conversation(client: &Client, notebook: &NotebookId, wanted: &str) -> Result<Option<ConversationId>, Failure> {
+    #[derive(Deserialize)]
+    struct Me {
+        actor: Value,
+    }
+    match wanted {
+        "new" => Ok(None),
+        "last" => {
+            let me: Me = client.get("/api/me").await?;
+            let page: Value = client.get(&format!("/api/notebooks/{notebook}/turns?limit=200")).await?;
+            let turns = page["turns"].as_array().into_iter().flatten();
+            let mine = turns.filter(|turn| turn["requested_by"] == me.actor);
+            let last = mine.filter_map(|turn| turn["conversation_id"].as_str()?.parse().ok()).next();
+            let none = "you have no conversation here yet: leave --conversation out to begin one";
+            last.map(Some).ok_or_else(|| Failure::failed(none))
+        }
+        id => id.parse().map(Some).map_err(|error| Failure::usage(format!("--conversation: {error}"))),
+    }
+}
+
+/// A call that this user is asked about.
+struct Question {
+    waiting: Waiting,
+    /// It was said no, and why is to be said.
+    is_no: bool,
+}
+
+struct Chat {
+    client: Client,
+    notebook: NotebookId,
+    conversation: Option<ConversationId>,
+    model: Option<String>,
+    as_json: bool,
+    /// There is somebody at a terminal.
+    asks: bool,
+    /// What is typed; from the first question on.
+    lines: Option<mpsc::Receiver<String>>,
+    people: People,
+}
+
+impl Chat {
+    /// Question after question, until the end of the input.
+    async fn converse(&mut self) -> Ended {
+        loop {
+            eprint!("> ");
+            let line = tokio::select! {
+                line = typed(&mut self.lines) => line,
+                _ = tokio::signal::ctrl_c() => None,
+            };
+            let Some(line) = line else {
+                eprintln!();
+                return Ok(());
+            };
+            if line.trim().is_empty() {
+                continue;
+            }
+            if let Err(failure) = self.ask(line).await {
+                failure.report();
+            }
+        }
+    }
+
+    /// One question, followed to its end.
+    async fn ask(&mut self, text: String) -> Ended {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            text: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            conversation: Option<&'a ConversationId>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            model: Option<&'a str>,
+        }
+        let body = Body { text: &text, conversation: self.conversation.as_ref(), model: self.model.as_deref() };
+        let key = ulid::Ulid::generate().to_string();
+        let request = self.client.request(Method::POST, &format!("/api/notebooks/{}/chat", self.notebook));
+        let response = self.client.send(request.header(IDEMPOTENCY_KEY, key).json(&body)).await?;
+        let stream = TurnStream::new(self.client.clone(), self.notebook.clone(), response);
+        match self.follow(stream).await? {
+            End::Done => Ok(()),
+            End::Cancelled => {
+                Err(Failure::interrupted("the assistant was stopped; what it did stays (`notarium undo --turn`)"))
+            }
+            End::Failed(cause) => Err(Failure::failed(cause)),
+        }
+    }
+
+    async fn follow(&mut self, mut stream: TurnStream) -> Result<End, Failure> {
+        let mut screen = Screen::new(self.as_json);
+        let (mut question, mut is_stopped) = (None, false);
+        loop {
+            tokio::select! {
+                event = stream.next() => {
+                    let Some(event) = event? else {
+                        return Err(Failure::connection("the server told no end of the answer: see `notarium log`"));
+                    };
+                    let end = screen.show(&event)?;
+                    self.take(&event, &mut question, &mut screen).await?;
+                    if let Some(end) = end {
+                        screen.end_line()?;
+                        return Ok(end);
+                    }
+                }
+                line = typed(&mut self.lines), if question.is_some() => {
+                    question = self.answered(question.take(), line, &mut screen).await?;
+                }
+                _ = tokio::signal::ctrl_c() => {
+                    screen.end_line()?;
+                    if std::mem::replace(&mut is_stopped, true) || stream.turn().is_empty() {
+                        return Err(Failure::interrupted("left; what the assistant still does is told by `notarium log`"));
+                    }
+                    self.stop(stream.turn()).await?;
+                }
+            }
+        }
+    }
+
+    async fn stop(&self, turn: &str) -> Ended {
+        let path = format!("/api/notebooks/{}/turns/{turn}/cancel", self.notebook);
+        self.client.post::<Answer>(&path, &json!({})).await.map(|_| ())
+    }
+
+    /// What an event means for the conversation, and for what is being asked.
+    async fn take(&mut self, event: &Value, question: &mut Option<Question>, screen: &mut Screen) -> Ended {
+        match event["type"].as_str().unwrap_or_default() {
+            "turn" => {
+                let id = event["conversation_id"].as_str().and_then(|id| id.parse().ok());
+                if let Some(id) = id.filter(|_| self.conversation.is_none()) {
+                    if !self.as_json {
+                        screen.note(&print::styled(format!("conversation {id}"), print::Style::Dim))?;
+                    }
+                    self.conversation = Some(id);
+                }
+            }
+            "tool_confirmation" if !self.as_json => {
+                let id = event["call"]["id"].as_str().and_then(|id| id.parse().ok());
+                if let Some(id) = id {
+                    *question = self.asked(&id, screen).await?;
+                }
+            }
+            "tool_decision" | "tool_result" => {
+                let id = event["call_id"].as_str().unwrap_or_default();
+                if question.as_ref().is_some_and(|question: &Question| question.waiting.call.id.as_str() == id) {
+                    *question = None;
+                    screen.note("somebody else was faster: it is decided")?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Shows what waits for a person; asks, if this one may decide.
+    async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<Question>, Failure> {
+        let Some(waiting) = confirm::in_full(&self.client, &self.notebook, id).await? else { return Ok(None) };
+        screen.end_line()?;
+        let who = self.people.name(&self.client, &waiting.call.requested_by).await;
+        confirm::show(&waiting, &who)?;
+        if !waiting.may_decide {
+            print::note("this waits for somebody who may decide on it");
+            return Ok(None);
+        }
+        if !self.asks {
+            let nb = &self.notebook;
+            print::note(format!("this waits for a yes or no: notarium confirm {nb} --yes {id}   (or --deny {id})"));
+            return Ok(None);
+        }
+        eprint!("confirm? [y]es, [n]o, [q]uit: ");
+        Ok(Some(Question { waiting, is_no: false }))
+    }
+
+    /// What was typed; what is still asked.
+    async fn answered(
+        &self,
+        question: Option<Question>,
+        line: Option<String>,
+        screen: &mut Screen,
+    ) -> Result<Option<Question>, Failure> {
+        let Some(mut question) = question else { return Ok(None) };
+        let left = || Failure::failed("left: the call waits for `notarium confirm`, and the assistant for the call");
+        let line = line.ok_or_else(left)?;
+        let (notebook, call) = (&question.waiting.notebook, &question.waiting.call);
+        let decided = match line.trim() {
+            reason if question.is_no => confirm::say_no(&self.client, notebook, &call.id, reason).await,
+            "y" | "yes" => confirm::say_yes(&self.client, notebook, &call.id, call.arguments_hash).await,
+            "n" | "no" => {
+                eprint!("why not? (the assistant is told) ");
+                question.is_no = true;
+                return Ok(Some(question));
+            }
+            "q" | "quit" => return Err(left()),
+            _ => {
+                eprint!("confirm? [y]es, [n]o, [q]uit: ");
+                return Ok(Some(question));
+            }
+        };
+        if let Err(failure) = decided {
+            screen.note(&print::clean_block(&failure.message))?;
+        }
+        Ok(None)
+    }
+}
+
+/// The next line that is typed; `None`: no more. What is typed while nobody asks waits for the next question. Cancel safe.
+async fn typed(lines: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
+    let lines = lines.get_or_insert_with(|| {
+        let (sender, receiver) = mpsc::channel(16);
+        // A thread of its own: the program does not wait for a line that nobody types.
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lines() {
+                if line.map(|line| sender.blocking_send(line)).is_err() {
+                    return;
+                }
+            }
+        });
+        receiver
+    });
+    lines.recv().await
+}

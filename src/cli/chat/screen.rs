@@ -1,0 +1,112 @@
+//! What people see of a turn: the text on standard output, all else on standard error.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::cli::print::{self, Style};
+use crate::cli::{Ended, Failure};
+
+/// Longest piece of arguments or results on a line.
+const MAX_SHOWN: usize = 120;
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    Done,
+    Cancelled,
+    Failed(String),
+}
+
+/// What is on the screen.
+#[derive(Debug, Default)]
+pub struct Screen {
+    as_json: bool,
+    is_within_line: bool,
+    /// Blocks of text that were begun: `(model_call, block)`.
+    begun: BTreeSet<(u64, u64)>,
+}
+
+impl Screen {
+    pub fn new(as_json: bool) -> Self {
+        Self { as_json, ..Self::default() }
+    }
+
+    /// Shows one event; the end, when it is one.
+    pub fn show(&mut self, event: &Value) -> Result<Option<End>, Failure> {
+        if self.as_json {
+            print::json_line(event)?;
+        } else {
+            self.show_to_people(event)?;
+        }
+        let text = |name: &str| event[name].as_str().unwrap_or_default();
+        Ok(match text("type") {
+            "done" if text("stop_reason") == "cancelled" => Some(End::Cancelled),
+            "done" => Some(End::Done),
+            "error" => Some(End::Failed(text("error").to_owned())),
+            _ => None,
+        })
+    }
+
+    /// A remark between the texts.
+    pub fn note(&mut self, text: &str) -> Ended {
+        self.end_line()?;
+        print::note(text);
+        Ok(())
+    }
+
+    /// Begins a new line where the text has not ended one.
+    pub fn end_line(&mut self) -> Ended {
+        if std::mem::take(&mut self.is_within_line) {
+            print::raw("\n")?;
+        }
+        Ok(())
+    }
+
+    fn show_to_people(&mut self, event: &Value) -> Ended {
+        let text = |name: &str| event[name].as_str().unwrap_or_default();
+        let name = print::styled(print::clean(text("tool_name")), Style::Cyan);
+        match text("type") {
+            "text_start" => self.begin_text(event),
+            "text_delta" => self.write(text("text")),
+            "content_block_stop" => self.end_line(),
+            "attempt_failed" => self.note(&format!("(it begins anew: {})", print::clean(text("error")))),
+            "tool_execute" => self.note(&format!("● {name} {}", short(&event["tool_input"].to_string()))),
+            "tool_update" => self.note(&format!("  … {}", short(text("message")))),
+            "tool_result" => {
+                let (mark, result) = (if event["is_error"] == true { "✗" } else { "→" }, short(text("result")));
+                self.note(format!("  {mark} {name} {result}").trim_end())
+            }
+            "done" if !["end_turn", "cancelled"].contains(&text("stop_reason")) => {
+                self.note(&format!("(it stopped: {})", text("stop_reason").replace('_', " ")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin_text(&mut self, event: &Value) -> Ended {
+        self.end_line()?;
+        let place = (event["model_call"].as_u64().unwrap_or(0), event["block"].as_u64().unwrap_or(0));
+        if !self.begun.insert(place) {
+            print::note("(it begins anew)");
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, text: &str) -> Ended {
+        let text = print::clean_block(text);
+        if let Some(last) = text.chars().last() {
+            self.is_within_line = last != '\n';
+        }
+        print::raw(&text)
+    }
+}
+
+/// The first line, no longer than fits.
+fn short(text: &str) -> String {
+    let mut lines = text.lines();
+    let line = print::clean(lines.next().unwrap_or_default());
+    let is_cut = lines.next().is_some() || line.chars().count() > MAX_SHOWN;
+    let shown: String = line.chars().take(MAX_SHOWN).collect();
+    if is_cut { format!("{shown} …") } else { shown }
+}

@@ -1,0 +1,171 @@
+//! Following one turn of an assistant: its events from the log, merged with what is being written this moment.
+//!
+//! Who leaves stops nothing, who comes late misses nothing, and who reads slowly costs nothing: the log is read at the
+//! follower's own pace, and what was written meanwhile comes in one piece.
+
+mod cursor;
+mod event;
+mod reply;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use notarium_core::{NotebookId, ToolCallPhase, TurnId, Version};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+pub use cursor::Cursor;
+pub use event::ChatEvent;
+use transcript::{Piece, Transcript};
+
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::log_watch::LogWatch;
+use crate::news::LiveTurn;
+use crate::problem::Problem;
+use crate::routes::calls::confirmation::Confirmation;
+use crate::routes::live::{KEEP_ALIVE, PAGE};
+
+/// Shortest time between two looks at what is being written.
+const PACE: Duration = Duration::from_millis(30);
+
+/// The story of a turn that began at `started`, from `resume` on, for as long as the follower may read the notebook.
+pub async fn stream(
+    app: App,
+    authenticated: Authenticated,
+    notebook: NotebookId,
+    turn_id: TurnId,
+    started: Version,
+    resume: Option<Cursor>,
+) -> Result<Response, Problem> {
+    let head = app.read(&authenticated, &notebook).await?.head;
+    let live = app.news.follow(&notebook, &turn_id);
+    let watch = LogWatch::start(app, authenticated, &notebook, head.version).await?;
+    let follower = Follower {
+        watch,
+        news: live.changes(),
+        live,
+        transcript: Transcript::new(turn_id.clone(), resume),
+        turn_id,
+        version: started.saturating_sub(1),
+        is_log_read: false,
+        next_look: Instant::now(),
+        ready: VecDeque::new(),
+    };
+    let events = stream::unfold(follower, |mut follower| async move {
+        let piece = follower.next().await?;
+        Some((Ok::<_, Infallible>(follower.written(piece).await), follower))
+    });
+    Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response())
+}
+
+/// One who follows.
+struct Follower {
+    watch: LogWatch,
+    live: Arc<LiveTurn>,
+    news: watch::Receiver<()>,
+    transcript: Transcript,
+    turn_id: TurnId,
+    /// Of the last event that was read.
+    version: Version,
+    /// Nothing is new in it.
+    is_log_read: bool,
+    /// Not before this is looked again at what is being written.
+    next_look: Instant,
+    ready: VecDeque<Piece>,
+}
+
+impl Follower {
+    /// `None`: the end was told, or it may hear no more.
+    async fn next(&mut self) -> Option<Piece> {
+        loop {
+            if let Some(piece) = self.ready.pop_front() {
+                return Some(piece);
+            }
+            if self.transcript.is_over() {
+                self.watch.app.news.forget(self.watch.notebook(), &self.turn_id);
+                return None;
+            }
+            if !self.is_log_read {
+                self.read_log().await?;
+            } else if self.look_is_due() {
+                self.look();
+            }
+            self.ready.extend(self.transcript.take());
+            if self.ready.is_empty() && self.is_log_read && !self.transcript.is_over() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    async fn read_log(&mut self) -> Option<()> {
+        let stored = self.watch.app.store.read(self.watch.notebook(), self.version, PAGE).await.ok()?;
+        let of_turns = stored.iter().filter(|stored| may_be_of_a_turn(&stored.envelope.event_type));
+        for recorded in of_turns.filter_map(|stored| stored.typed().ok()) {
+            self.transcript.see(&recorded);
+        }
+        self.version = stored.last().map_or(self.version, |stored| stored.envelope.version);
+        self.is_log_read = stored.is_empty();
+        if self.is_log_read {
+            // The log may have reached what was written before.
+            self.news.mark_changed();
+        }
+        Some(())
+    }
+
+    fn look_is_due(&self) -> bool {
+        self.news.has_changed().unwrap_or(false) && Instant::now() >= self.next_look
+    }
+
+    fn look(&mut self) {
+        self.news.mark_unchanged();
+        self.transcript.see_live(&self.live.reply());
+        self.next_look = Instant::now() + PACE;
+    }
+
+    /// Until there is something to be read or looked at.
+    async fn wait(&mut self) -> Option<()> {
+        let (mut news, next_look) = (self.news.clone(), self.next_look);
+        let due = async move {
+            // The sender lives as long as this follower holds it.
+            if news.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            tokio::time::sleep_until(next_look).await;
+        };
+        tokio::select! {
+            is_allowed = self.watch.wait() => {
+                is_allowed?;
+                self.is_log_read = false;
+            }
+            () = due => {}
+        }
+        Some(())
+    }
+
+    /// As it goes over the wire; a question to people says what would be done, while it is one.
+    async fn written(&mut self, Piece { at, mut event }: Piece) -> SseEvent {
+        if let ChatEvent::ToolConfirmation { call, confirmation, .. } = &mut event
+            && let Ok(state) = self.watch.app.read(&self.watch.authenticated, self.watch.notebook()).await
+            && let Some(open) = state.notebook.tool_calls.get(&call.id)
+            && !matches!(open.phase, ToolCallPhase::Started { .. })
+        {
+            *confirmation = Some(Box::new(Confirmation::of(&state.notebook, open)));
+        }
+        let data = serde_json::to_string(&event).unwrap_or_default();
+        SseEvent::default().id(at.to_string()).event(event.name()).data(data)
+    }
+}
+
+/// Cheaper than reading every output.
+fn may_be_of_a_turn(event_type: &str) -> bool {
+    event_type == "MessagePosted" || ["Turn", "ModelCall", "ToolCall"].iter().any(|kind| event_type.starts_with(kind))
+}

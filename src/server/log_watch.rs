@@ -1,0 +1,100 @@
+//! Waiting for what is new in a notebook's log, for as long as somebody may read it.
+//!
+//! The room's frames say only that there is something new; the events are read from the log at the consumer's own pace,
+//! so that a slow one costs nothing and misses nothing.
+
+use axum::extract::ws::Utf8Bytes;
+use notarium_core::{NotebookId, Version};
+use notarium_wire::SubscribeMessage;
+
+use crate::app::{App, identity};
+use crate::auth::Authenticated;
+use crate::problem::Problem;
+use crate::rooms::{ClientId, Outbox, OutboxReceiver, RoomHandle};
+use crate::socket::Follow;
+
+/// Frames that say "something is new": one is enough.
+const MAX_WAITING_FRAMES: usize = 4;
+
+/// One consumer's ear. Dropping it leaves the room.
+pub struct LogWatch {
+    pub app: App,
+    pub authenticated: Authenticated,
+    room: RoomHandle,
+    client: ClientId,
+    receiver: OutboxReceiver,
+    follow: Follow,
+    /// What the token allows has changed, and the room has not been asked yet.
+    is_unchecked: bool,
+}
+
+impl LogWatch {
+    /// Hears of everything after `version`, which the notebook has reached.
+    pub async fn start(
+        app: App,
+        authenticated: Authenticated,
+        notebook: &NotebookId,
+        version: Version,
+    ) -> Result<Self, Problem> {
+        let room = app.room(&authenticated, notebook)?;
+        let follow = Follow::new(&app.accounts, &authenticated).await?;
+        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES);
+        let client = app.next_client();
+        // Nothing is resent by the room: what was before is read from the log.
+        let subscribe = SubscribeMessage { notebook: notebook.clone(), since: Some(version), unconfirmed: Vec::new() };
+        room.subscribe(client, identity(&authenticated, notebook, &format!("sse{}", client.0)), outbox, subscribe);
+        Ok(Self { app, authenticated, room, client, receiver, follow, is_unchecked: false })
+    }
+
+    pub fn notebook(&self) -> &NotebookId {
+        self.room.notebook_id()
+    }
+
+    /// Until there is something new in the log; `None`: it may be read no more, or the server stops. Cancel safe.
+    pub async fn wait(&mut self) -> Option<()> {
+        loop {
+            if self.is_unchecked {
+                self.check().await?;
+                self.is_unchecked = false;
+            }
+            let mut frames = Vec::new();
+            tokio::select! {
+                is_open = self.receiver.recv_many(&mut frames) => {
+                    if !is_open || frames.iter().any(ends_it) {
+                        return None;
+                    }
+                    if !frames.iter().all(is_beside_the_log) {
+                        return Some(());
+                    }
+                }
+                changed = self.follow.changed() => {
+                    self.authenticated = changed.ok()?;
+                    self.is_unchecked = true;
+                }
+                () = self.app.stopping.cancelled() => return None,
+            }
+        }
+    }
+
+    /// What the token allows has changed.
+    async fn check(&mut self) -> Option<()> {
+        let notebook = self.room.notebook_id();
+        self.room.identity_changed(self.client, identity(&self.authenticated, notebook, ""));
+        self.app.read(&self.authenticated, notebook).await.ok().map(|_| ())
+    }
+}
+
+/// The role was taken away, or the room refuses.
+fn ends_it(frame: &Utf8Bytes) -> bool {
+    frame.starts_with("{\"error\"") || (frame.starts_with("{\"access\"") && frame.contains("\"role\":null"))
+}
+
+fn is_beside_the_log(frame: &Utf8Bytes) -> bool {
+    ["{\"presence\"", "{\"kernels\"", "{\"news\""].iter().any(|name| frame.starts_with(name))
+}
+
+impl Drop for LogWatch {
+    fn drop(&mut self) {
+        self.room.unsubscribe(self.client);
+    }
+}

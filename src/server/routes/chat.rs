@@ -1,0 +1,150 @@
+//! Talking with an assistant: asking, following the answer, joining it later.
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, StatusCode};
+use notarium_core::{CellId, Command, ConversationId, Event, NotebookId, Operation, Recorded, TurnId, Version};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::answers::execute;
+use crate::app::App;
+use crate::auth::Authenticated;
+use crate::chat::{self, ChatEvent, Cursor};
+use crate::extract::{Conditions, JsonBody, Params};
+use crate::guard::{Guard, GuardedRouter};
+use crate::problem::Problem;
+
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    router
+        .routes(Guard::Notebook(Operation::Converse), routes!(ask))
+        .routes(Guard::Notebook(Operation::Read), routes!(follow_turn))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    /// What you say; or `cell_id`.
+    text: Option<String>,
+    /// A prompt cell: its source is what you say.
+    #[schema(value_type = Option<String>)]
+    cell_id: Option<CellId>,
+    /// Goes on in this conversation, or begins it under this id; absent: a new one.
+    #[schema(value_type = Option<String>)]
+    conversation: Option<ConversationId>,
+    /// One of the models that the server has; absent: its default.
+    model: Option<String>,
+    /// The id of the turn, chosen by you; absent: a new one.
+    #[schema(value_type = Option<String>)]
+    turn: Option<TurnId>,
+}
+
+/// Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` and an
+/// `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest.
+#[utoipa::path(post, path = "/api/notebooks/{notebook}/chat", tag = "assistants", request_body = Question,
+    params(("notebook" = String, Path)),
+    responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = "default", body = Problem)))]
+async fn ask(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params(notebook): Params<NotebookId>,
+    conditions: Conditions,
+    JsonBody(question): JsonBody<Question>,
+) -> Result<Response, Problem> {
+    require_assistants(&app)?;
+    // Named here from the command's id, so that a repeat is the same question.
+    let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
+    let named = |what: &str| hex::encode(Sha256::digest(format!("{what}:{command_id}")))[..32].to_owned();
+    let named_conversation = || ConversationId::new(named("conversation")).map_err(|error| invalid(&error));
+    let named_turn = || TurnId::new(named("turn")).map_err(|error| invalid(&error));
+    let turn_id = question.turn.map_or_else(named_turn, Ok)?;
+    let command = Command::StartTurn {
+        conversation_id: question.conversation.map_or_else(named_conversation, Ok)?,
+        turn_id: Some(turn_id.clone()),
+        text: question.text,
+        cell_id: question.cell_id,
+        model: question.model,
+    };
+    let conditions = Conditions { command_id: Some(command_id), ..conditions };
+    execute(&app, &authenticated, &notebook, conditions, &command).await?;
+    let found = find(&app, &notebook, &turn_id).await?;
+    chat::stream(app, authenticated, notebook, turn_id, found.started, None).await
+}
+
+fn invalid(error: &impl ToString) -> Problem {
+    Problem::invalid(error.to_string())
+}
+
+/// Nobody would ever answer.
+fn require_assistants(app: &App) -> Result<(), Problem> {
+    if app.has_assistants {
+        return Ok(());
+    }
+    let detail = "no assistant is set up on this server: its operator names a provider, a model and a key when it is \
+                  started (`notarium serve --help`, \"Assistants\")";
+    Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_assistant", detail))
+}
+
+/// Follows a turn, from its beginning or from `Last-Event-ID` on; one that is over is told from the record. Leaving stops
+/// nothing. 204: you have it all.
+#[utoipa::path(get, path = "/api/notebooks/{notebook}/turns/{turn}/stream", tag = "assistants",
+    params(("notebook" = String, Path), ("turn" = String, Path),
+        ("Last-Event-ID" = Option<String>, Header, description = "`id` of the last event that you have")),
+    responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = 204),
+        (status = "default", body = Problem)))]
+async fn follow_turn(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, turn)): Params<(NotebookId, TurnId)>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let resume = resumed_at(&headers)?;
+    let found = find(&app, &notebook, &turn).await?;
+    let has_all = |ended: Version| resume.as_ref().is_some_and(|cursor| cursor.version >= ended);
+    if found.ended.is_some_and(has_all) {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    chat::stream(app, authenticated, notebook, turn, found.started, resume).await
+}
+
+fn resumed_at(headers: &HeaderMap) -> Result<Option<Cursor>, Problem> {
+    let Some(value) = headers.get("last-event-id") else { return Ok(None) };
+    let cursor = value.to_str().ok().and_then(|text| text.parse().ok());
+    let refused = || Problem::invalid("Last-Event-ID is the `id` of the last event that you have, as it came");
+    cursor.map(Some).ok_or_else(refused)
+}
+
+/// Where a turn stands in the log.
+struct Found {
+    started: Version,
+    ended: Option<Version>,
+}
+
+async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Found, Problem> {
+    let events = events_of(app, notebook, turn).await?;
+    let version_of = |is_it: fn(&Event) -> bool| {
+        events.iter().find(|recorded| is_it(&recorded.event)).map(|recorded| recorded.envelope.version)
+    };
+    let started = version_of(|event| matches!(event, Event::TurnStarted(_)));
+    let ended =
+        version_of(|event| matches!(event, Event::TurnFinished(_) | Event::TurnCancelled(_) | Event::TurnFailed(_)));
+    match started {
+        Some(started) => Ok(Found { started, ended }),
+        None => {
+            let detail = format!("no turn {turn} here: list them under …/turns");
+            Err(Problem::new(StatusCode::NOT_FOUND, "unknown_turn", detail))
+        }
+    }
+}
+
+/// The turn's progress: its start, its model calls, its end.
+pub(super) async fn events_of(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Vec<Recorded>, Problem> {
+    let stored = app.store.about(notebook, &[turn.to_string()], 0, false).await?;
+    let events = stored.iter().filter_map(|stored| stored.typed().ok());
+    let mut events: Vec<Recorded> = events.filter(|recorded| recorded.event.turn_id() == Some(turn)).collect();
+    // An id that was chosen again, after its turn had ended, names the later turn.
+    let begins = events.iter().rposition(|recorded| matches!(recorded.event, Event::TurnStarted(_)));
+    Ok(begins.map(|begins| events.split_off(begins)).unwrap_or_default())
+}
