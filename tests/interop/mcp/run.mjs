@@ -12,10 +12,13 @@ const here = import.meta.dirname;
 const upstream = new URL(process.env.NOTARIUM_URL);
 const token = process.env.NOTARIUM_TOKEN;
 
-/** The scenarios need Node 22, which comes with them. */
+/** The scenarios need Node 22, which comes with them but for some machines. */
 function node() {
   const own = path.join(here, 'node_modules', `node-${process.platform}-${process.arch}`, 'bin', 'node');
-  return existsSync(own) ? own : process.execPath;
+  if (existsSync(own)) return own;
+  if (parseInt(process.versions.node) >= 22) return process.execPath;
+  console.error('the conformance scenarios need Node 22, and npm has none for this machine: install it');
+  process.exit(1);
 }
 
 /** Passes everything on, with the token. The proxy's own address in Host and Origin becomes the server's. */
