@@ -226,6 +226,14 @@ fn assistant_sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
         Event::MessagePosted(event) => format!("posted a message ({})", word(&event.role)),
+        Event::MessageFlagged(event) => {
+            let words = match (event.flags.pinned, event.flags.skipped) {
+                (true, _) => "always",
+                (_, true) => "never",
+                _ => "as there is room",
+            };
+            format!("wants message {} in the assistant's context: {words}", event.message_id)
+        }
         Event::TurnStarted(event) => format!("asked the assistant (turn {})", event.turn_id),
         Event::TurnFinished(event) => format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason)),
         Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),

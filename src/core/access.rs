@@ -149,6 +149,15 @@ pub enum Scope {
 /// The scopes of a connection.
 pub type Scopes = BTreeSet<Scope>;
 
+/// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
+pub fn assistant_scopes() -> Scopes {
+    [Scope::Read, Scope::Edit, Scope::Run].into()
+}
+
+pub(crate) fn are_assistant_scopes(scopes: &Scopes) -> bool {
+    *scopes == assistant_scopes()
+}
+
 /// What a connection may do besides the notebook's own access list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Authority {
@@ -163,7 +172,8 @@ pub struct Authority {
     pub reactor: Option<Vouched>,
 }
 
-/// Rights of others on which a start depends, as the server knows them now: of the person who confirmed the call.
+/// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who
+/// issued grants to its conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Vouched(pub Vec<(Actor, Authority)>);
 
@@ -237,6 +247,20 @@ pub(crate) fn may(
 ) -> bool {
     check_kind_of_actor(actor, operation).is_ok()
         && roles_of(notebook, actor, authority, now).iter().any(|role| role.may(operation))
+}
+
+/// Whether somebody for whom the server vouches may do all of this now.
+pub(crate) fn vouched_may(
+    notebook: &Notebook,
+    vouching: &Authority,
+    actor: &Actor,
+    now: Millis,
+    operations: &[Operation],
+) -> bool {
+    let mut vouched = vouching.reactor.iter().flat_map(|vouched| &vouched.0);
+    vouched.find(|(other, _)| other == actor).is_some_and(|(_, authority)| {
+        operations.iter().all(|operation| may(notebook, actor, authority, now, *operation))
+    })
 }
 
 /// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.

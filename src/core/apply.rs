@@ -61,6 +61,7 @@ fn apply_event(notebook: &mut Notebook, recorded: &Recorded) {
         Event::PolicyChanged(_)
         | Event::ConversationStarted(_)
         | Event::MessagePosted(_)
+        | Event::MessageFlagged(_)
         | Event::TurnStarted(_)
         | Event::ModelCallStarted(_)
         | Event::ModelCallFinished(_)

@@ -8,8 +8,8 @@ use crate::conversations::{MessageBlock, MessageRole, TurnEnd, Usage};
 use crate::envelope::Hash;
 use crate::gate::Policy;
 use crate::ids::{
-    CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ToolCallId,
-    TurnId, Version,
+    CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId,
+    ToolCallId, TurnId, Version,
 };
 use crate::json::RawObject;
 use crate::notebook::{CellType, Output};
@@ -297,6 +297,15 @@ pub enum Command {
     /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
     CancelTurn {
         turn_id: TurnId,
+    },
+    /// Pins a message (it is always in the assistant's context) or skips it (never). What is absent stays.
+    FlagMessage {
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        pinned: Option<bool>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        skipped: Option<bool>,
     },
     SetPolicy {
         policy: Policy,

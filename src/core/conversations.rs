@@ -3,28 +3,29 @@
 //! A turn's progress is a reactor's business (`assistant/turn`); here stands what the log must hold for it to go on after a
 //! restart, and what nobody may do twice: one unfinished turn per conversation, one open model call per turn.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::Scope;
+use crate::access::Scopes;
 use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decide::{Decided, Decision, Outcome};
 use crate::envelope::Recorded;
 use crate::event::{
-    ConversationStarted, Event, MessagePosted, ModelCallFinished, ModelCallStarted, PolicyChanged, TurnCancelled,
-    TurnFailed, TurnFinished, TurnStarted,
+    ConversationStarted, Event, MessageFlagged, MessagePosted, ModelCallFinished, ModelCallStarted, PolicyChanged,
+    TurnCancelled, TurnFailed, TurnFinished, TurnStarted,
 };
+use crate::history::HistoryQuery;
 use crate::ids::{CellId, ConversationId, MessageId, Millis, ToolCallId, TurnId, Version};
 use crate::json::RawJson;
 use crate::lifecycle::{check_not_archived, checked_title};
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::replies::{Reply, ReplyStatus};
-use crate::{cells, replies, tool_calls};
+use crate::{access, cells, replies, tool_calls};
 
 /// Model calls of one turn, at most.
 pub const MAX_MODEL_CALLS: u32 = 10;
@@ -108,6 +109,18 @@ pub enum TurnEnd {
     Failed(String),
 }
 
+/// Marks on a message that say whether it is in the assistant's context.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct MessageFlags {
+    /// Always.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pinned: bool,
+    /// Never.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skipped: bool,
+}
+
 /// A conversation. Its messages are a projection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
@@ -123,6 +136,9 @@ pub struct Conversation {
     /// It began with a call of an outside assistant, and nobody has spoken in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_outside: bool,
+    /// Messages that are pinned or skipped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flagged: BTreeMap<MessageId, MessageFlags>,
 }
 
 /// A turn that has not ended.
@@ -138,6 +154,9 @@ pub struct Turn {
     pub cell_id: Option<CellId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Its calls do nothing beyond these. Absent: read, edit and run.
+    #[serde(default = "access::assistant_scopes", skip_serializing_if = "access::are_assistant_scopes")]
+    pub scopes: Scopes,
     /// Model calls that have begun.
     pub model_calls: u32,
     /// Attempts of the last one.
@@ -156,6 +175,9 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
         Command::SetPolicy { policy } => Ok(Decision::one(PolicyChanged { policy, previous: notebook.policy })),
         Command::StartTurn { .. } => decide_start(notebook, context, command),
         Command::CancelTurn { turn_id } => decide_cancel(notebook, &turn_id),
+        Command::FlagMessage { conversation_id, message_id, pinned, skipped } => {
+            decide_flags(notebook, context, conversation_id, message_id, pinned, skipped)
+        }
         Command::StartModelCall { turn_id, provider, model } => {
             decide_model_call(notebook, context, turn_id, provider, model)
         }
@@ -179,10 +201,6 @@ fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) ->
         let message = "an assistant acts for a person with an account: sign in first";
         return Err(Rejection::new(RejectionCode::Forbidden, message));
     };
-    if !context.authority.scopes.contains(&Scope::Run) {
-        let message = "an assistant may run code, and this token may not: use one with the scope run";
-        return Err(Rejection::new(RejectionCode::Forbidden, message));
-    }
     let conversation = notebook.conversations.get(&conversation_id);
     check_is_free(notebook, context, &conversation_id, conversation)?;
     let prompt = prompt(notebook, context, text, cell_id.as_ref())?;
@@ -207,7 +225,8 @@ fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) ->
         }
         .into(),
     );
-    events.push(TurnStarted { turn_id: turn_id.clone(), conversation_id, message_id, cell_id, model }.into());
+    let scopes = &access::assistant_scopes() & &context.authority.scopes;
+    events.push(TurnStarted { turn_id: turn_id.clone(), conversation_id, message_id, cell_id, model, scopes }.into());
     Ok(Decision { events, outcome: Outcome { turn: Some(turn_id), ..Outcome::default() } })
 }
 
@@ -311,6 +330,52 @@ fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Reje
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
+/// A message that is not among the flagged ones is looked up in the record.
+pub(crate) fn needs_message(notebook: &Notebook, id: &ConversationId, message: &MessageId) -> Option<HistoryQuery> {
+    let conversation = notebook.conversations.get(id)?;
+    (!conversation.flagged.contains_key(message)).then(|| HistoryQuery::Conversation { conversation_id: id.clone() })
+}
+
+fn decide_flags(
+    notebook: &Notebook,
+    context: &Context,
+    conversation_id: ConversationId,
+    message_id: MessageId,
+    pinned: Option<bool>,
+    skipped: Option<bool>,
+) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    let flagged = notebook.conversations.get(&conversation_id).map(|conversation| &conversation.flagged);
+    let before = flagged.and_then(|flagged| flagged.get(&message_id).copied());
+    if before.is_none() && !was_posted(context, &conversation_id, &message_id) {
+        let message = format!("no message {message_id} in a conversation {conversation_id}: list its messages");
+        return Err(Rejection::new(RejectionCode::UnknownMessage, message));
+    }
+    let previous = before.unwrap_or_default();
+    let flags =
+        MessageFlags { pinned: pinned.unwrap_or(previous.pinned), skipped: skipped.unwrap_or(previous.skipped) };
+    if flags.pinned && flags.skipped {
+        let message = "a message is always in the context or never: take the other flag away in the same command";
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    if flags == previous {
+        return Ok(Decision::nothing());
+    }
+    let limit = context.limits.max_flagged_messages;
+    if before.is_none() && flagged.map_or(0, BTreeMap::len) >= limit {
+        let message = format!("a conversation has at most {limit} pinned or skipped messages: take some flags away");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    Ok(Decision::one(MessageFlagged { conversation_id, message_id, flags, previous }))
+}
+
+fn was_posted(context: &Context, conversation_id: &ConversationId, message_id: &MessageId) -> bool {
+    context.history.events.iter().any(|recorded| match &recorded.event {
+        Event::MessagePosted(event) => event.conversation_id == *conversation_id && event.message_id == *message_id,
+        _ => false,
+    })
+}
+
 fn known<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Result<&'a Turn, Rejection> {
     notebook.turns.get(turn_id).ok_or_else(|| {
         Rejection::new(
@@ -410,6 +475,7 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         Event::PolicyChanged(event) => notebook.policy = event.policy,
         Event::ConversationStarted(event) => begin_conversation(notebook, recorded, event),
         Event::MessagePosted(event) => replies::extend(notebook, event),
+        Event::MessageFlagged(event) => apply_flagged(notebook, event),
         Event::TurnStarted(event) => begin_turn(notebook, recorded, event),
         Event::ModelCallStarted(event) => change(notebook, &event.turn_id, |turn| {
             turn.model_calls = event.number;
@@ -452,8 +518,17 @@ fn begin_conversation(notebook: &mut Notebook, recorded: &Recorded, event: &Conv
         turn: None,
         recent_calls: Vec::new(),
         is_outside,
+        flagged: BTreeMap::new(),
     };
     notebook.conversations.insert(event.conversation_id.clone(), conversation);
+}
+
+fn apply_flagged(notebook: &mut Notebook, event: &MessageFlagged) {
+    let Some(conversation) = notebook.conversations.get_mut(&event.conversation_id) else { return };
+    match event.flags == MessageFlags::default() {
+        true => _ = conversation.flagged.remove(&event.message_id),
+        false => _ = conversation.flagged.insert(event.message_id.clone(), event.flags),
+    }
 }
 
 fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted) {
@@ -469,6 +544,7 @@ fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted)
         started_at: recorded.envelope.recorded_at,
         cell_id: event.cell_id.clone(),
         model: event.model.clone(),
+        scopes: event.scopes.clone(),
         model_calls: 0,
         attempts: 0,
         is_calling_model: false,
@@ -511,6 +587,7 @@ impl Event {
         match self {
             Event::ConversationStarted(ConversationStarted { conversation_id, .. })
             | Event::MessagePosted(MessagePosted { conversation_id, .. })
+            | Event::MessageFlagged(MessageFlagged { conversation_id, .. })
             | Event::TurnStarted(TurnStarted { conversation_id, .. }) => Some(conversation_id),
             _ => None,
         }

@@ -79,6 +79,9 @@ pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<H
         Command::Batch { commands } => commands.iter().flat_map(|command| needs(notebook, context, command)).collect(),
         Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base).into_iter().collect(),
         Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command).into_iter().collect(),
+        Command::FlagMessage { conversation_id, message_id, .. } => {
+            conversations::needs_message(notebook, conversation_id, message_id).into_iter().collect()
+        }
         Command::RequestToolCall { .. }
         | Command::StartToolCall { .. }
         | Command::ConfirmToolCall { .. }
@@ -124,7 +127,7 @@ pub fn operation(command: &Command) -> Operation {
             Operation::Edit
         }
         C::SetCellAttachments { .. } | C::SetCellFlags { .. } | C::ClearOutputs { .. } => Operation::Edit,
-        C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } => Operation::Edit,
+        C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } | C::FlagMessage { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
         C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
         C::GrantAccess { .. } | C::RevokeAccess { .. } => Operation::Share,
@@ -209,6 +212,7 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
         | C::ReconcileKernels { .. } => kernels::decide(notebook, context, command),
         C::StartTurn { .. }
         | C::CancelTurn { .. }
+        | C::FlagMessage { .. }
         | C::SetPolicy { .. }
         | C::StartModelCall { .. }
         | C::ReportModelCall { .. }

@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Role, Subject};
-use crate::conversations::{MessageBlock, MessageRole, StopReason, Usage};
+use crate::access::{Role, Scopes, Subject};
+use crate::conversations::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
 use crate::envelope::Hash;
 use crate::gate::{Passed, Policy, Risk, Target};
 use crate::ids::{
@@ -227,6 +227,13 @@ events! {
         role: MessageRole,
         blocks: Vec<MessageBlock>,
     }
+    /// It is always in the assistant's context, or never, or as there is room for it.
+    MessageFlagged {
+        conversation_id: ConversationId,
+        message_id: MessageId,
+        flags: MessageFlags,
+        previous: MessageFlags,
+    }
     TurnStarted {
         turn_id: TurnId,
         conversation_id: ConversationId,
@@ -238,6 +245,10 @@ events! {
         /// Which model, as the person chose; absent: the server's default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         model: Option<String>,
+        /// What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond. Absent:
+        /// all three.
+        #[serde(skip_serializing_if = "crate::access::are_assistant_scopes", default = "crate::access::assistant_scopes")]
+        scopes: Scopes,
     }
     /// The claim before a model is called.
     ModelCallStarted {

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use crate::access::{self, Operation};
 use crate::actor::Actor;
+use crate::context::Context;
 use crate::envelope::Hash;
 use crate::ids::{CellId, ConversationId, GrantId, KernelSessionId, Millis, Version};
 use crate::json::RawObject;
@@ -124,19 +126,30 @@ impl AssistantGrant {
     }
 }
 
-/// What lets a call pass without a confirmation now; `None`: it waits for a person.
+/// The right to decide on a call of this risk.
+pub(crate) fn deciding(risk: Risk) -> Operation {
+    if risk <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
+}
+
+/// What lets a call pass without a confirmation now; `None`: it waits for a person. `operations`: what the call does.
+///
+/// A grant stands for its issuer's confirmation: it counts while the server vouches that the issuer could still give that.
 pub(crate) fn passes_unasked(
     notebook: &Notebook,
+    context: &Context,
     conversation: &ConversationId,
     function: &str,
     risk: Risk,
-    now: Millis,
+    operations: &[Operation],
 ) -> Option<Passed> {
     if notebook.policy.passes(risk) {
         return Some(Passed::Policy);
     }
+    let needed: Vec<Operation> = operations.iter().copied().chain([deciding(risk)]).collect();
+    let may = |issuer| access::vouched_may(notebook, &context.authority, issuer, context.now, &needed);
     let mut grants = notebook.grants.iter();
-    let (grant_id, _) = grants.find(|(_, grant)| grant.covers(conversation, function, risk, now))?;
+    let (grant_id, _) =
+        grants.find(|(_, grant)| grant.covers(conversation, function, risk, context.now) && may(&grant.issued_by))?;
     Some(Passed::Grant { grant_id: grant_id.clone() })
 }
 

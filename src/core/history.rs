@@ -2,7 +2,7 @@
 
 use crate::envelope::Recorded;
 use crate::event::Event;
-use crate::ids::{CellId, ExecutionId, ToolCallId, Version};
+use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
 use crate::text::ChangeSet;
 
 /// What [`crate::needs`] asks for.
@@ -15,6 +15,8 @@ pub enum HistoryQuery {
     DeletedCell { cell_id: CellId },
     /// Every event of one tool call.
     ToolCall { call_id: ToolCallId },
+    /// Every event that names this conversation: its beginning, its messages, the beginnings of its turns.
+    Conversation { conversation_id: ConversationId },
     /// Every event of one execution.
     Execution { execution_id: ExecutionId },
 }

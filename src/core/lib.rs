@@ -45,7 +45,9 @@ pub mod tools;
 mod undo;
 mod undo_text;
 
-pub use access::{Authority, Operation, Role, Scope, Scopes, Subject, Vouched, granted_role, role_of};
+pub use access::{
+    Authority, Operation, Role, Scope, Scopes, Subject, Vouched, assistant_scopes, granted_role, role_of,
+};
 pub use actor::Actor;
 pub use apply::apply;
 pub use call_risk::language;

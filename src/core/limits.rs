@@ -27,6 +27,8 @@ pub struct Limits {
     pub max_cause_characters: usize,
     pub max_conversations: usize,
     pub max_message_bytes: usize,
+    /// Of one conversation.
+    pub max_flagged_messages: usize,
     /// Calls that wait for a person.
     pub max_waiting_tool_calls: usize,
     /// How long a call waits for a person.
@@ -57,6 +59,7 @@ impl Default for Limits {
             max_cause_characters: 2_000,
             max_conversations: 1_000,
             max_message_bytes: 1 << 20,
+            max_flagged_messages: 500,
             max_waiting_tool_calls: 2_000,
             tool_call_expiry_ms: EXPIRY_MS,
             max_tool_result_bytes: 256 << 10,

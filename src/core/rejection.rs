@@ -63,6 +63,8 @@ pub enum RejectionCode {
     UnknownTool,
     /// The tool does not take these arguments; the message names what is missing, unknown or wrong. 400
     InvalidArguments,
+    /// No such message in a conversation of that id. 404
+    UnknownMessage,
     /// No such tool call. 404
     UnknownToolCall,
     /// The tool call is not in a state for this: decided, started, over. 409

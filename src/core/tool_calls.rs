@@ -22,7 +22,7 @@ use crate::event::{
     Event, GrantIssued, GrantRevoked, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
     ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn,
 };
-use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, passes_unasked};
+use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, deciding, passes_unasked};
 use crate::history::{History, HistoryQuery};
 use crate::ids::{ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
@@ -212,11 +212,13 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let wait_for = held_by(notebook, &conversation_id, &call_id, wait_for)?;
     let tool = find(&function)?;
     let typed = tool.arguments(&arguments)?;
-    access::authorise(notebook, context, tool.operation)?;
+    let operations = operations(tool, &typed);
+    operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
+    check_scopes(notebook, turn_id.as_ref(), &operations)?;
     kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, tool, &typed);
-    let passed = passes_unasked(notebook, &conversation_id, &function, risk, context.now);
+    let passed = passes_unasked(notebook, context, &conversation_id, &function, risk, &operations);
     let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
     let starts_now = wait_for.is_none() && executor(&typed) == Executor::Core;
     if passed.is_none() || wait_for.is_some() {
@@ -333,15 +335,15 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     {
         return Err(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
-    if !access::may(notebook, &call.requested_by, &context.authority, context.now, tool.operation) {
+    let operations = operations(tool, &typed);
+    let may = |operation| access::may(notebook, &call.requested_by, &context.authority, context.now, operation);
+    if !operations.iter().all(|operation| may(*operation)) {
         return Err("the person it is for may not do this any more".to_owned());
     }
+    check_scopes(notebook, call.turn_id.as_ref(), &operations).map_err(|rejection| rejection.message)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
-        let mut vouched = context.authority.reactor.iter().flat_map(|vouched| &vouched.0);
-        let authority = vouched.find(|(actor, _)| actor == by).map(|(_, authority)| authority);
-        let may =
-            |operation| authority.is_some_and(|authority| access::may(notebook, by, authority, context.now, operation));
-        return match may(tool.operation) && may(deciding(call.risk)) {
+        let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk)]).collect();
+        return match access::vouched_may(notebook, &context.authority, by, context.now, &needed) {
             true => Ok(Passed::Confirmation { by: by.clone() }),
             false => Err("who confirmed it may not do so any more".to_owned()),
         };
@@ -349,13 +351,35 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     let Actor::Assistant { conversation, .. } = &call.requested_by else {
         return Err("it was not an assistant's".to_owned());
     };
-    passes_unasked(notebook, conversation, &call.function, call.risk, context.now)
+    passes_unasked(notebook, context, conversation, &call.function, call.risk, &operations)
         .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
 }
 
-/// The right to decide on a call of this risk.
-fn deciding(risk: Risk) -> Operation {
-    if risk <= Risk::Edit { Operation::ConfirmEdit } else { Operation::Confirm }
+/// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
+fn operations(tool: &Tool, arguments: &Arguments) -> Vec<Operation> {
+    let runs = match arguments {
+        Arguments::CreateCells(call) => call.run,
+        Arguments::CreateNotebook(call) => call.run,
+        _ => false,
+    };
+    [tool.operation].into_iter().chain(runs.then_some(Operation::Run)).collect()
+}
+
+fn operations_of(call: &ToolCall) -> Vec<Operation> {
+    let Some(tool) = Tool::find(&call.function) else { return Vec::new() };
+    tool.arguments(&call.arguments).map_or_else(|_| vec![tool.operation], |typed| operations(tool, &typed))
+}
+
+/// A turn does no more than the token or session allows with which it was begun.
+fn check_scopes(notebook: &Notebook, turn_id: Option<&TurnId>, operations: &[Operation]) -> Result<(), Rejection> {
+    let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
+    match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
+        Some(scope) => {
+            let message = format!("the token with which this turn was begun lacks the scope {scope:?}: do without");
+            Err(Rejection::new(RejectionCode::Forbidden, message))
+        }
+        None => Ok(()),
+    }
 }
 
 fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision, Rejection> {
@@ -522,19 +546,17 @@ fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) 
 /// A person who may do the thing, and may decide on things of its risk.
 fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
     access::authorise(notebook, context, deciding(call.risk))?;
-    let Some(tool) = Tool::find(&call.function) else { return Ok(()) };
-    if access::may(notebook, &context.actor, &context.authority, context.now, tool.operation) {
-        return Ok(());
-    }
+    let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
+    let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
     let message =
-        format!("you may not do this yourself ({:?}), so you cannot confirm it: ask somebody who may", tool.operation);
+        format!("you may not do this yourself ({operation:?}), so you cannot confirm it: ask somebody who may");
     Err(Rejection::new(RejectionCode::Forbidden, message))
 }
 
 /// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
 pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
     let may = |operation| access::may(notebook, actor, authority, now, operation);
-    may(deciding(call.risk)) && Tool::find(&call.function).is_none_or(|tool| may(tool.operation))
+    may(deciding(call.risk)) && operations_of(call).into_iter().all(may)
 }
 
 /// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first

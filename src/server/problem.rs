@@ -93,7 +93,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
     match code {
         C::Forbidden => StatusCode::FORBIDDEN,
         C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
-        C::UnknownTool | C::UnknownToolCall => StatusCode::NOT_FOUND,
+        C::UnknownTool | C::UnknownToolCall | C::UnknownMessage => StatusCode::NOT_FOUND,
         C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         C::CellDeleted => StatusCode::GONE,
         C::VersionInFuture

@@ -3,10 +3,11 @@
 //! Invariants:
 //! - Who comes through it acts as an assistant or as the server, never as a person: the core lets neither confirm.
 //! - What the assistant's person may do is read from the accounts at each command. A deactivated account, a lost role or a
-//!   lost workspace shows at once; so it does for the person who confirmed a call, when the call is started.
+//!   lost workspace shows at once; so it does for the person who confirmed a call, when the call is started, and for those
+//!   who issued grants, when a call would pass by them.
 //! - Nothing is decided here: the gate stands in the core.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -59,8 +60,14 @@ impl Reactor {
         command: &Command,
     ) -> Result<AckMessage, Rejection> {
         let mut authority = self.authority(actor, notebook).await?;
-        if let Command::StartToolCall { call_id } = command {
-            authority.reactor = Some(self.vouched(notebook, call_id).await?);
+        match command {
+            Command::StartToolCall { call_id } => {
+                authority.reactor = Some(self.vouched(actor, notebook, Some(call_id)).await?);
+            }
+            Command::RequestToolCall { .. } => {
+                authority.reactor = Some(self.vouched(actor, notebook, None).await?);
+            }
+            _ => {}
         }
         let body = RawJson::of(command)
             .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
@@ -153,21 +160,37 @@ impl Reactor {
         }
     }
 
-    /// The rights of who confirmed the call. One that still waits is refused here: were it confirmed a moment later, the
-    /// core would miss the person who did, and void a call that is good.
-    async fn vouched(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Vouched, Rejection> {
+    /// The rights of who confirmed the call that is to start, and of those whose grants the conversation has. A call that
+    /// still waits is refused here: were it confirmed a moment later, the core would miss the person who did, and void a
+    /// call that is good.
+    async fn vouched(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: Option<&ToolCallId>,
+    ) -> Result<Vouched, Rejection> {
         let state = self.read(notebook).await?.notebook;
-        match state.tool_calls.get(call_id).map(|call| &call.phase) {
-            Some(ToolCallPhase::Waiting) => {
-                let message = format!("call {call_id} waits for a person: nobody else opens the gate");
-                Err(Rejection::new(RejectionCode::ToolCallState, message))
-            }
-            Some(ToolCallPhase::Confirmed { by: by @ Actor::User { id } }) => {
-                let rights = self.rights_of(id, notebook).await?;
-                Ok(Vouched(rights.into_iter().map(|authority| (by.clone(), authority)).collect()))
-            }
-            _ => Ok(Vouched::default()),
+        let phase = call_id.and_then(|call_id| state.tool_calls.get(call_id)).map(|call| &call.phase);
+        if let (Some(call_id), Some(ToolCallPhase::Waiting)) = (call_id, phase) {
+            let message = format!("call {call_id} waits for a person: nobody else opens the gate");
+            return Err(Rejection::new(RejectionCode::ToolCallState, message));
         }
+        let now = self.now();
+        let granted = state
+            .grants
+            .values()
+            .filter(|grant| grant.expires_at > now && Some(&grant.conversation_id) == actor.conversation());
+        let mut people: BTreeSet<&Actor> = granted.map(|grant| &grant.issued_by).collect();
+        if let Some(ToolCallPhase::Confirmed { by }) = phase {
+            people.insert(by);
+        }
+        let mut vouched = Vouched::default();
+        for person in people {
+            let Actor::User { id } = person else { continue };
+            let rights = self.rights_of(id, notebook).await?;
+            vouched.0.extend(rights.map(|authority| (person.clone(), authority)));
+        }
+        Ok(vouched)
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {

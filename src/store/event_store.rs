@@ -290,6 +290,9 @@ pub trait EventStore: Send + Sync + 'static {
                 self.about_executions(notebook, &[execution_id.to_string()]).await
             }
             HistoryQuery::ToolCall { call_id } => self.about_executions(notebook, &[call_id.to_string()]).await,
+            HistoryQuery::Conversation { conversation_id } => {
+                self.about_executions(notebook, &[conversation_id.to_string()]).await
+            }
         }
     }
 

@@ -499,7 +499,11 @@ impl Effects {
             E::CellRestored(_) => self.targets = true,
             E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) => (self.assistants, self.targets) = (true, true),
             E::KernelSessionStarted(_) | E::InputRequested(_) => self.assistants = true,
-            E::ConversationStarted(_) | E::MessagePosted(_) | E::TurnStarted(_) | E::TurnFinished(_) => {
+            E::ConversationStarted(_)
+            | E::MessagePosted(_)
+            | E::MessageFlagged(_)
+            | E::TurnStarted(_)
+            | E::TurnFinished(_) => {
                 self.assistants = true;
             }
             E::TurnCancelled(_) | E::TurnFailed(_) | E::ModelCallStarted(_) | E::ModelCallFinished(_) => {

@@ -136,6 +136,7 @@ impl Ring {
             }
             HistoryQuery::Execution { execution_id } => self.about_subject(notebook, execution_id.as_str()),
             HistoryQuery::ToolCall { call_id } => self.about_subject(notebook, call_id.as_str()),
+            HistoryQuery::Conversation { conversation_id } => self.about_subject(notebook, conversation_id.as_str()),
         }
     }
 

@@ -359,6 +359,16 @@ async fn policies_and_grants_let_pass_what_destroys_nothing() {
     let viewer = scene.server.person("Vic").await;
     scene.share(&viewer, "viewer").await;
     assert_eq!(scene.server.http(&viewer).post("/api/notebooks/n/grants", grant).await.refused(403), "forbidden");
+
+    // A grant ends with its issuer's right to confirm: here, with the account.
+    let edis = json!({"conversation": "talk", "expires_at": scene.reactor.now() + 3_600_000});
+    scene.server.http(&editor).post("/api/notebooks/n/grants", edis).await.ok();
+    scene.act(&request("granted", "create_cell", &new_cell)).await.unwrap();
+    assert_eq!(scene.state_of("granted").await, "succeeded");
+    let at = scene.reactor.now();
+    scene.server.apply(AccountChange::DeactivateUser { user: editor.id.clone(), at }).await;
+    scene.act(&request("ungranted", "create_cell", &new_cell)).await.unwrap();
+    assert_eq!(scene.state_of("ungranted").await, "waiting");
 }
 
 #[tokio::test]
@@ -382,6 +392,18 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
     let messages = http.get("/api/notebooks/n/conversations/talk/messages").await.ok();
     assert_eq!(messages["messages"][0]["blocks"][0]["text"]["text"], "What is here?");
     assert_eq!(http.get("/api/notebooks/n/conversations/none/messages").await.ok()["messages"], json!([]));
+
+    // Who may edit says what is always or never in the assistant's context.
+    let message = messages["messages"][0]["id"].as_str().unwrap();
+    let flags = format!("/api/notebooks/n/conversations/talk/messages/{message}/flags");
+    let ann = scene.server.http(&scene.ann);
+    assert_eq!(http.put(&flags, json!({"pinned": true})).await.refused(403), "forbidden");
+    ann.put(&flags, json!({"pinned": true})).await.ok();
+    assert_eq!(ann.put(&flags, json!({"skipped": true})).await.refused(400), "invalid_value");
+    let pinned = http.get("/api/notebooks/n/conversations/talk/messages").await.ok();
+    assert_eq!((&pinned["messages"][0]["pinned"], &pinned["messages"][0]["skipped"]), (&json!(true), &json!(false)));
+    let nowhere = "/api/notebooks/n/conversations/talk/messages/none/flags";
+    assert_eq!(ann.put(nowhere, json!({"pinned": true})).await.refused(404), "unknown_message");
 
     // What the assistant does in a turn is undone together.
     let create = Command::RequestToolCall {

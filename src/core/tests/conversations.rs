@@ -39,10 +39,42 @@ fn ask_cell(cell: &str) -> serde_json::Value {
     json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "cell_id": cell}})
 }
 
+fn edits_only() -> Who {
+    user("ann").with_scopes(&[Scope::Read, Scope::Edit, Scope::Confirm, Scope::Manage])
+}
+
+/// Begun with a token that runs nothing.
+fn without_run() -> World {
+    started().with(&edits_only(), turn("talk", "turn", "Hi"))
+}
+
+/// Where the first message of the conversation is `$message`.
+fn with_message() -> World {
+    let mut world = talking();
+    let message = world.notebook.turns.values().next().unwrap().message_id.clone();
+    world.name("message", format!("\"{message}\""));
+    world
+}
+
+fn flag(message: &str, flags: serde_json::Value) -> serde_json::Value {
+    let mut command = json!({"FlagMessage": {"conversation_id": "talk", "message_id": message}});
+    command["FlagMessage"].as_object_mut().unwrap().extend(flags.as_object().unwrap().clone());
+    command
+}
+
+fn pinned() -> World {
+    with_message().with(&user("ann"), flag("$message", json!({"pinned": true})))
+}
+
+fn at_the_limit() -> World {
+    let mut world = with_message();
+    world.limits.max_flagged_messages = 0;
+    world
+}
+
 #[allow(clippy::too_many_lines, reason = "a table")]
 pub fn cases() -> Vec<Case> {
     let (ann, it) = (|| user("ann"), || reactor_of("ann"));
-    let edits_only = user("ann").with_scopes(&[Scope::Read, Scope::Edit]);
     let begun = ["ConversationStarted", "MessagePosted", "TurnStarted"];
     let long = "x".repeat((1 << 20) + 1);
     vec![
@@ -50,7 +82,8 @@ pub fn cases() -> Vec<Case> {
         case(with_cells, user("commenter"), turn("talk", "t", "Hi"), events(begun)),
         case(with_cells, user("viewer"), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, guest("link"), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
-        case(with_cells, edits_only, turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
+        case(with_cells, edits_only(), turn("talk", "t", "Hi"), events(begun)),
+        case(with_cells, user("ann").with_scopes(&[Scope::Run]), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, it(), turn("talk", "t", "Hi"), rejected(Code::Forbidden)),
         case(with_cells, ann(), turn("talk", "t", "  \n"), rejected(Code::InvalidValue)),
         case(with_cells, ann(), turn("talk", "t", &long), rejected(Code::LimitExceeded)),
@@ -92,6 +125,52 @@ pub fn cases() -> Vec<Case> {
             json!({"EndTurn": {"turn_id": "turn", "end": {"failed": "no key"}}}),
             events(["TurnFailed"]),
         ),
+        // flags of messages
+        case(with_message, ann(), flag("$message", json!({"pinned": true})), events(["MessageFlagged"])),
+        case(with_message, user("author"), flag("$message", json!({"skipped": true})), events(["MessageFlagged"])),
+        case(with_message, guest("link"), flag("$message", json!({"skipped": true})), events(["MessageFlagged"])),
+        case(with_message, ann(), flag("$message", json!({"pinned": false})), nothing()),
+        case(with_message, ann(), flag("$message", json!({})), nothing()),
+        case(with_message, user("commenter"), flag("$message", json!({"pinned": true})), rejected(Code::Forbidden)),
+        case(with_message, user("viewer"), flag("$message", json!({"pinned": true})), rejected(Code::Forbidden)),
+        case(with_message, it(), flag("$message", json!({"pinned": true})), rejected(Code::Forbidden)),
+        case(with_message, ann(), flag("none", json!({"pinned": true})), rejected(Code::UnknownMessage)),
+        case(
+            with_message,
+            ann(),
+            json!({"FlagMessage": {"conversation_id": "other", "message_id": "$message", "pinned": true}}),
+            rejected(Code::UnknownMessage),
+        ),
+        case(
+            with_message,
+            ann(),
+            flag("$message", json!({"pinned": true, "skipped": true})),
+            rejected(Code::InvalidValue),
+        ),
+        case(pinned, ann(), flag("$message", json!({"skipped": true})), rejected(Code::InvalidValue)),
+        case(pinned, ann(), flag("$message", json!({"pinned": false, "skipped": true})), events(["MessageFlagged"])),
+        case(at_the_limit, ann(), flag("$message", json!({"pinned": true})), rejected(Code::LimitExceeded)),
+        case(
+            || with_message().with(&user("ann"), json!({"ArchiveNotebook": {}})),
+            ann(),
+            flag("$message", json!({"pinned": true})),
+            rejected(Code::NotebookArchived),
+        ),
+        // a turn does no more than the token with which it was begun
+        case(
+            without_run,
+            assistant_of("ann"),
+            call("x", "create_cell", json!({"source": "1"})),
+            events(["ToolCallRequested", "ToolCallStarted", "CellInserted", "ToolCallExecuted"]),
+        ),
+        case(without_run, assistant_of("ann"), call("x", "run_all", json!({})), rejected(Code::Forbidden)),
+        case(without_run, assistant_of("ann"), call("x", "restart_kernel", json!({})), rejected(Code::Forbidden)),
+        case(
+            without_run,
+            assistant_of("ann"),
+            call("x", "create_cells", json!({"cells": [{"source": "1"}], "run": true})),
+            rejected(Code::Forbidden),
+        ),
         case(with_cells, ann(), json!({"SetPolicy": {"policy": "trusted"}}), events(["PolicyChanged"])),
         case(with_cells, ann(), json!({"SetPolicy": {"policy": "guarded"}}), nothing()),
         case(with_cells, user("editor"), json!({"SetPolicy": {"policy": "trusted"}}), rejected(Code::Forbidden)),
@@ -131,4 +210,27 @@ fn the_conversation_goes_on_when_its_turn_has_ended() {
     assert_eq!(types(&events), ["MessagePosted", "TurnStarted"]);
     assert_eq!(outcome.turn.unwrap().as_str(), "next");
     assert_eq!(world.notebook.conversations.values().next().unwrap().title, "Tidy up");
+}
+
+#[test]
+fn a_message_is_remembered_while_it_is_flagged() {
+    let mut world = pinned();
+    let flagged = |world: &World| world.notebook.conversations.values().next().unwrap().flagged.len();
+    assert_eq!(flagged(&world), 1);
+    world.step(&user("ann"), flag("$message", json!({"pinned": false})));
+    assert_eq!(flagged(&world), 0);
+}
+
+#[test]
+fn a_turn_of_old_may_read_edit_and_run() {
+    let old = r#"{"turn_id": "t", "conversation_id": "c", "message_id": "m"}"#;
+    let Ok(Event::TurnStarted(event)) = Event::decode("TurnStarted", 1, old) else { panic!("{old}") };
+    assert_eq!(event.scopes, notarium_core::assistant_scopes());
+}
+
+#[test]
+fn an_author_has_nothing_run_by_creating_cells() {
+    let mut world = with_cells().with(&user("author"), turn("talk", "turn", "Hi"));
+    let run = call("x", "create_cells", json!({"cells": [{"source": "1"}], "run": true}));
+    assert_eq!(world.try_do(&assistant_of("author"), &run).unwrap_err().code, Code::Forbidden);
 }

@@ -185,7 +185,7 @@ fn assistance() -> World {
     world.step(&ann, json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));
     let until = world.now + 3_600_000;
     world.step(&ann, json!({"IssueGrant": {"grant_id": "hour", "conversation_id": "talk", "functions": ["create_cell"], "expires_at": until}}));
-    world.step(&it, call("new", "create_cell", json!({"source": "print('hello world')", "after": "b"})));
+    world.step(&reactor, call("new", "create_cell", json!({"source": "print('hello world')", "after": "b"})));
     world.step(&ann, json!({"RevokeGrant": {"grant_id": "hour"}}));
     world.step(&it, call("moves", "move_cell", json!({"cell_id": "b"})));
     world.step(&reactor, json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}));
@@ -197,6 +197,16 @@ fn assistance() -> World {
     world.step(&ann, json!({"CancelTurn": {"turn_id": "second"}}));
     again(&mut world, "third");
     world.step(&reactor, json!({"EndTurn": {"turn_id": "third", "end": {"failed": "no key for openai"}}}));
+    let message = world.recorded.iter().find_map(|recorded| match &recorded.event {
+        Event::MessagePosted(event) => Some(event.message_id.clone()),
+        _ => None,
+    });
+    let flags = |pinned: bool| json!({"FlagMessage": {"conversation_id": "talk", "message_id": message, "pinned": pinned, "skipped": !pinned}});
+    world.step(&ann, flags(true));
+    world.step(&user("editor"), flags(false));
+    let edits = user("ann").with_scopes(&[Scope::Read, Scope::Edit]);
+    world.step(&edits, json!({"StartTurn": {"conversation_id": "talk", "turn_id": "edits", "text": "Only edit"}}));
+    world.step(&ann, json!({"CancelTurn": {"turn_id": "edits"}}));
     again(&mut world, "fourth");
     world.step(&it, json!({"RequestToolCall": {"call_id": "waits", "turn_id": "fourth", "function": "restart_kernel", "arguments": {}}}));
     world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
@@ -284,6 +294,7 @@ const ADDED: &[(&str, fn(&Event) -> bool)] = &[
         "ToolCallRequested.1.wait_for",
         |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
     ),
+    ("TurnStarted.1.scopes", |event| matches!(event, Event::TurnStarted(event) if event.scopes.len() < 3)),
 ];
 
 #[test]

@@ -58,6 +58,10 @@ fn with_grant() -> World {
     world
 }
 
+fn issuer_left() -> World {
+    with_grant().with(&user("ann"), grant("user", "editor", "viewer"))
+}
+
 /// Ann is the owner no more: her assistant may do what an author may.
 fn demoted() -> World {
     confirmed()
@@ -129,9 +133,11 @@ pub fn cases() -> Vec<Case> {
         case(talking, mcp(), delete(version), events(["ToolCallRequested"])),
         case(talking, mcp(), call("r", "restart_kernel", json!({})), events(["ToolCallRequested"])),
         case(asking_for_edits, mcp(), create(), events(["ToolCallRequested"])),
-        case(with_grant, mcp(), create(), events(RUN)),
-        case(with_grant, mcp(), call("m", "move_cell", json!({"cell_id": "a"})), events(["ToolCallRequested"])),
-        case(with_grant, mcp(), delete(version), events(["ToolCallRequested"])),
+        case(with_grant, it(), create(), events(RUN)),
+        case(with_grant, mcp(), create(), events(["ToolCallRequested"])),
+        case(issuer_left, it(), create(), events(["ToolCallRequested"])),
+        case(with_grant, it(), call("m", "move_cell", json!({"cell_id": "a"})), events(["ToolCallRequested"])),
+        case(with_grant, it(), delete(version), events(["ToolCallRequested"])),
         // a person decides
         case(waiting, user("editor"), confirm("del"), events(["ToolCallConfirmed"])),
         case(waiting, ann(), confirm("del"), events(["ToolCallConfirmed"])),
@@ -226,7 +232,7 @@ fn the_record_says_what_opened_the_gate() {
     let (events, _) = world.try_do(&reactor_of("ann"), &start("del")).unwrap();
     let Event::ToolCallStarted(event) = &events[0] else { panic!("{events:?}") };
     assert_eq!(event.passed_by, Passed::Confirmation { by: user("editor").actor });
-    let (events, _) = with_grant().try_do(&assistant_of("ann"), &create()).unwrap();
+    let (events, _) = with_grant().try_do(&reactor_of("ann"), &create()).unwrap();
     let Event::ToolCallStarted(event) = &events[1] else { panic!("{events:?}") };
     assert!(matches!(&event.passed_by, Passed::Grant { grant_id } if grant_id.as_str() == "g"));
 }
@@ -235,8 +241,19 @@ fn the_record_says_what_opened_the_gate() {
 fn a_grant_ends_at_its_time() {
     let mut world = with_grant();
     world.now += 3_600_000;
-    let (events, _) = world.try_do(&assistant_of("ann"), &create()).unwrap();
+    let (events, _) = world.try_do(&reactor_of("ann"), &create()).unwrap();
     assert_eq!(types(&events), ["ToolCallRequested"]);
+}
+
+#[test]
+fn a_grant_ends_with_its_issuers_right_to_confirm_also_for_what_has_not_started() {
+    let mut world = asking_for_edits();
+    let until = world.now + 3_600_000;
+    world.step(&user("editor"), grant_until(until, &[]));
+    world.step(&reactor_of("ann"), call("save", "create_cells", json!({"cells": [{"source": "1"}], "run": true})));
+    world.step(&user("ann"), grant("user", "editor", "author"));
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("save")).unwrap();
+    assert_eq!(types(&events), ["ToolCallVoided"], "an author runs nothing");
 }
 
 #[test]

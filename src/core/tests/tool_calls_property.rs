@@ -4,7 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::support::*;
-use notarium_core::{Actor, EXPIRY_MS, Event, Notebook, Recorded, ReplyStatus, Risk, Role, Subject, granted_role};
+use notarium_core::{
+    Actor, EXPIRY_MS, Event, Notebook, Passed, Recorded, ReplyStatus, Risk, Role, Subject, ToolCallStarted,
+    granted_role,
+};
 
 const STEPS: usize = 100_000;
 /// A world is thrown away after so many steps, so that logs stay short.
@@ -42,10 +45,15 @@ struct Judge {
     calls: BTreeMap<String, Call>,
     gated_starts: usize,
     held_starts: usize,
+    granted_starts: usize,
+    /// Who issued which grant, and when it ends.
+    grants: BTreeMap<String, (Actor, u64)>,
 }
 
 impl Judge {
-    fn see(&mut self, before: &Notebook, recorded: &Recorded) {
+    /// `vouched`: those for whom the sender vouches.
+    fn see(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
+        self.see_grant(before, recorded, vouched);
         let actor = &recorded.envelope.actor;
         let Some(id) = recorded.event.tool_call_id() else { return self.see_other(recorded) };
         self.see_order(&recorded.event);
@@ -58,12 +66,8 @@ impl Judge {
                 call.needs_person = event.risk == Risk::Destructive;
             }
             Event::ToolCallConfirmed(_) => {
-                let subject = match actor {
-                    Actor::User { id } => Subject::User { id: id.clone() },
-                    Actor::Guest { share_link } => Subject::ShareLink { id: share_link.clone() },
-                    other => panic!("{other:?} confirmed {id}"),
-                };
-                let role = granted_role(before, &subject, recorded.envelope.recorded_at).expect("a role");
+                let role =
+                    granted_role(before, &subject_of_person(actor), recorded.envelope.recorded_at).expect("a role");
                 let enough = match call.risk {
                     Some(Risk::Read | Risk::Edit) => matches!(role, Role::Author | Role::Editor | Role::Owner),
                     _ => matches!(role, Role::Editor | Role::Owner),
@@ -87,6 +91,26 @@ impl Judge {
                 assert_eq!(call.started, 0, "{id} has started: it cannot be taken back");
                 call.ends += 1;
             }
+        }
+    }
+
+    /// A call that passes by a grant passes while who issued it could still confirm it: an editor or owner, vouched for.
+    fn see_grant(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
+        let (actor, at) = (&recorded.envelope.actor, recorded.envelope.recorded_at);
+        match &recorded.event {
+            Event::GrantIssued(event) => {
+                self.grants.insert(event.grant_id.to_string(), (actor.clone(), event.expires_at));
+            }
+            Event::GrantRevoked(event) => _ = self.grants.remove(event.grant_id.as_str()),
+            Event::ToolCallStarted(ToolCallStarted { call_id, passed_by: Passed::Grant { grant_id } }) => {
+                let (issuer, until) = self.grants.get(grant_id.as_str()).expect("a grant that was not revoked");
+                assert!(at < *until, "grant {grant_id} has ended");
+                assert!(vouched.contains(issuer), "nobody vouches for {issuer:?}");
+                let role = granted_role(before, &subject_of_person(issuer), at);
+                assert!(matches!(role, Some(Role::Editor | Role::Owner)), "{role:?} stands for {call_id}");
+                self.granted_starts += 1;
+            }
+            _ => {}
         }
     }
 
@@ -127,6 +151,14 @@ impl Judge {
     }
 }
 
+fn subject_of_person(actor: &Actor) -> Subject {
+    match actor {
+        Actor::User { id } => Subject::User { id: id.clone() },
+        Actor::Guest { share_link } => Subject::ShareLink { id: share_link.clone() },
+        other => panic!("{other:?} decides, and is no person"),
+    }
+}
+
 fn anybody(dice: &mut Dice) -> Who {
     let people = ["ann", "editor", "author", "runner", "viewer", "nobody"];
     match dice.roll(12) {
@@ -141,6 +173,7 @@ fn anybody(dice: &mut Dice) -> Who {
 fn rightful(dice: &mut Dice, command: &serde_json::Value) -> Who {
     match command.as_object().and_then(|tagged| tagged.keys().next()).map_or("", String::as_str) {
         "StartToolCall" | "ReportToolCall" | "SweepToolCalls" | "EndTurn" | "PostReply" => reactor_of("ann"),
+        "RequestToolCall" if dice.roll(4) > 0 => reactor_of("ann"),
         "RequestToolCall" => assistant_of("ann"),
         _ => user(dice.pick(&["ann", "editor"])),
     }
@@ -159,7 +192,7 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
     let cell = dice.pick(&["a", "b", "c", "gone", "ask"]).to_owned();
     let cell = if cells.is_empty() || dice.roll(4) == 0 { cell } else { dice.pick(&cells).to_owned() };
     let version = world.notebook.cells.get(&cell_id(&cell)).map_or(1, |cell| cell.cell_version);
-    match dice.roll(24) {
+    match dice.roll(25) {
         0..3 => json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}),
         3..6 => start(&id),
         6 => json!({"DenyToolCall": {"call_id": id}}),
@@ -171,6 +204,14 @@ fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
         12 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "again"}}),
         13 => json!({"CancelTurn": {"turn_id": "turn"}}),
         22 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "cell_id": "ask"}}),
+        24 => match world.recorded.iter().find_map(|recorded| match &recorded.event {
+            Event::MessagePosted(event) => Some(&event.message_id),
+            _ => None,
+        }) {
+            Some(message) => json!({"FlagMessage": {"conversation_id": "talk", "message_id": message,
+                "pinned": dice.roll(2) == 0, "skipped": dice.roll(2) == 0}}),
+            None => json!({"SweepToolCalls": {}}),
+        },
         23 => json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [{"text": {"text": "so"}}]}}),
         14 if dice.roll(2) == 0 => json!({"InsertCell": {"cell_type": "code", "source": "y = 1"}}),
         14 => json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}),
@@ -213,7 +254,8 @@ fn has_true_reply(world: &World) -> bool {
 #[test]
 fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     let mut dice = Dice(20_261_122);
-    let (mut gated_starts, mut held_starts, mut accepted, mut calls, mut replies) = (0, 0, 0, 0, 0);
+    let (mut gated_starts, mut held_starts, mut granted_starts, mut accepted, mut calls, mut replies) =
+        (0, 0, 0, 0, 0, 0);
     for _ in 0..STEPS / STEPS_OF_A_WORLD {
         let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
         let mut judge = Judge::default();
@@ -227,7 +269,9 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
             let who = if dice.roll(2) == 0 { rightful(&mut dice, &command) } else { anybody(&mut dice) };
             let (before, seen) = (world.notebook.clone(), world.recorded.len());
             accepted += usize::from(world.try_do(&who, &command).is_ok());
-            world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded));
+            let vouched: Vec<Actor> =
+                who.authority.reactor.iter().flat_map(|vouched| &vouched.0).map(|(actor, _)| actor.clone()).collect();
+            world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded, &vouched));
             replies += usize::from(has_true_reply(&world));
         }
         let waiting = world.notebook.tool_calls.len();
@@ -236,10 +280,11 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
         assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
         gated_starts += judge.gated_starts;
         held_starts += judge.held_starts;
+        granted_starts += judge.granted_starts;
         calls += judge.calls.len();
     }
     // A walk that never gets through the gate would prove nothing.
-    let seen = format!("{gated_starts} {held_starts} {calls} {accepted} {replies}");
+    let seen = format!("{gated_starts} {held_starts} {calls} {accepted} {replies} {granted_starts}");
     assert!(gated_starts > 100 && held_starts > 25 && calls > 2_000 && accepted > STEPS / 10, "{seen}");
-    assert!(replies > 1_000, "{seen}");
+    assert!(replies > 1_000 && granted_starts > 25, "{seen}");
 }

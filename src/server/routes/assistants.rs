@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use notarium_core::{
-    Actor, AssistantGrant, Command, Conversation, ConversationId, Event, GrantId, MessageBlock, MessageId, MessageRole,
-    Millis, NotebookId, Operation, Policy, Recorded, Stored, Turn, TurnId, Version,
+    Actor, AssistantGrant, Command, Conversation, ConversationId, Event, GrantId, MessageBlock, MessageFlags,
+    MessageId, MessageRole, Millis, NotebookId, Operation, Policy, Recorded, Stored, Turn, TurnId, Version,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -33,6 +33,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(revoke_grant))
         .routes(Guard::Notebook(Operation::Read), routes!(list_conversations))
         .routes(Guard::Notebook(Operation::Read), routes!(list_messages))
+        .routes(Guard::Notebook(Operation::Edit), routes!(flag_message))
         .routes(Guard::Notebook(Operation::Edit), routes!(undo_turn))
 }
 
@@ -220,6 +221,10 @@ struct Message {
     /// Texts, calls of tools and their results.
     #[schema(value_type = Vec<Object>)]
     blocks: Vec<MessageBlock>,
+    /// Always in the assistant's context.
+    pinned: bool,
+    /// Never in the assistant's context.
+    skipped: bool,
 }
 
 /// What was said in a conversation, the latest first.
@@ -234,23 +239,28 @@ async fn list_messages(
 ) -> Result<Json<MessagePage>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let mut messages = Vec::new();
-    if !state.conversations.contains_key(&conversation) {
+    let Some(flagged) = state.conversations.get(&conversation).map(|known| &known.flagged) else {
         return Ok(Json(MessagePage { messages, next: None }));
-    }
+    };
     let limit = query.limit.unwrap_or(50).clamp(1, 200);
     let next = backwards(&*app.store, &notebook, query.before, MAX_SCANNED_EVENTS, |stored| {
-        messages.extend(message(stored, &conversation));
+        messages.extend(message(stored, &conversation, flagged));
         messages.len() == limit
     });
     let next = next.await?;
     Ok(Json(MessagePage { messages, next }))
 }
 
-fn message(stored: &Stored, conversation: &ConversationId) -> Option<Message> {
+fn message(
+    stored: &Stored,
+    conversation: &ConversationId,
+    flagged: &BTreeMap<MessageId, MessageFlags>,
+) -> Option<Message> {
     if stored.envelope.event_type != "MessagePosted" {
         return None;
     }
     let Ok(Recorded { envelope, event: Event::MessagePosted(event) }) = stored.typed() else { return None };
+    let flags = flagged.get(&event.message_id).copied().unwrap_or_default();
     (event.conversation_id == *conversation).then_some(Message {
         id: event.message_id,
         version: envelope.version,
@@ -259,7 +269,34 @@ fn message(stored: &Stored, conversation: &ConversationId) -> Option<Message> {
         role: event.role,
         turn_id: event.turn_id,
         blocks: event.blocks,
+        pinned: flags.pinned,
+        skipped: flags.skipped,
     })
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewFlags {
+    /// Always in the assistant's context. Absent: as it is.
+    pinned: Option<bool>,
+    /// Never in the assistant's context. Absent: as it is. Not both.
+    skipped: Option<bool>,
+}
+
+/// Pins a message of a conversation, skips it, or takes that back.
+#[utoipa::path(put, path = "/api/notebooks/{notebook}/conversations/{conversation}/messages/{message}/flags",
+    tag = "assistants", request_body = NewFlags,
+    params(("notebook" = String, Path), ("conversation" = String, Path), ("message" = String, Path)),
+    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
+async fn flag_message(
+    State(app): State<App>,
+    authenticated: Authenticated,
+    Params((notebook, conversation_id, message_id)): Params<(NotebookId, ConversationId, MessageId)>,
+    conditions: Conditions,
+    JsonBody(NewFlags { pinned, skipped }): JsonBody<NewFlags>,
+) -> Result<Answer, Problem> {
+    let command = Command::FlagMessage { conversation_id, message_id, pinned, skipped };
+    execute(&app, &authenticated, &notebook, conditions, &command).await
 }
 
 /// Undoes what the assistant did in one turn, also after others edited on top. Runs are not undone.

@@ -95,6 +95,7 @@ impl Disk {
             }
             HistoryQuery::Execution { execution_id } => self.about(&[execution_id.to_string()], 0, false),
             HistoryQuery::ToolCall { call_id } => self.about(&[call_id.to_string()], 0, false),
+            HistoryQuery::Conversation { conversation_id } => self.about(&[conversation_id.to_string()], 0, false),
         }
     }
 

@@ -195,6 +195,10 @@ impl World {
                     let of_it = self.recorded.iter().filter(|one| one.event.tool_call_id() == Some(call_id));
                     found.extend(of_it.map(|one| (one.envelope.version, one)));
                 }
+                HistoryQuery::Conversation { conversation_id } => {
+                    let of_it = self.recorded.iter().filter(|one| one.event.conversation_id() == Some(conversation_id));
+                    found.extend(of_it.map(|one| (one.envelope.version, one)));
+                }
                 HistoryQuery::Execution { execution_id } => self.find_execution(&mut found, execution_id),
             }
         }
