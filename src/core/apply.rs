@@ -3,7 +3,7 @@
 use crate::envelope::Recorded;
 use crate::event::Event;
 use crate::notebook::Notebook;
-use crate::{access, cells, conversations, executions, kernels, lifecycle, tool_calls, undo};
+use crate::{access, cells, conversations, executions, grants, kernels, lifecycle, tool_calls, undo};
 
 /// Folds one event in. Total: it cannot fail. An event that was applied already (its version is not later) changes nothing.
 pub fn apply(notebook: &mut Notebook, recorded: &Recorded) {
@@ -75,8 +75,7 @@ fn apply_event(notebook: &mut Notebook, recorded: &Recorded) {
         | Event::ToolCallVoided(_)
         | Event::ToolCallExpired(_)
         | Event::ToolCallStarted(_)
-        | Event::ToolCallExecuted(_)
-        | Event::GrantIssued(_)
-        | Event::GrantRevoked(_) => tool_calls::apply(notebook, recorded),
+        | Event::ToolCallExecuted(_) => tool_calls::apply(notebook, recorded),
+        Event::GrantIssued(_) | Event::GrantRevoked(_) => grants::apply(notebook, recorded),
     }
 }

@@ -13,7 +13,7 @@ use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId, ToolCallId
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
-use crate::{access, apply, cells, conversations, executions, kernels, lifecycle, tool_calls, undo};
+use crate::{access, apply, cells, conversations, executions, grants, kernels, lifecycle, tool_calls, undo};
 
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -224,9 +224,8 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
         | C::RequestToolCall { .. }
         | C::StartToolCall { .. }
         | C::ReportToolCall { .. }
-        | C::SweepToolCalls {}
-        | C::IssueGrant { .. }
-        | C::RevokeGrant { .. } => tool_calls::decide(notebook, context, command),
+        | C::SweepToolCalls {} => tool_calls::decide(notebook, context, command),
+        C::IssueGrant { .. } | C::RevokeGrant { .. } => grants::decide(notebook, context, command),
         C::Batch { commands } => decide_batch(notebook, context, commands),
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{self, Authority, Operation};
 use crate::actor::Actor;
 use crate::call_commands::{commands, undo_command};
+use crate::call_rights::{check_scopes, operations, operations_of};
 use crate::call_risk::{judge, targets};
 use crate::command::Command;
 use crate::context::Context;
@@ -19,12 +20,12 @@ use crate::conversations::Turn;
 use crate::decide::{Decided, Decision, Outcome, decide_all};
 use crate::envelope::{Hash, Recorded};
 use crate::event::{
-    Event, GrantIssued, GrantRevoked, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
-    ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn,
+    Event, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired, ToolCallRequested, ToolCallStarted,
+    ToolCallVoided, ToolCallWithdrawn,
 };
-use crate::gate::{AssistantGrant, Passed, Risk, Target, arguments_hash, deciding, passes_unasked};
+use crate::gate::{Passed, Risk, Target, arguments_hash, deciding, passes_unasked};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{ConversationId, GrantId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::ids::{ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
 use crate::kernel_tools;
 use crate::lifecycle::check_not_archived;
@@ -38,8 +39,6 @@ pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
 /// Tool calls of one conversation in a minute, at most.
 pub const MAX_CALLS_PER_MINUTE: usize = 20;
 const MINUTE_MS: Millis = 60_000;
-/// A grant lasts no longer.
-const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
 /// How a call that started came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -102,13 +101,6 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
         Command::StartToolCall { call_id } => decide_start(notebook, context, call_id),
         Command::ReportToolCall { call_id, end, result } => decide_report(notebook, context, call_id, end, result),
         Command::SweepToolCalls {} => decide_sweep(notebook, context),
-        Command::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
-            decide_grant(notebook, context, grant_id, conversation_id, functions, expires_at)
-        }
-        Command::RevokeGrant { grant_id } if notebook.grants.contains_key(&grant_id) => {
-            Ok(Decision::one(GrantRevoked { grant_id }))
-        }
-        Command::RevokeGrant { .. } => Ok(Decision::nothing()),
         _ => unreachable!("the dispatcher sends commands of tool calls only"),
     }
 }
@@ -267,7 +259,7 @@ fn held_by(
     }
 }
 
-fn find(function: &str) -> Result<&'static Tool, Rejection> {
+pub(crate) fn find(function: &str) -> Result<&'static Tool, Rejection> {
     Tool::find(function).ok_or_else(|| {
         let names: Vec<&str> = crate::tools::TOOLS.iter().map(|tool| tool.name).collect();
         let message = format!("there is no tool '{function}': there are {}", names.join(", "));
@@ -353,33 +345,6 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     };
     passes_unasked(notebook, context, conversation, &call.function, call.risk, &operations)
         .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
-}
-
-/// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
-fn operations(tool: &Tool, arguments: &Arguments) -> Vec<Operation> {
-    let runs = match arguments {
-        Arguments::CreateCells(call) => call.run,
-        Arguments::CreateNotebook(call) => call.run,
-        _ => false,
-    };
-    [tool.operation].into_iter().chain(runs.then_some(Operation::Run)).collect()
-}
-
-fn operations_of(call: &ToolCall) -> Vec<Operation> {
-    let Some(tool) = Tool::find(&call.function) else { return Vec::new() };
-    tool.arguments(&call.arguments).map_or_else(|_| vec![tool.operation], |typed| operations(tool, &typed))
-}
-
-/// A turn does no more than the token or session allows with which it was begun.
-fn check_scopes(notebook: &Notebook, turn_id: Option<&TurnId>, operations: &[Operation]) -> Result<(), Rejection> {
-    let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
-    match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
-        Some(scope) => {
-            let message = format!("the token with which this turn was begun lacks the scope {scope:?}: do without");
-            Err(Rejection::new(RejectionCode::Forbidden, message))
-        }
-        None => Ok(()),
-    }
 }
 
 fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision, Rejection> {
@@ -615,39 +580,6 @@ fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Reje
     Ok(Decision { events: events.collect(), outcome: Outcome::default() })
 }
 
-// --- grants ---
-
-fn decide_grant(
-    notebook: &Notebook,
-    context: &mut Context,
-    grant_id: Option<GrantId>,
-    conversation_id: ConversationId,
-    functions: Vec<String>,
-    expires_at: Millis,
-) -> Result<Decision, Rejection> {
-    let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
-    if expires_at <= context.now || expires_at > context.now + MAX_GRANT_MS {
-        return invalid("a grant ends in the future, within seven days: choose another time".to_owned());
-    }
-    for function in &functions {
-        if find(function)?.risk == Risk::Destructive {
-            return invalid(format!("{function} always asks: no grant covers it"));
-        }
-    }
-    let limit = context.limits.max_grants;
-    if notebook.grants.len() >= limit {
-        return Err(Rejection::new(
-            RejectionCode::LimitExceeded,
-            format!("a notebook has at most {limit} grants: revoke some"),
-        ));
-    }
-    let grant_id = grant_id.unwrap_or_else(|| context.ids.ulid().into());
-    if notebook.grants.contains_key(&grant_id) {
-        return invalid(format!("grant {grant_id} exists: choose another id"));
-    }
-    Ok(Decision::one(GrantIssued { grant_id, conversation_id, functions, expires_at }))
-}
-
 // --- the past ---
 
 /// The last that happened to a call which has ended.
@@ -691,18 +623,6 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         | Event::ToolCallVoided(ToolCallVoided { call_id, .. })
         | Event::ToolCallExpired(ToolCallExpired { call_id })
         | Event::ToolCallExecuted(ToolCallExecuted { call_id, .. }) => _ = notebook.tool_calls.remove(call_id),
-        Event::GrantIssued(event) => {
-            let grant = AssistantGrant {
-                conversation_id: event.conversation_id.clone(),
-                functions: event.functions.clone(),
-                expires_at: event.expires_at,
-                issued_by: recorded.envelope.actor.clone(),
-            };
-            // Those that have ended are of no use to anybody.
-            notebook.grants.retain(|_, grant| grant.expires_at > recorded.envelope.recorded_at);
-            notebook.grants.insert(event.grant_id.clone(), grant);
-        }
-        Event::GrantRevoked(event) => _ = notebook.grants.remove(&event.grant_id),
         _ => {}
     }
 }

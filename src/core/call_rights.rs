@@ -1,0 +1,39 @@
+//! What a tool call needs of those who ask for it and decide on it.
+
+use crate::access::Operation;
+use crate::ids::TurnId;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tool_calls::ToolCall;
+use crate::tools::{Arguments, Tool};
+
+/// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
+pub(crate) fn operations(tool: &Tool, arguments: &Arguments) -> Vec<Operation> {
+    let runs = match arguments {
+        Arguments::CreateCells(call) => call.run,
+        Arguments::CreateNotebook(call) => call.run,
+        _ => false,
+    };
+    [tool.operation].into_iter().chain(runs.then_some(Operation::Run)).collect()
+}
+
+pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
+    let Some(tool) = Tool::find(&call.function) else { return Vec::new() };
+    tool.arguments(&call.arguments).map_or_else(|_| vec![tool.operation], |typed| operations(tool, &typed))
+}
+
+/// A turn does no more than the token or session allows with which it was begun.
+pub(crate) fn check_scopes(
+    notebook: &Notebook,
+    turn_id: Option<&TurnId>,
+    operations: &[Operation],
+) -> Result<(), Rejection> {
+    let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
+    match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
+        Some(scope) => {
+            let message = format!("the token with which this turn was begun lacks the scope {scope:?}: do without");
+            Err(Rejection::new(RejectionCode::Forbidden, message))
+        }
+        None => Ok(()),
+    }
+}
