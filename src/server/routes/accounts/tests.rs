@@ -235,7 +235,6 @@ async fn every_route_refuses_a_token_that_is_too_weak() {
     for route in &server.guards {
         let (token, status) = match route.guard {
             Guard::Public | Guard::Socket | Guard::Authenticated | Guard::Scope(_) => continue,
-            Guard::Assistant => continue,
             Guard::User(Scope::Read) => (&agent, 403),
             Guard::User(_) => (&weak, 403),
             // A session can confirm: no assistant holds one.
