@@ -63,6 +63,7 @@ fn started() -> Happens {
         message_id: "m".parse().unwrap(),
         cell_id: None,
         model: None,
+        scopes: Default::default(),
     })
 }
 
