@@ -1,6 +1,8 @@
 //! The built program against a server: what a user types, and what a user sees.
 
 mod assistants;
+#[cfg(unix)]
+mod chat;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

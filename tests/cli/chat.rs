@@ -1,0 +1,260 @@
+//! `notarium chat` and `notarium confirm` as people use them, at a terminal and elsewhere. The test carries the turns on.
+
+use notarium_core::{
+    Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, StopReason, ToolCallId,
+    ToolCallPhase, TurnEnd, TurnId, Usage,
+};
+use notarium_server::reactor::{Notices, Reactor};
+use notarium_wire::{TurnActivity, TurnNews};
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+
+use crate::support::{Lines, Words, World, ended, interrupt};
+
+/// What the assistant does when it is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Does {
+    Talk,
+    TalkForEver,
+    /// Deletes the only cell.
+    Delete,
+    Fail,
+}
+
+/// Acts for whoever asks, one turn after the other.
+struct Driver {
+    reactor: Reactor,
+    notices: Notices,
+    notebook: NotebookId,
+    does: Does,
+}
+
+/// The turn that is carried on.
+struct Turn {
+    id: TurnId,
+    conversation: ConversationId,
+    actor: Actor,
+    model_call: u32,
+}
+
+impl Driver {
+    fn start(world: &World, notebook: &str, does: Does) -> tokio::task::JoinHandle<()> {
+        let reactor = world.server.as_ref().unwrap().reactor();
+        let notices = reactor.notices();
+        let mut driver = Self { reactor, notices, notebook: notebook.parse().unwrap(), does };
+        tokio::spawn(async move {
+            while driver.notices.next().await.is_some() {
+                if let Some(turn) = driver.unanswered().await {
+                    driver.answer(turn).await;
+                }
+            }
+        })
+    }
+
+    async fn unanswered(&self) -> Option<Turn> {
+        let state = self.reactor.read(&self.notebook).await.ok()?.notebook;
+        let (id, turn) = state.turns.iter().find(|(_, turn)| turn.model_calls == 0)?;
+        let Actor::User { id: person } = &turn.requested_by else { return None };
+        let conversation = turn.conversation_id.clone();
+        let actor = Actor::Assistant { for_user: person.clone(), conversation: conversation.clone() };
+        Some(Turn { id: id.clone(), conversation, actor, model_call: 0 })
+    }
+
+    async fn act(&self, turn: &Turn, command: Command) {
+        self.reactor.execute(&turn.actor, &self.notebook, &command).await.unwrap();
+    }
+
+    async fn say(&self, turn: &mut Turn, words: &[&str]) {
+        turn.model_call += 1;
+        let (provider, model) = ("scripted".to_owned(), "one".to_owned());
+        self.act(turn, Command::StartModelCall { turn_id: turn.id.clone(), provider, model }).await;
+        for word in words {
+            let news = TurnNews {
+                conversation_id: turn.conversation.clone(),
+                turn_id: turn.id.clone(),
+                model_call: turn.model_call,
+                attempt: 1,
+                what: TurnActivity::TextDelta { block: 0, text: (*word).to_owned() },
+            };
+            self.reactor.publish(&self.notebook, news);
+        }
+    }
+
+    async fn post(&self, turn: &Turn, role: MessageRole, blocks: Vec<MessageBlock>) {
+        if role == MessageRole::Assistant {
+            let usage = Usage { input_tokens: 7, output_tokens: 3, estimated: false };
+            self.act(turn, Command::ReportModelCall { turn_id: turn.id.clone(), failure: None, usage }).await;
+        }
+        self.act(turn, Command::PostReply { turn_id: turn.id.clone(), role, blocks }).await;
+    }
+
+    async fn answer(&mut self, mut turn: Turn) {
+        match self.does {
+            Does::Talk => {
+                self.say(&mut turn, &["Hello ", "world"]).await;
+                self.post(&turn, MessageRole::Assistant, vec![text("Hello world")]).await;
+            }
+            Does::TalkForEver => return self.say(&mut turn, &["begun\n"]).await,
+            Does::Delete => self.delete(&mut turn).await,
+            Does::Fail => {
+                let end = TurnEnd::Failed("the key was refused".to_owned());
+                return self.act(&turn, Command::EndTurn { turn_id: turn.id.clone(), end }).await;
+            }
+        }
+        let end = TurnEnd::Finished(StopReason::EndTurn);
+        self.act(&turn, Command::EndTurn { turn_id: turn.id.clone(), end }).await;
+    }
+
+    async fn delete(&mut self, turn: &mut Turn) {
+        let call_id: ToolCallId = ulid::Ulid::generate().into();
+        self.say(turn, &["I delete it"]).await;
+        let call = MessageBlock::ToolCall {
+            provider_id: "p".to_owned(),
+            call_id: call_id.clone(),
+            function: "delete_cell".to_owned(),
+            arguments: "{}".to_owned(),
+            extra: None,
+        };
+        self.post(turn, MessageRole::Assistant, vec![text("I delete it"), call]).await;
+        let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
+        let (cell, at) = state.cells.iter().map(|(id, cell)| (id, cell.cell_version)).next().unwrap();
+        let arguments = json!({"cell_id": cell, "cell_version": at});
+        let request = Command::RequestToolCall {
+            call_id: Some(call_id.clone()),
+            turn_id: Some(turn.id.clone()),
+            function: "delete_cell".to_owned(),
+            arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+            wait_for: None,
+            conversation_title: None,
+        };
+        self.act(turn, request).await;
+        let is_confirmed = self.decided(&call_id).await;
+        if is_confirmed {
+            self.act(turn, Command::StartToolCall { call_id: call_id.clone() }).await;
+        }
+        let result = MessageBlock::ToolResult {
+            provider_id: "p".to_owned(),
+            call_id,
+            text: "over".to_owned(),
+            is_error: !is_confirmed,
+        };
+        self.post(turn, MessageRole::Tool, vec![result]).await;
+        let words = if is_confirmed { "It is gone" } else { "I leave it" };
+        self.say(turn, &[words]).await;
+        self.post(turn, MessageRole::Assistant, vec![text(words)]).await;
+    }
+
+    async fn decided(&mut self, call_id: &ToolCallId) -> bool {
+        loop {
+            let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
+            match state.tool_calls.get(call_id).map(|call| &call.phase) {
+                Some(ToolCallPhase::Confirmed { .. }) => return true,
+                None => return false,
+                Some(_) => _ = self.notices.next().await,
+            }
+        }
+    }
+}
+
+fn text(text: &str) -> MessageBlock {
+    MessageBlock::Text { text: text.to_owned() }
+}
+
+async fn type_in(child: &mut tokio::process::Child, words: &str) {
+    child.stdin.as_mut().unwrap().write_all(words.as_bytes()).await.unwrap();
+}
+
+async fn cells(world: &World, nb: &str) -> usize {
+    world.run(&["show", nb, "--json"]).await.json()["notebook"]["cells"].as_object().unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_goes_to_standard_output_and_a_conversation_goes_on() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let _driver = Driver::start(&world, &nb, Does::Talk);
+    let first = world.run(&["chat", &nb, "hi"]).await;
+    assert_eq!(first.out, "Hello world\n", "{first:?}");
+    assert!(first.err.contains("conversation "), "{}", first.err);
+    let piped = world.run_with(&["chat", &nb, "--conversation", "last"], "and now?\n").await;
+    assert_eq!(piped.ok(), "Hello world");
+    let raw = world.run(&["chat", &nb, "hi", "--json", "--model", "one"]).await.ok();
+    let events: Vec<Value> = raw.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&events[0]["type"], &events[0]["model"]), (&json!("turn"), &json!("one")));
+    assert_eq!(events.last().unwrap()["stop_reason"], "end_turn");
+    let conversations = world.run(&["chat", &nb, "hi", "--conversation", "a b"]).await.fails(2);
+    assert!(conversations.contains("--conversation"), "{conversations}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failures_and_servers_without_assistants_say_what_is_wrong() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let _driver = Driver::start(&world, &nb, Does::Fail);
+    let failed = world.run(&["chat", &nb, "hi"]).await.fails(1);
+    assert!(failed.contains("the key was refused"), "{failed}");
+    let none = world.run(&["chat", &nb, "hi", "--conversation", "last"]).await;
+    assert_eq!(none.code, 1);
+    let without = World::start().await;
+    let (nb, _) = without.notebook("Work", "x").await;
+    let refused = without.run(&["chat", &nb, "hi"]).await.fails(1);
+    assert!(refused.contains("no assistant is set up"), "{refused}");
+    let last = without.run(&["chat", &nb, "hi", "--conversation", "last"]).await.fails(1);
+    assert!(last.contains("no conversation here yet"), "{last}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_stops_the_assistant() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let _driver = Driver::start(&world, &nb, Does::TalkForEver);
+    let mut child = world.spawn(&["chat", &nb, "talk"]);
+    let mut lines = Lines::of(child.stdout.take().unwrap());
+    lines.until("begun").await;
+    interrupt(&child);
+    assert_eq!(ended(child).await.code, 130);
+    let turns = world.server.as_ref().unwrap().reactor().read(&nb.parse().unwrap()).await.unwrap().notebook;
+    assert!(turns.turns.is_empty(), "it was stopped");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_is_asked_about_at_the_terminal() {
+    for (answers, said, left) in [(&["y\n"][..], "It is gone", 0), (&["n\n", "I need it\n"][..], "I leave it", 1)] {
+        let world = World::with_assistants().await;
+        let (nb, _) = world.notebook("Work", "precious = 1").await;
+        let _driver = Driver::start(&world, &nb, Does::Delete);
+        let mut child = world.spawn_at_terminal(&["chat", &nb, "delete it"]);
+        let mut words = Words::of(child.stdout.take().unwrap());
+        let shown = words.until("[q]uit: ").await;
+        for part in ["I delete it", "delete_cell", "destructive", "precious = 1"] {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        type_in(&mut child, answers[0]).await;
+        for answer in &answers[1..] {
+            words.until("why not?").await;
+            type_in(&mut child, answer).await;
+        }
+        words.until(said).await;
+        assert!(child.wait().await.unwrap().success());
+        assert_eq!(cells(&world, &nb).await, left);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn elsewhere_it_waits_for_the_confirm_command_which_asks_at_a_terminal() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "precious = 1").await;
+    let _driver = Driver::start(&world, &nb, Does::Delete);
+    let mut chat = world.spawn(&["chat", &nb, "delete it"]);
+    let hint = Lines::of(chat.stderr.take().unwrap()).until("notarium confirm").await;
+    assert!(hint.contains("--yes"), "{hint}");
+    let mut confirm = world.spawn_at_terminal(&["confirm", &nb]);
+    let mut words = Words::of(confirm.stdout.take().unwrap());
+    let shown = words.until("[q]uit: ").await;
+    assert!(shown.contains("precious = 1"), "{shown}");
+    type_in(&mut confirm, "y\n").await;
+    assert!(confirm.wait().await.unwrap().success());
+    let chat = ended(chat).await;
+    assert!(chat.ok().ends_with("It is gone"));
+    assert_eq!(cells(&world, &nb).await, 0);
+}
