@@ -106,7 +106,8 @@ impl Transcript {
     /// The log has been read to its end, for now: this is what is being written.
     pub fn see_live(&mut self, live: &LiveReply) {
         self.catch_up();
-        let is_present = live.model_call == self.model_call && live.attempt >= self.attempt;
+        // What is ahead of the log, or behind it, is not what the log speaks of.
+        let is_present = (live.model_call, live.attempt) == (self.model_call, self.attempt);
         if let Some(progress) = self.reply.filter(|_| is_present && !self.is_over) {
             self.write(progress, &reply::of_live(live), Some(live.generation));
         }
