@@ -123,6 +123,8 @@ pub struct Fixture {
     url: String,
     session: String,
     agent_token: String,
+    /// Of the server's own, for a restart.
+    arguments: Vec<String>,
 }
 
 impl Fixture {
@@ -141,7 +143,8 @@ impl Fixture {
         let http = reqwest::Client::new();
         let session = post(&http, &format!("{url}/api/session"), "", json!({"token": owner, "label": "test"})).await;
         let agent_token = post(&http, &format!("{url}/api/agents"), &session, json!({"name": "test"})).await;
-        Self { folder, server, url, session, agent_token }
+        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        Self { folder, server, url, session, agent_token, arguments }
     }
 
     pub fn kill_server(&mut self) {
@@ -150,7 +153,8 @@ impl Fixture {
 
     /// On the same folder and port.
     pub async fn restart_server(&mut self) {
-        self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap(), &[]);
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        self.server = serve(self.folder.path(), self.url.strip_prefix("http://").unwrap(), &arguments);
         self.server.line_with(" on ").await;
     }
 
@@ -171,6 +175,11 @@ impl Fixture {
         let mut command = notarium(self.folder.path());
         command.env("NOTARIUM_SERVER", address).env("NOTARIUM_TOKEN", &self.session);
         command
+    }
+
+    /// The owner's token.
+    pub fn session(&self) -> &str {
+        &self.session
     }
 
     /// Where the server listens.
@@ -259,6 +268,25 @@ impl Visitor {
         let id = self.command(request).await.executions[0].clone();
         self.until("the request", |state| state.executions.contains_key(&id)).await;
         id
+    }
+
+    pub fn notebook(&self) -> &NotebookId {
+        &self.notebook
+    }
+
+    /// What happened, as far as this person has seen it.
+    pub fn events(&self) -> &[Recorded] {
+        &self.events
+    }
+
+    pub fn state(&self) -> &Notebook {
+        self.connection.replica(&self.notebook).expect("subscribed")
+    }
+
+    /// Sends a command that may be refused.
+    pub async fn try_command(&self, command: Command) -> Result<Outcome, String> {
+        let answer = self.sender.command(&self.notebook, &command).await;
+        answer.map(|ack| ack.outcome).map_err(|error| error.to_string())
     }
 
     /// Waits until the state is so.

@@ -1,0 +1,9 @@
+//! Assistants end to end: the built server, a real kernel, and a model provider that plays a script over real HTTP.
+
+mod kills;
+#[path = "../agent/processes.rs"]
+#[allow(dead_code, reason = "the agent's tests use the rest")]
+mod processes;
+mod scene;
+mod tools;
+mod turns;

@@ -1,0 +1,198 @@
+//! A server whose assistants ask a scripted provider, a person in a notebook, and perhaps an agent with a kernel.
+
+use std::path::Path;
+
+use notarium_assistant::providers::scripted::{Script, ScriptedServer};
+use notarium_core::{
+    CellId, CellType, Command, Event, MessageBlock, MessageRole, Place, RawObject, StopReason, ToolCallId, TurnId,
+};
+use serde_json::{Value, json};
+
+use crate::processes::{Fixture, Process, Visitor};
+
+/// What a test must never find again.
+pub const KEY: &str = "sk-planted-key-that-nobody-may-see";
+
+pub struct Scene {
+    pub model: ScriptedServer,
+    pub fixture: Fixture,
+    pub ada: Visitor,
+    agent: Option<Process>,
+    _settings: tempfile::TempDir,
+}
+
+/// The script of the acceptance sentences.
+pub fn acceptance() -> Script {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scripts/acceptance.json");
+    Script::from_file(&file).unwrap()
+}
+
+pub fn script(replies: &Value) -> Script {
+    Script::parse(&json!({ "key": KEY, "replies": replies }).to_string()).unwrap()
+}
+
+impl Scene {
+    /// Without a kernel: runs queue.
+    pub async fn start(mut script: Script) -> Self {
+        script.key = Some(KEY.to_owned());
+        let model = ScriptedServer::start(script).await.unwrap();
+        let settings = tempfile::tempdir().unwrap();
+        let key = settings.path().join("key");
+        write_privately(&key, KEY);
+        let providers = settings.path().join("providers.json");
+        let anthropic = json!([{"family": "anthropic", "base_url": model.base_url(), "key_file": key}]);
+        std::fs::write(&providers, anthropic.to_string()).unwrap();
+        let fixture = Fixture::start_with(&["--providers", providers.to_str().unwrap()]).await;
+        let ada = fixture.person().await;
+        Self { model, fixture, ada, agent: None, _settings: settings }
+    }
+
+    /// With an agent that runs real kernels.
+    pub async fn with_kernel(script: Script) -> Self {
+        let mut scene = Self::start(script).await;
+        scene.agent = Some(scene.fixture.agent().await);
+        scene
+    }
+
+    /// Asks, in the conversation `talk`.
+    pub async fn ask(&mut self, text: &str) -> TurnId {
+        self.ask_in("talk", text).await
+    }
+
+    pub async fn ask_in(&mut self, conversation: &str, text: &str) -> TurnId {
+        let start = Command::StartTurn {
+            conversation_id: conversation.parse().unwrap(),
+            turn_id: None,
+            text: Some(text.to_owned()),
+            cell_id: None,
+            model: None,
+        };
+        self.ada.command(start).await.turn.unwrap()
+    }
+
+    /// Runs a prompt cell.
+    pub async fn prompt(&mut self, cell: &CellId) -> TurnId {
+        let start = Command::StartTurn {
+            conversation_id: "prompts".parse().unwrap(),
+            turn_id: None,
+            text: None,
+            cell_id: Some(cell.clone()),
+            model: None,
+        };
+        self.ada.command(start).await.turn.unwrap()
+    }
+
+    /// Asks, waits for the end, and returns what the assistant said last.
+    pub async fn answered(&mut self, text: &str) -> String {
+        let turn = self.ask(text).await;
+        self.until_over(&turn).await;
+        assert_eq!(self.end_of(&turn), Some(Ok(StopReason::EndTurn)), "{:#?}", self.story());
+        self.said(&turn)
+    }
+
+    pub async fn until_over(&mut self, turn: &TurnId) {
+        // The turn is in the state before it can be missing there.
+        self.ada.until("the turn", |state| !state.conversations.is_empty()).await;
+        while self.end_of(turn).is_none() {
+            let version = self.ada.state().version;
+            self.ada.until("the turn's end", |state| state.version > version).await;
+        }
+    }
+
+    /// How the turn ended: why it stopped, or what failed it.
+    pub fn end_of(&self, turn: &TurnId) -> Option<Result<StopReason, String>> {
+        self.ada.events().iter().find_map(|recorded| match &recorded.event {
+            Event::TurnFinished(event) if event.turn_id == *turn => Some(Ok(event.stop_reason)),
+            Event::TurnFailed(event) if event.turn_id == *turn => Some(Err(event.cause.clone())),
+            Event::TurnCancelled(event) if event.turn_id == *turn => Some(Err("cancelled".to_owned())),
+            _ => None,
+        })
+    }
+
+    /// All text of the assistant's last message of the turn.
+    pub fn said(&self, turn: &TurnId) -> String {
+        let last = self.ada.events().iter().rev().find_map(|recorded| match &recorded.event {
+            Event::MessagePosted(event)
+                if event.turn_id.as_ref() == Some(turn) && event.role == MessageRole::Assistant =>
+            {
+                Some(&event.blocks)
+            }
+            _ => None,
+        });
+        let texts = last.into_iter().flatten().filter_map(|block| match block {
+            MessageBlock::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Results that tools gave the model, in order: text, and whether it is an error.
+    pub fn results(&self) -> Vec<(String, bool)> {
+        let blocks = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
+            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(&event.blocks),
+            _ => None,
+        });
+        let results = blocks.flatten().filter_map(|block| match block {
+            MessageBlock::ToolResult { text, is_error, .. } => Some((text.clone(), *is_error)),
+            _ => None,
+        });
+        results.collect()
+    }
+
+    /// The names of what happened, for messages of failing tests.
+    pub fn story(&self) -> Vec<String> {
+        let told = self.ada.events().iter().map(|recorded| match &recorded.event {
+            Event::TurnFailed(event) => format!("TurnFailed: {}", event.cause),
+            Event::ToolCallExecuted(event) => format!("ToolCallExecuted: {}", event.result),
+            Event::ModelCallFinished(event) => format!("ModelCallFinished: {:?}", event.failure),
+            event => event.event_type().to_owned(),
+        });
+        told.collect()
+    }
+
+    pub async fn cell(&mut self, source: &str) -> CellId {
+        self.cell_of(CellType::Code, source).await
+    }
+
+    pub async fn cell_of(&mut self, cell_type: CellType, source: &str) -> CellId {
+        let insert = Command::InsertCell {
+            cell_id: None,
+            cell_type,
+            source: source.to_owned(),
+            place: Place::End,
+            metadata: RawObject::default(),
+            attachments: None,
+            flags: Default::default(),
+            reply: None,
+        };
+        let id = self.ada.command(insert).await.cells[0].clone();
+        self.ada.until("the cell", |state| state.cells.contains_key(&id)).await;
+        id
+    }
+
+    /// The call that waits for a person.
+    pub async fn waiting(&mut self) -> ToolCallId {
+        let waits = |state: &notarium_core::Notebook| state.tool_calls.values().any(|call| call.expires_at.is_some());
+        self.ada.until("a call that waits", waits).await;
+        self.ada.state().tool_calls.keys().next().cloned().unwrap()
+    }
+
+    pub async fn confirm(&mut self, call_id: &ToolCallId) {
+        let arguments_hash = self.ada.state().tool_calls[call_id].arguments_hash;
+        self.ada.command(Command::ConfirmToolCall { call_id: call_id.clone(), arguments_hash }).await;
+    }
+
+    /// Everything in the notebook's record, as text.
+    pub async fn whole_record(&self) -> String {
+        let address = format!("http://{}/api/notebooks/{}/events", self.fixture.address(), self.ada.notebook());
+        let request = reqwest::Client::new().get(address).bearer_auth(self.fixture.session());
+        request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap()
+    }
+}
+
+fn write_privately(path: &Path, text: &str) {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create_new(true).mode(0o600).open(path).unwrap();
+    std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+}
