@@ -2,37 +2,33 @@
 
 use crate::call_risk::code_cells;
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
+use crate::context::IdSource;
 use crate::ids::{CellId, KernelSessionId, Version};
 use crate::json::RawObject;
 use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, Undo};
+use crate::tools::{Arguments, CreateCells, Undo};
 
 pub(crate) fn undo_command(call: &Undo) -> Command {
     let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
     Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
 }
 
-/// The commands that a call is. For a call that others execute: those that begin it.
-pub(crate) fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Command>, Rejection> {
+/// The commands that a call is. For a call that others execute: those that begin it. `ids` name the cells that are made and
+/// run in one go; without them (when only looking ahead) such cells are made and not run.
+pub(crate) fn commands(
+    notebook: &Notebook,
+    arguments: &Arguments,
+    ids: Option<&mut IdSource>,
+) -> Result<Vec<Command>, Rejection> {
     Ok(match arguments {
         Arguments::CreateCell(call) => {
             let place = place(call.after.as_ref(), call.before.as_ref())?.unwrap_or(Place::End);
-            vec![insertion(call.cell_type, &call.source, place)]
+            vec![insertion(None, call.cell_type, &call.source, place)]
         }
-        Arguments::CreateCells(call) => {
-            let place = call.after.clone().map_or(Place::End, Place::After);
-            let cells = call.cells.iter();
-            // After one cell each goes to the same place: the last one first.
-            let mut made: Vec<Command> =
-                cells.map(|cell| insertion(cell.cell_type, &cell.source, place.clone())).collect();
-            if matches!(place, Place::After(_)) {
-                made.reverse();
-            }
-            made
-        }
+        Arguments::CreateCells(call) => creations(call, ids),
         Arguments::ModifyCell(call) => vec![Command::ReplaceSource {
             cell_id: call.cell_id.clone(),
             cell_version: call.cell_version,
@@ -46,8 +42,8 @@ pub(crate) fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec
             vec![Command::DeleteCell { cell_id: call.cell_id.clone(), cell_version: Some(call.cell_version) }]
         }
         Arguments::RestoreCell(call) => vec![Command::RestoreCell { cell_id: call.cell_id.clone() }],
-        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
-        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, Some(call.cell_version))],
+        Arguments::ExecuteCell(call) => vec![execution(&call.cell_id, call.cell_version)],
+        Arguments::ExecuteCellAsync(call) => vec![execution(&call.cell_id, call.cell_version)],
         Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
         Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
         Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
@@ -55,9 +51,29 @@ pub(crate) fn commands(notebook: &Notebook, arguments: &Arguments) -> Result<Vec
     })
 }
 
-fn insertion(cell_type: CellType, source: &str, place: Place) -> Command {
+/// Cells one behind the other, and their runs.
+fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
+    let mut place = call.after.clone().map_or(Place::End, Place::After);
+    let Some(ids) = ids else {
+        let made = call.cells.iter().map(|cell| insertion(None, cell.cell_type, &cell.source, place.clone()));
+        return made.collect();
+    };
+    let (mut made, mut runs) = (Vec::new(), Vec::new());
+    for cell in &call.cells {
+        let id: CellId = ids.ulid().into();
+        made.push(insertion(Some(id.clone()), cell.cell_type, &cell.source, place));
+        if call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty() {
+            runs.push(execution(&id, None));
+        }
+        place = Place::After(id);
+    }
+    made.extend(runs);
+    made
+}
+
+fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: Place) -> Command {
     Command::InsertCell {
-        cell_id: None,
+        cell_id,
         cell_type,
         source: source.replace("\r\n", "\n").replace('\r', "\n"),
         place,

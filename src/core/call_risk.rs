@@ -25,11 +25,16 @@ pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<
         let cell = notebook.cells.get(cell_id)?;
         Some(Target::Cell { cell_id: cell_id.clone(), cell_version: cell.cell_version })
     };
+    // What is judged is what stands there now, and that is what will run.
+    let run = |cell_id: &CellId, version: Option<Version>| {
+        let version = version.or_else(|| Some(notebook.cells.get(cell_id)?.cell_version));
+        seen(cell_id, version.unwrap_or_default())
+    };
     Ok(match arguments {
         Arguments::ModifyCell(call) => seen(&call.cell_id, call.cell_version)?,
         Arguments::DeleteCell(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::ExecuteCell(call) => seen(&call.cell_id, call.cell_version)?,
-        Arguments::ExecuteCellAsync(call) => seen(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCell(call) => run(&call.cell_id, call.cell_version)?,
+        Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::RunAll(_) => code_cells(notebook).filter_map(now).collect(),
         Arguments::RestartKernel(_) => kernels::default_session(notebook)

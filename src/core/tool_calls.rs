@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::access::{self, Authority, Operation};
 use crate::actor::Actor;
@@ -25,7 +26,7 @@ use crate::event::{
 };
 use crate::gate::{Passed, Risk, Target, arguments_hash, deciding, passes_unasked};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::ids::{CellId, ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
 use crate::kernel_tools;
 use crate::lifecycle::check_not_archived;
@@ -137,7 +138,7 @@ fn needs_of(notebook: &Notebook, context: &Context, function: &str, arguments: &
     let Some(Ok(typed)) = Tool::find(function).map(|tool| tool.arguments(arguments)) else { return Vec::new() };
     let commands = match &typed {
         Arguments::Undo(call) => vec![undo_command(call)],
-        typed => commands(notebook, typed).unwrap_or_default(),
+        typed => commands(notebook, typed, None).unwrap_or_default(),
     };
     commands.iter().flat_map(|command| crate::decide::needs(notebook, context, command)).collect()
 }
@@ -231,7 +232,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
     if let Some(passed) = passed.filter(|_| starts_now) {
-        let done = execute(notebook, context, &call_id, &typed, passed);
+        let done = execute(notebook, context, &call_id, &typed, passed, 1 + usize::from(beginning.is_some()));
         events.extend(done.events);
         outcome.absorb(done.outcome);
     }
@@ -379,7 +380,7 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
         Err(reason) => return Ok(voided(call_id, reason)),
     };
     let typed = find(&call.function)?.arguments(&call.arguments)?;
-    let mut done = execute(notebook, context, &call_id, &typed, passed);
+    let mut done = execute(notebook, context, &call_id, &typed, passed, 0);
     group(&mut done.events, &call_id);
     Ok(done)
 }
@@ -400,25 +401,29 @@ fn group(events: &mut [Decided], call_id: &ToolCallId) {
 
 // --- execution ---
 
-/// Started, and for what the core does: its effects and its end, all in one append.
+/// Started, and for what the core does: its effects and its end, all in one append, behind as many events as were `decided`.
 fn execute(
     notebook: &Notebook,
     context: &mut Context,
     call_id: &ToolCallId,
     arguments: &Arguments,
     passed: Passed,
+    decided: usize,
 ) -> Decision {
+    // The effects come after what was decided before them, and after the start.
+    let before = decided as Version + 1;
     let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed });
     whole.outcome.tool_call = Some(call_id.clone());
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
-        arguments => commands(notebook, arguments).and_then(|commands| decide_all(notebook, context, commands)),
+        arguments => commands(notebook, arguments, Some(&mut context.ids))
+            .and_then(|commands| decide_all(notebook, context, commands)),
     };
     let is_core = executor(arguments) == Executor::Core;
     let ended = |end, result: String| ToolCallExecuted { call_id: call_id.clone(), end, result, duration_ms: 0 }.into();
     match effects {
         Ok(effects) => {
-            let result = told(&effects.outcome);
+            let result = told(&effects, notebook.version + before + 1);
             whole.events.extend(effects.events);
             whole.outcome.absorb(effects.outcome);
             whole.events.extend(is_core.then(|| ended(ToolCallEnd::Ok, result)));
@@ -436,9 +441,32 @@ fn executor(arguments: &Arguments) -> Executor {
     }
 }
 
-/// What the model hears of commands: the ids that it did not know.
-fn told(outcome: &Outcome) -> String {
-    serde_json::to_string(outcome).unwrap_or_default()
+/// What the model hears of commands: the ids that it did not know, and the versions that cells have now. `first` is the version
+/// of the first effect.
+fn told(effects: &Decision, first: Version) -> String {
+    let mut cells: Vec<(&CellId, Version)> = Vec::new();
+    for (decided, version) in effects.events.iter().zip(first..) {
+        let Some(cell_id) = changed_cell(&decided.event) else { continue };
+        cells.retain(|(id, _)| *id != cell_id);
+        cells.push((cell_id, version));
+    }
+    let cells: Vec<Value> =
+        cells.into_iter().map(|(id, version)| json!({"cell_id": id, "cell_version": version})).collect();
+    let mut told = serde_json::to_value(&effects.outcome).unwrap_or_default();
+    told["cells"] = Value::Array(cells);
+    told.to_string()
+}
+
+/// The cell to which the event gives a new version, and that is there afterwards.
+fn changed_cell(event: &Event) -> Option<&CellId> {
+    match event {
+        Event::CellInserted(event) => Some(&event.cell_id),
+        Event::CellSourceEdited(event) => Some(&event.cell_id),
+        Event::CellMoved(event) => Some(&event.cell_id),
+        Event::CellTypeChanged(event) => Some(&event.cell_id),
+        Event::CellRestored(event) => Some(&event.cell_id),
+        _ => None,
+    }
 }
 
 fn decide_report(

@@ -222,11 +222,19 @@ tools! {
     "execute_cell" ExecuteCell (Edit, Run, Server)
     "Run a cell"
     "Runs a code cell and waits up to 30 s for it. After that the run goes on: ask with get_run_status."
-    { cell_id: CellId, cell_version: Version }
+    {
+        cell_id: CellId,
+        /// The version that you read: refused if the cell has changed since. Absent: what stands there now.
+        #[serde(default)] cell_version: Option<Version>,
+    }
     "execute_cell_async" ExecuteCellAsync (Edit, Run, Core)
     "Run a cell without waiting"
     "Runs a code cell and returns the execution's id at once."
-    { cell_id: CellId, cell_version: Version }
+    {
+        cell_id: CellId,
+        /// The version that you read: refused if the cell has changed since. Absent: what stands there now.
+        #[serde(default)] cell_version: Option<Version>,
+    }
     "run_all" RunAll (Edit, Run, Server)
     "Run all cells"
     "Runs all code cells in order, stops at the first error, waits up to 30 s, and tells which cells failed."

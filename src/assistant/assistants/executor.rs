@@ -393,7 +393,10 @@ async fn cells_of(errand: &Errand, notebook: &Notebook) -> Vec<CellId> {
 
 async fn create_cells(errand: &Errand) -> Answer {
     let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
-    let made = json!({ "cells": errand.effects.cells });
+    let version = |id: &CellId| notebook.cells.get(id).map(|cell| cell.cell_version);
+    let cells = errand.effects.cells.iter();
+    let cells: Vec<Value> = cells.map(|id| json!({"cell_id": id, "cell_version": version(id)})).collect();
+    let made = json!({ "cells": cells });
     verified(errand, &errand.notebook, &notebook, &errand.effects.cells, Some(made)).await
 }
 
