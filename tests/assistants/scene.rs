@@ -8,7 +8,7 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
-use crate::processes::{Fixture, Process, Visitor};
+use crate::processes::{Fixture, PATIENCE, Process, Visitor};
 
 /// What a test must never find again.
 pub const KEY: &str = "sk-planted-key-that-nobody-may-see";
@@ -95,7 +95,9 @@ impl Scene {
         self.ada.until("the turn", |state| !state.conversations.is_empty()).await;
         while self.end_of(turn).is_none() {
             let version = self.ada.state().version;
-            self.ada.until("the turn's end", |state| state.version > version).await;
+            let news = self.ada.until("the turn's end", |state| state.version > version);
+            let came = tokio::time::timeout(PATIENCE / 2, news).await;
+            assert!(came.is_ok(), "the turn {turn} does not end: {:#?}\n{:#?}", self.story(), self.ada.state().tool_calls);
         }
     }
 

@@ -42,7 +42,7 @@ async fn every_tool_of_the_kernel_and_the_server_answers() {
     for (id, source) in [("first", "losses = [3.1, 2.2]\nprint('x' * 3000)"), ("second", picture.as_str())] {
         let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": source}});
         scene.ada.command(serde_json::from_value(insert).unwrap()).await;
-        let run = json!({"RequestExecution": {"target": {"kind": "cell", "cell_id": id}}});
+        let run = json!({"RequestExecution": {"target": {"cell": {"cell_id": id}}}});
         let run: Command = serde_json::from_value(run).unwrap();
         let execution = scene.ada.command(run).await.executions[0].clone();
         scene
