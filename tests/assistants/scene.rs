@@ -97,7 +97,12 @@ impl Scene {
             let version = self.ada.state().version;
             let news = self.ada.until("the turn's end", |state| state.version > version);
             let came = tokio::time::timeout(PATIENCE / 2, news).await;
-            assert!(came.is_ok(), "the turn {turn} does not end: {:#?}\n{:#?}", self.story(), self.ada.state().tool_calls);
+            assert!(
+                came.is_ok(),
+                "the turn {turn} does not end: {:#?}\n{:#?}",
+                self.story(),
+                self.ada.state().tool_calls
+            );
         }
     }
 

@@ -47,7 +47,7 @@ impl Door for FakeDoor {
         Ok(Vec::new())
     }
 
-    async fn call_events(&self, _: &NotebookId, _: &ToolCallId) -> Result<Vec<Stored>, Rejection> {
+    async fn about(&self, _: &NotebookId, _: &str) -> Result<Vec<Stored>, Rejection> {
         Ok(Vec::new())
     }
 
