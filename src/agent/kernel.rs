@@ -115,6 +115,8 @@ pub enum KernelEvent {
     Started { execution_id: ExecutionId },
     /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.
     Output { execution_id: Option<ExecutionId>, output: KernelOutput },
+    /// The kernel registers functions as tools for assistants. `data` is what it sent.
+    Functions { execution_id: Option<ExecutionId>, data: Box<RawValue> },
     /// The code asks for a line of input; see [`Kernel::answer_input`].
     InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
     /// The execution is over. Outputs of its threads may still come. `payload` is what the reply carried, if not empty.

@@ -7,6 +7,7 @@
 //! is said in the run. After a stale fence nothing is written any more, and the kernel is killed. Memory for reports that
 //! are not answered is bounded; above it output is dropped with a notice, never silently.
 
+mod functions;
 mod io;
 mod kernel_events;
 mod report;

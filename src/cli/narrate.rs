@@ -218,6 +218,10 @@ fn kernel_sentence(event: &Event) -> Option<String> {
         Event::RestartRequested(_) => "asked to restart the kernel".to_owned(),
         Event::ShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
         Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.cause)),
+        Event::FunctionsRegistered(event) => {
+            let names: Vec<&str> = event.functions.iter().map(|function| function.name.as_str()).collect();
+            format!("offers assistants these functions: {}", print::clean(&names.join(", ")))
+        }
         _ => return None,
     })
 }

@@ -57,6 +57,7 @@ fn apply_event(notebook: &mut Notebook, recorded: &Recorded) {
         | Event::InterruptRequested(_)
         | Event::RestartRequested(_)
         | Event::ShutdownRequested(_)
+        | Event::FunctionsRegistered(_)
         | Event::KernelSessionEnded(_) => kernels::apply(notebook, recorded),
         Event::PolicyChanged(_)
         | Event::ConversationStarted(_)

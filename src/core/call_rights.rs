@@ -5,21 +5,22 @@ use crate::ids::TurnId;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tool_calls::ToolCall;
-use crate::tools::{Arguments, Tool};
+use crate::tools::{Arguments, Tool, operation_of};
 
 /// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
-pub(crate) fn operations(tool: &Tool, arguments: &Arguments) -> Vec<Operation> {
+pub(crate) fn operations(own: Operation, arguments: &Arguments) -> Vec<Operation> {
     let runs = match arguments {
         Arguments::CreateCells(call) => call.run,
         Arguments::CreateNotebook(call) => call.run,
         _ => false,
     };
-    [tool.operation].into_iter().chain(runs.then_some(Operation::Run)).collect()
+    [own].into_iter().chain(runs.then_some(Operation::Run)).collect()
 }
 
 pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
-    let Some(tool) = Tool::find(&call.function) else { return Vec::new() };
-    tool.arguments(&call.arguments).map_or_else(|_| vec![tool.operation], |typed| operations(tool, &typed))
+    let own = operation_of(&call.function);
+    let typed = Tool::find(&call.function).and_then(|tool| tool.arguments(&call.arguments).ok());
+    typed.map_or_else(|| vec![own], |typed| operations(own, &typed))
 }
 
 /// A turn does no more than the token or session allows with which it was begun.

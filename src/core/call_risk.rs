@@ -7,7 +7,7 @@ use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, NewCell, Tool};
+use crate::tools::{Arguments, NewCell};
 
 /// What the call touches, in the versions that the assistant has seen.
 pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
@@ -41,6 +41,13 @@ pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<
             .map(|id| Target::Kernel { kernel_session: id.clone() })
             .into_iter()
             .collect(),
+        Arguments::CallFunction(call) => {
+            let known = notebook.functions.get(&call.name);
+            known
+                .map(|known| Target::Function { name: call.name.clone(), registered_version: known.registered_version })
+                .into_iter()
+                .collect()
+        }
         Arguments::SaveData(call) => vec![Target::File { path: call.path.clone(), sha256: call.overwrite.clone() }],
         _ => Vec::new(),
     })
@@ -51,7 +58,7 @@ pub(crate) fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
 }
 
 /// The risk of this very call, and why it is more than the tool's own.
-pub(crate) fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> (Risk, Vec<String>) {
+pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
     if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
         return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
     }
@@ -60,13 +67,13 @@ pub(crate) fn judge(notebook: &Notebook, tool: &Tool, arguments: &Arguments) -> 
     }
     let (earlier, codes) = code_to_run(notebook, arguments);
     if codes.is_empty() {
-        return (tool.risk, Vec::new());
+        return (own, Vec::new());
     }
     if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
         return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
     }
     let found: Vec<Danger> = dangers_of_each(&earlier, &codes, language(notebook)).into_iter().flatten().collect();
-    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(tool.risk).max(tool.risk);
+    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(own).max(own);
     (risk, found.iter().take(MAX_REASONS).map(Danger::sentence).collect())
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Role, Subject};
 use crate::conversations::{MessageBlock, MessageRole, TurnEnd, Usage};
 use crate::envelope::Hash;
+use crate::functions::UserFunction;
 use crate::gate::Policy;
 use crate::ids::{
     CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId,
@@ -278,6 +279,13 @@ pub enum Command {
     /// After a reconnect: these sessions of mine are alive; any other of mine is not.
     ReconcileKernels {
         alive: Vec<KernelSessionId>,
+    },
+
+    /// The functions that a kernel has registered, all of them: they replace what it had registered before.
+    RegisterFunctions {
+        kernel_session: KernelSessionId,
+        fence: Version,
+        functions: Vec<UserFunction>,
     },
 
     // --- assistants: what people do ---

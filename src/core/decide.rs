@@ -157,6 +157,7 @@ pub fn operation(command: &Command) -> Operation {
         C::ReportKernelEnded { .. } | C::ReportExecution { .. } | C::ReconcileKernels { .. } => {
             Operation::ReportExecution
         }
+        C::RegisterFunctions { .. } => Operation::ReportExecution,
     }
 }
 
@@ -209,6 +210,7 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
         | C::ReportKernelStarted { .. }
         | C::ReportKernelLaunchFailed { .. }
         | C::ReportKernelEnded { .. }
+        | C::RegisterFunctions { .. }
         | C::ReconcileKernels { .. } => kernels::decide(notebook, context, command),
         C::StartTurn { .. }
         | C::CancelTurn { .. }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Role, Scopes, Subject};
 use crate::conversations::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
 use crate::envelope::Hash;
+use crate::functions::UserFunction;
 use crate::gate::{Passed, Policy, Risk, Target};
 use crate::ids::{
     AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId, ToolCallId,
@@ -215,6 +216,8 @@ events! {
     }
     ShutdownRequested { kernel_session: KernelSessionId }
     KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
+    /// All functions that the kernel has registered by now, in place of those before.
+    FunctionsRegistered { kernel_session: KernelSessionId, functions: Vec<UserFunction> }
 
     // --- assistants ---
     PolicyChanged { policy: Policy, previous: Policy }

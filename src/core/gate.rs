@@ -12,6 +12,7 @@ use crate::access::{self, Operation};
 use crate::actor::Actor;
 use crate::context::Context;
 use crate::envelope::Hash;
+use crate::functions;
 use crate::ids::{CellId, ConversationId, GrantId, KernelSessionId, Millis, Version};
 use crate::json::RawObject;
 use crate::notebook::Notebook;
@@ -64,6 +65,11 @@ pub enum Target {
     Kernel {
         kernel_session: KernelSessionId,
     },
+    /// A registered function, as it is since that version.
+    Function {
+        name: String,
+        registered_version: Version,
+    },
     /// A file where the kernel runs. `sha256`: of what it holds; absent: it must not exist yet.
     File {
         path: String,
@@ -86,6 +92,7 @@ impl Target {
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
                 Some(format!("kernel session {kernel_session} is over"))
             }
+            Target::Function { name, registered_version } => functions::change(notebook, name, *registered_version),
             Target::Kernel { .. } | Target::File { .. } => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::gate::{AssistantGrant, Risk};
 use crate::ids::{ConversationId, GrantId, Millis};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tool_calls::find;
+use crate::tools::find;
 
 /// A grant lasts no longer.
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
@@ -40,7 +40,7 @@ fn decide_grant(
         return invalid("a grant ends in the future, within seven days: choose another time".to_owned());
     }
     for function in &functions {
-        if find(function)?.risk == Risk::Destructive {
+        if find(notebook, function)?.risk() == Risk::Destructive {
             return invalid(format!("{function} always asks: no grant covers it"));
         }
     }

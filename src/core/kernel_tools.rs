@@ -19,7 +19,7 @@ use crate::kernels;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::Arguments;
+use crate::tools::{Arguments, CallFunction};
 
 pub use answer::{MAX_ANSWER_BYTES, answer};
 
@@ -33,6 +33,7 @@ const MAX_PATH_BYTES: usize = 1_000;
 
 const COMMON: &str = include_str!("kernel_tools/common.py");
 const VARIABLES: &str = include_str!("kernel_tools/variables.py");
+const CALL: &str = include_str!("kernel_tools/call.py");
 const FILES: &str = include_str!("kernel_tools/files.py");
 
 /// Names of files that hold secrets, in lower case; `*` stands for anything.
@@ -73,6 +74,7 @@ const SECRET_FILES: &[&str] = &[
 /// The code that a call runs in the kernel; `None`: it runs none of ours.
 pub fn source(arguments: &Arguments) -> Option<String> {
     let (template, given) = match arguments {
+        Arguments::CallFunction(call) => return Some(program(CALL, "call_function", &of_function(call))),
         Arguments::GetVariables(_) => (VARIABLES, json!({})),
         Arguments::InspectVariable(call) => (VARIABLES, json!({"name": call.name})),
         Arguments::ListFiles(call) => (FILES, json!({"path": call.path})),
@@ -82,10 +84,15 @@ pub fn source(arguments: &Arguments) -> Option<String> {
         }
         _ => return None,
     };
-    Some(program(template, arguments.name(), &given))
+    Some(program(template, arguments.name(), &given.to_string()))
 }
 
-fn program(template: &str, tool: &str, arguments: &Value) -> String {
+/// The function's arguments as they came: big numbers and the order of keys survive.
+fn of_function(call: &CallFunction) -> String {
+    format!(r#"{{"name":"{}","arguments":{}}}"#, call.name, call.arguments.get())
+}
+
+fn program(template: &str, tool: &str, arguments: &str) -> String {
     let (arguments, secret_files) = (literal(arguments), SECRET_FILES.join(" "));
     format!(
         "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
@@ -97,9 +104,9 @@ fn program(template: &str, tool: &str, arguments: &Value) -> String {
 
 /// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
 /// a shell that takes it for its own language sees one quoted word.
-fn literal(value: &Value) -> String {
+fn literal(json: &str) -> String {
     let mut text = String::from("r'");
-    for character in value.to_string().chars() {
+    for character in json.chars() {
         if matches!(character, ' '..='~') && character != '\'' {
             text.push(character);
         } else {
@@ -115,25 +122,30 @@ fn literal(value: &Value) -> String {
 /// The run that begins the call; none for tools that run no code of ours.
 pub(crate) fn run(notebook: &Notebook, arguments: &Arguments) -> Result<Option<Command>, Rejection> {
     let Some(source) = source(arguments) else { return Ok(None) };
-    check_language(notebook, arguments.name())?;
-    Ok(Some(scratch(source, arguments.name(), Some(TOOL_TIMEOUT_MS))))
-}
-
-fn scratch(source: String, tool: &str, timeout_ms: Option<Millis>) -> Command {
-    Command::RequestExecution {
+    check_language(notebook, arguments)?;
+    // A user's function takes as long as it takes, in the kernel that has it.
+    let (kernel_session, timeout_ms) = match arguments {
+        Arguments::CallFunction(call) => (Some(call.kernel_session.clone()), None),
+        _ => (None, Some(TOOL_TIMEOUT_MS)),
+    };
+    Ok(Some(Command::RequestExecution {
         execution_id: None,
-        target: ExecutionTarget::Scratch { source, purpose: format!("tool {tool}") },
-        kernel_session: None,
+        target: ExecutionTarget::Scratch { source, purpose: format!("tool {}", arguments.name()) },
+        kernel_session,
         timeout_ms,
         // A tool that fails stops nothing, and is stopped by nothing that failed before it.
         stop_on_error: false,
-    }
+    }))
 }
 
 /// What can be refused without a look at the disk or the kernel.
 pub(crate) fn check(notebook: &Notebook, limits: &Limits, arguments: &Arguments) -> Result<(), Rejection> {
     let Some(source) = source(arguments) else { return Ok(()) };
-    check_language(notebook, arguments.name())?;
+    check_language(notebook, arguments)?;
+    if source.len() > limits.max_source_bytes {
+        let message = format!("{} was given too much: write large data by code in a cell", arguments.name());
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
     match arguments {
         Arguments::InspectVariable(call) => check_name(&call.name)?,
         Arguments::ListFiles(call) => call.path.as_deref().map_or(Ok(()), check_path)?,
@@ -141,7 +153,7 @@ pub(crate) fn check(notebook: &Notebook, limits: &Limits, arguments: &Arguments)
         Arguments::SaveData(call) => {
             check_file_path(&call.path)?;
             check_digest(call.overwrite.as_deref())?;
-            if call.content.len() > MAX_SAVED_BYTES || source.len() > limits.max_source_bytes {
+            if call.content.len() > MAX_SAVED_BYTES {
                 let limit = MAX_SAVED_BYTES >> 10;
                 let message = format!("save_data writes at most {limit} KiB: write larger data by code in a cell");
                 return Err(Rejection::new(RejectionCode::LimitExceeded, message));
@@ -156,7 +168,11 @@ fn refused(message: String) -> Result<(), Rejection> {
     Err(Rejection::new(RejectionCode::InvalidArguments, message))
 }
 
-fn check_language(notebook: &Notebook, tool: &str) -> Result<(), Rejection> {
+fn check_language(notebook: &Notebook, arguments: &Arguments) -> Result<(), Rejection> {
+    if matches!(arguments, Arguments::CallFunction(_)) {
+        return Ok(()); // Its kernel has shown that it knows our module.
+    }
+    let tool = arguments.name();
     let language = kernels::language(notebook).or_else(|| written_language(notebook));
     let Some(language) = language.filter(|name| Language::named(name) != Language::Python) else { return Ok(()) };
     let message =
@@ -279,13 +295,13 @@ mod tests {
 
     #[test]
     fn a_literal_cannot_be_left() {
-        let text = literal(&json!({"a": "'\"\\\n'''é😀\u{7f}\u{2028}$(rm)"}));
+        let text = literal(&json!({"a": "'\"\\\n'''é😀\u{7f}\u{2028}$(rm)"}).to_string());
         assert_eq!(text, r#"r'{"a":"\u0027\"\\\n\u0027\u0027\u0027\u00e9\ud83d\ude00\u007f\u2028$(rm)"}'"#);
     }
 
     #[test]
     fn the_templates_can_stand_in_a_raw_literal() {
-        for template in [COMMON, VARIABLES, FILES] {
+        for template in [COMMON, VARIABLES, FILES, CALL] {
             assert!(!template.contains("'''") && template.ends_with('\n'));
         }
         assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));

@@ -10,6 +10,7 @@ use crate::event::{
     KernelLaunchRequested, KernelSessionEnded, KernelSessionStarted, RestartRequested, ShutdownRequested,
 };
 use crate::executions::{self, unfinished_on};
+use crate::functions;
 use crate::ids::{AgentId, ExecutionId, KernelSessionId, Version};
 use crate::json::RawObject;
 use crate::lifecycle::{check_metadata, check_not_archived};
@@ -31,6 +32,9 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
             decide_failed(notebook, context, kernel_session, &cause)
         }
         Command::ReportKernelEnded { kernel_session, cause } => decide_ended(notebook, context, kernel_session, &cause),
+        Command::RegisterFunctions { kernel_session, fence, functions } => {
+            functions::decide_register(notebook, context, kernel_session, fence, functions)
+        }
         Command::ReconcileKernels { alive } => decide_reconcile(notebook, context, &alive),
         _ => unreachable!("the dispatcher sends kernel commands only"),
     }
@@ -189,6 +193,17 @@ fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejecti
     }
 }
 
+/// The sender's own session.
+pub(crate) fn owned<'a>(
+    notebook: &'a Notebook,
+    context: &Context,
+    id: &KernelSessionId,
+) -> Result<&'a KernelSession, Rejection> {
+    let session = session(notebook, id)?;
+    check_owner(context, session)?;
+    Ok(session)
+}
+
 fn decide_claim(notebook: &Notebook, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     let Some(agent) = sender(context)? else {
@@ -296,6 +311,7 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         Event::KernelSessionStarted(event) => apply_started(notebook, event, version),
         Event::KernelLaunchFailed(event) => end(notebook, &event.kernel_session, &event.cause, version),
         Event::KernelSessionEnded(event) => apply_ended(notebook, event, version),
+        Event::FunctionsRegistered(event) => functions::apply_registered(notebook, event, version),
         Event::InterruptRequested(_) => executions::apply(notebook, recorded),
         Event::RestartRequested(event) => apply_restart(notebook, event),
         Event::ShutdownRequested(event) => {
@@ -345,6 +361,7 @@ fn apply_restart(notebook: &mut Notebook, event: &RestartRequested) {
 
 /// An end that people asked for is no news to them.
 fn apply_ended(notebook: &mut Notebook, event: &KernelSessionEnded, version: Version) {
+    functions::apply_kernel_ended(notebook, &event.kernel_session);
     let wanted =
         notebook.kernels.get(&event.kernel_session).is_some_and(|session| session.phase == KernelPhase::Ending);
     if wanted {
@@ -371,6 +388,7 @@ impl Event {
             Event::RestartRequested(event) => Some(&event.kernel_session),
             Event::ShutdownRequested(event) => Some(&event.kernel_session),
             Event::KernelSessionEnded(event) => Some(&event.kernel_session),
+            Event::FunctionsRegistered(event) => Some(&event.kernel_session),
             _ => None,
         }
     }

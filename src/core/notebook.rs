@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::access::{Role, Subject};
 use crate::actor::Actor;
 use crate::conversations::{Conversation, Turn};
+use crate::functions::RegisteredFunction;
 use crate::gate::{AssistantGrant, Policy};
 use crate::ids::{
     AgentId, CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId,
@@ -356,6 +357,9 @@ pub struct Notebook {
     pub kernels: BTreeMap<KernelSessionId, KernelSession>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_notice: Option<KernelNotice>,
+    /// By name: what users have registered as tools, also of kernels that have ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<String, RegisteredFunction>,
     /// Names given to versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_versions: BTreeMap<Version, String>,
@@ -397,6 +401,7 @@ impl Notebook {
             executions: BTreeMap::new(),
             kernels: BTreeMap::new(),
             kernel_notice: None,
+            functions: BTreeMap::new(),
             named_versions: BTreeMap::new(),
             policy: Policy::default(),
             conversations: BTreeMap::new(),

@@ -32,7 +32,7 @@ use crate::kernel_tools;
 use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, Executor, Tool};
+use crate::tools::{Arguments, Executor, Tool, find};
 use crate::{conversations, undo};
 
 /// How long a call waits for a person, unless the limits say otherwise.
@@ -203,14 +203,14 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
         return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
     }
     let wait_for = held_by(notebook, &conversation_id, &call_id, wait_for)?;
-    let tool = find(&function)?;
+    let tool = find(notebook, &function)?;
     let typed = tool.arguments(&arguments)?;
-    let operations = operations(tool, &typed);
+    let operations = operations(tool.operation(), &typed);
     operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
     check_scopes(notebook, turn_id.as_ref(), &operations)?;
     kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
-    let (risk, reasons) = judge(notebook, tool, &typed);
+    let (risk, reasons) = judge(notebook, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &conversation_id, &function, risk, &operations);
     let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
     let starts_now = wait_for.is_none() && executor(&typed) == Executor::Core;
@@ -258,14 +258,6 @@ fn held_by(
         Some(_) => invalid(format!("call {other} is of another conversation: name one of your own, or none")),
         None => Ok(None),
     }
-}
-
-pub(crate) fn find(function: &str) -> Result<&'static Tool, Rejection> {
-    Tool::find(function).ok_or_else(|| {
-        let names: Vec<&str> = crate::tools::TOOLS.iter().map(|tool| tool.name).collect();
-        let message = format!("there is no tool '{function}': there are {}", names.join(", "));
-        Rejection::new(RejectionCode::UnknownTool, message)
-    })
 }
 
 /// A call of a turn belongs to the conversation and the person whose turn it is.
@@ -317,18 +309,18 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
 
 /// What lets the call start now, or why it does not.
 fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, String> {
-    let tool = Tool::find(&call.function).ok_or_else(|| format!("there is no tool '{}' any more", call.function))?;
+    let tool = find(notebook, &call.function).map_err(|rejection| rejection.message)?;
     if let Some(change) = call.targets.iter().find_map(|target| target.change(notebook)) {
         return Err(change);
     }
     // What else the notebook holds may have changed what the code does: a name that another cell binds now.
     let typed = tool.arguments(&call.arguments).map_err(|rejection| rejection.message)?;
-    if let (risk, reasons) = judge(notebook, tool, &typed)
+    if let (risk, reasons) = judge(notebook, tool.risk(), &typed)
         && risk > call.risk
     {
         return Err(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
-    let operations = operations(tool, &typed);
+    let operations = operations(tool.operation(), &typed);
     let may = |operation| access::may(notebook, &call.requested_by, &context.authority, context.now, operation);
     if !operations.iter().all(|operation| may(*operation)) {
         return Err("the person it is for may not do this any more".to_owned());
@@ -379,7 +371,7 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
         Ok(passed) => passed,
         Err(reason) => return Ok(voided(call_id, reason)),
     };
-    let typed = find(&call.function)?.arguments(&call.arguments)?;
+    let typed = find(notebook, &call.function)?.arguments(&call.arguments)?;
     let mut done = execute(notebook, context, &call_id, &typed, passed, 0);
     group(&mut done.events, &call_id);
     Ok(done)
@@ -437,7 +429,7 @@ fn execute(
 fn executor(arguments: &Arguments) -> Executor {
     match arguments {
         Arguments::CreateCells(call) if !call.run => Executor::Core,
-        arguments => Tool::find(arguments.name()).map_or(Executor::Server, |tool| tool.executor),
+        arguments => Tool::find(arguments.name()).map_or(Executor::Agent, |tool| tool.executor),
     }
 }
 

@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use crate::access::Operation;
 use crate::gate::Risk;
-use crate::ids::{CellId, ExecutionId, NotebookId, ToolCallId, TurnId, Version};
+use crate::ids::{CellId, ExecutionId, KernelSessionId, NotebookId, ToolCallId, TurnId, Version};
 use crate::json::RawObject;
 use crate::notebook::CellType;
 use crate::rejection::{Rejection, RejectionCode};
+
+pub use crate::functions::{Found, Offered, find, offered, operation_of};
 
 /// Who does what a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -38,6 +40,12 @@ pub struct Tool {
     pub executor: Executor,
     schema: fn() -> Value,
     parse: fn(&str) -> Result<Arguments, serde_json::Error>,
+}
+
+impl std::fmt::Debug for Tool {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name)
+    }
 }
 
 impl Tool {
@@ -98,12 +106,19 @@ macro_rules! tools {
 
         /// A call's arguments, typed.
         #[derive(Debug, Clone, PartialEq, Eq)]
-        pub enum Arguments { $($type($type)),* }
+        pub enum Arguments {
+            $($type($type),)*
+            /// Of a function that a kernel has registered.
+            CallFunction(CallFunction),
+        }
 
         impl Arguments {
             /// The tool's name.
-            pub fn name(&self) -> &'static str {
-                match self { $(Arguments::$type(_) => $name),* }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(Arguments::$type(_) => $name,)*
+                    Arguments::CallFunction(call) => &call.name,
+                }
             }
         }
 
@@ -131,6 +146,15 @@ fn schema_of<T: JsonSchema>() -> Value {
         fields.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
     }
     schema
+}
+
+/// A call of a registered function, its arguments as its schema wants them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallFunction {
+    pub name: String,
+    pub arguments: RawObject,
+    /// The kernel that has it.
+    pub kernel_session: KernelSessionId,
 }
 
 /// A cell to make.

@@ -497,7 +497,9 @@ impl Effects {
             event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
             E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
             E::CellRestored(_) => self.targets = true,
-            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) => (self.assistants, self.targets) = (true, true),
+            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::FunctionsRegistered(_) => {
+                (self.assistants, self.targets) = (true, true)
+            }
             E::KernelSessionStarted(_) | E::InputRequested(_) => self.assistants = true,
             E::ConversationStarted(_)
             | E::MessagePosted(_)

@@ -112,6 +112,9 @@ impl Executions {
                 let execution_id = self.execution_of(message);
                 vec![KernelEvent::Output { execution_id, output }]
             }
+            IopubContent::Functions(data) => {
+                vec![KernelEvent::Functions { execution_id: self.execution_of(message), data }]
+            }
             IopubContent::Other => Vec::new(),
         }
     }

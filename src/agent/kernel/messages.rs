@@ -8,6 +8,9 @@ use serde_json::value::RawValue;
 
 use crate::outputs::{KernelOutput, raw, raw_json};
 
+/// The comm target under which kernels register functions (protocol/README.md, "User functions").
+const FUNCTIONS_TARGET: &str = "notarium.functions";
+
 /// A message as far as it concerns routing, with its content still JSON text.
 #[derive(Debug, Clone)]
 pub(super) struct Message {
@@ -30,7 +33,9 @@ pub(super) enum IopubContent {
     Busy,
     Idle,
     Output(KernelOutput),
-    /// Comms, `execute_input`, `iopub_welcome` and what we do not know.
+    /// The data of a comm for registered functions.
+    Functions(Box<RawValue>),
+    /// Other comms, `execute_input`, `iopub_welcome` and what we do not know.
     Other,
 }
 
@@ -97,6 +102,7 @@ impl Message {
             },
             "error" => self.error()?,
             "clear_output" => self.clear()?,
+            "comm_open" => return Ok(self.functions().map_or(IopubContent::Other, IopubContent::Functions)),
             _ => return Ok(IopubContent::Other),
         };
         Ok(IopubContent::Output(output))
@@ -161,6 +167,19 @@ impl Message {
             "ename": ename, "evalue": evalue, "output_type": "error", "traceback": traceback,
         });
         Ok(KernelOutput::Object { output: raw(&output), display_id: None })
+    }
+
+    /// The data of a comm that is for us.
+    fn functions(&self) -> Option<Box<RawValue>> {
+        #[derive(Deserialize)]
+        struct Open<'a> {
+            #[serde(borrow)]
+            target_name: Cow<'a, str>,
+            #[serde(default)]
+            data: Option<Box<RawValue>>,
+        }
+        let open: Open = self.content().ok()?;
+        (open.target_name == FUNCTIONS_TARGET).then(|| open.data.unwrap_or_else(|| RawValue::NULL.to_owned()))
     }
 
     fn clear(&self) -> Result<KernelOutput, serde_json::Error> {

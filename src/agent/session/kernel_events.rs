@@ -18,6 +18,7 @@ impl Session {
             KernelEvent::Ready { language_info, .. } => self.ready(now_ms, language_info.as_deref()),
             KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
             KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
+            KernelEvent::Functions { execution_id, data } => self.functions(now_ms, execution_id.as_ref(), &data),
             KernelEvent::InputRequest { execution_id, prompt, password } => {
                 self.input_request(now_ms, execution_id.as_ref(), prompt, password);
             }

@@ -19,7 +19,17 @@ pub struct Report {
 #[derive(Debug)]
 pub enum PendingCommand {
     Kernel(Command),
-    Execution { execution_id: ExecutionId, fence: Version, seq: u64, report: PendingReport },
+    /// Goes alone: what is wrong with it is said in the run that caused it.
+    Functions {
+        execution_id: ExecutionId,
+        command: Command,
+    },
+    Execution {
+        execution_id: ExecutionId,
+        fence: Version,
+        seq: u64,
+        report: PendingReport,
+    },
 }
 
 /// What is reported of an execution.
@@ -47,6 +57,7 @@ impl PendingCommand {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Kernel(_) => OVERHEAD_BYTES,
+            Self::Functions { command, .. } => OVERHEAD_BYTES + bytes_of(command),
             Self::Execution { report, .. } => report.bytes(),
         }
     }
@@ -64,7 +75,7 @@ impl PendingCommand {
     /// The command, with the blobs that hold its large parts, in their order.
     pub fn to_command(&self, blobs: &mut impl Iterator<Item = BlobPart>, overflow: Option<&BlobPart>) -> Command {
         match self {
-            Self::Kernel(command) => command.clone(),
+            Self::Kernel(command) | Self::Functions { command, .. } => command.clone(),
             Self::Execution { execution_id, fence, seq, report } => Command::ReportExecution {
                 execution_id: execution_id.clone(),
                 fence: *fence,
@@ -73,6 +84,11 @@ impl PendingCommand {
             },
         }
     }
+}
+
+fn bytes_of(command: &Command) -> usize {
+    let Command::RegisterFunctions { functions, .. } = command else { return 0 };
+    functions.iter().map(|function| function.schema.get().len() + function.description.len() + OVERHEAD_BYTES).sum()
 }
 
 impl PendingReport {

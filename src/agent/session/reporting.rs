@@ -151,6 +151,7 @@ impl Session {
                     self.push_command(command);
                     self.pending_since.get_or_insert(now_ms);
                 }
+                PendingCommand::Functions { execution_id, command } => self.push_functions(execution_id, command),
             }
         }
     }
@@ -162,6 +163,10 @@ impl Session {
         for command in report.commands {
             let (execution_id, report) = match command {
                 PendingCommand::Execution { execution_id, report, .. } => (execution_id, report),
+                PendingCommand::Functions { execution_id, .. } => {
+                    self.say_not_registered(now_ms, &execution_id, message);
+                    continue;
+                }
                 PendingCommand::Kernel(_) if is_alone => continue,
                 PendingCommand::Kernel(command) => {
                     self.push_command(command);

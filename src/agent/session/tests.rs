@@ -70,6 +70,7 @@ fn say_command(command: &PendingCommand) -> String {
         PendingCommand::Kernel(Command::ReportKernelEnded { cause, .. }) => format!("kernel ended: {cause}"),
         PendingCommand::Kernel(Command::ReportKernelLaunchFailed { cause, .. }) => format!("launch failed: {cause}"),
         PendingCommand::Kernel(other) => format!("{other:?}"),
+        PendingCommand::Functions { execution_id, .. } => format!("functions of {execution_id}"),
         PendingCommand::Execution { seq, report, .. } => match report {
             PendingReport::Plain(ExecutionReport::Started {}) => format!("started {seq}"),
             PendingReport::Plain(ExecutionReport::Completed { ok, notice, .. }) => {
@@ -358,4 +359,23 @@ fn a_shutdown_while_launching_stops_the_launch() {
     assert_eq!(tested.give(view(KernelPhase::Ending, None)), ["stop"]);
     let failed = tested.give(Input::LaunchFailed { cause: "aborted".into() });
     assert_eq!(failed, ["report kernel ended: shut down while it was started"]);
+}
+
+#[test]
+fn functions_are_registered_alone_and_a_refusal_stands_in_the_run() {
+    let functions = |data: &str| {
+        let data = crate::outputs::raw_json(data.to_owned());
+        Input::Kernel(KernelEvent::Functions { execution_id: Some("e".into()), data })
+    };
+    let sound = r#"{"functions":[{"name":"f","schema":{"type":"object"}}]}"#;
+    let mut tested = Tested::running(|_| ());
+    assert!(tested.give(functions(sound)).is_empty(), "of a run that the session does not know");
+    tested.give(view(KernelPhase::Started, Some("e")));
+    tested.give(started("e"));
+    assert_eq!(tested.give(functions(sound)), ["report started 1", "report functions of e"]);
+    tested.answer_all(Err(RejectionCode::InvalidValue));
+    assert!(tested.later(20).concat().contains("output 3"), "the refusal is told");
+    tested.give(functions("7"));
+    assert!(tested.later(20).concat().contains("output 4"), "a malformed one is told");
+    assert!(tested.session.is_alive());
 }

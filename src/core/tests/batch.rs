@@ -127,6 +127,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::tool_calls::cases(),
         crate::held_calls::cases(),
         crate::replies::cases(),
+        crate::functions::cases(),
         cases(),
     ];
     slices.into_iter().flatten().collect()

@@ -201,6 +201,14 @@ fn assistance() -> World {
     again(&mut world, "fourth");
     world.step(&it, json!({"RequestToolCall": {"call_id": "waits", "turn_id": "fourth", "function": "restart_kernel", "arguments": {}}}));
     world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
+    let schema = json!({"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]});
+    let load =
+        json!({"name": "load", "version": "1", "description": "Loads the table.", "schema": schema, "risk": "edit"});
+    let wipe =
+        json!({"name": "wipe", "version": "", "description": "", "schema": {"type": "object"}, "risk": "destructive"});
+    let register = |functions| json!({"RegisterFunctions": {"kernel_session": "$kernel", "fence": "$fence", "functions": functions}});
+    world.step(&agent("gpu"), register(json!([load, wipe])));
+    world.step(&agent("gpu"), register(json!([wipe])));
     world
 }
 

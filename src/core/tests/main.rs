@@ -11,6 +11,7 @@ mod cost;
 mod danger;
 mod edits;
 mod executions;
+mod functions;
 mod golden;
 mod held_calls;
 mod kernel_tools;

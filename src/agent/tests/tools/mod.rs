@@ -297,3 +297,78 @@ async fn a_run_that_fails_or_says_nothing_is_told_in_full() {
     let told = kernel_tools::answer(&dead, &|_| None).unwrap_err();
     assert!(told.contains("lost") && told.contains("SIGKILL"), "{told}");
 }
+
+/// As little of the module as the contract asks for (protocol/README.md, "User functions").
+const MODULE: &str = r#"
+import sys, types
+from comm import create_comm
+notarium = types.ModuleType("notarium")
+def area(width, height=2): return {"area": width * height, "token": "ünïcödé ''' \" 😀"}
+def fails(): raise LookupError("no such table")
+def odd(): return object()
+table = {"area": area, "fails": fails, "odd": odd}
+notarium.call_function = lambda name, arguments: table[name](**arguments)
+sys.modules["notarium"] = notarium
+number = {"type": "number"}
+described = [
+    {"name": "area", "version": "1", "description": "Width times height.", "risk": "read",
+     "schema": {"type": "object", "properties": {"width": number, "height": number}, "required": ["width"]}},
+    {"name": "fails", "schema": {"type": "object", "properties": {}}, "risk": "edit"},
+    {"name": "odd", "schema": {"type": "object", "properties": {}}, "risk": "odd"},
+]
+def register(functions): create_comm(target_name="notarium.functions", data={"functions": functions})
+register(described)
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn functions_are_registered_called_and_kept() {
+    let mut tools = Tools::start().await;
+    tools.cell(MODULE).await;
+    tools.ada.until("the functions", |state| state.functions.len() == 3).await;
+    let state = tools.server.state(&tools.ada.notebook);
+    let mut call = async |name: &str, arguments: Value| {
+        let arguments = RawObject::parse(&arguments.to_string()).unwrap();
+        let typed = notarium_core::tools::find(&state, name).unwrap().arguments(&arguments).unwrap();
+        let run = tools.run(&kernel_tools::source(&typed).unwrap()).await;
+        kernel_tools::answer(&run, &|_| None)
+    };
+    let answer = call("area", json!({"width": 2.5})).await.unwrap();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer, json!({"area": 5.0, "token": "ünïcödé ''' \" 😀"}));
+    let told = call("fails", json!({})).await.unwrap_err();
+    assert!(told.contains("LookupError: no such table") && told.contains("Traceback"), "{told}");
+    assert!(call("odd", json!({})).await.unwrap_err().contains("no JSON"));
+    assert_eq!(state.functions["odd"].function.risk, notarium_core::Risk::Destructive);
+
+    for (source, problem) in [
+        ("register([{'name': 'delete_cell', 'schema': {'type': 'object'}}])", "every notebook has"),
+        ("register(7)", "invalid type"),
+        ("create_comm(target_name='notarium.functions', data=None)", "missing field"),
+        ("register([{'name': 'f', 'schema': {'type': 'object', 'note': 'x' * 20_000}}])", "16 KiB"),
+    ] {
+        let id = tools.ada.run(source).await;
+        tools.ada.until("the end", |state| !state.executions.contains_key(&id)).await;
+        // The refusal comes after the end: the notice is written into the run's record.
+        let notebook = tools.ada.notebook.clone();
+        let server = tools.server.clone();
+        tools
+            .ada
+            .until("the notice", |_| {
+                let about: Vec<_> =
+                    server.events(&notebook).into_iter().filter(|one| one.event.execution_id() == Some(&id)).collect();
+                let text = streamed(&about);
+                text.contains("were not registered") && text.contains(problem)
+            })
+            .await;
+    }
+    assert_eq!(tools.cell("print(table['area'](1))").await.lines().count(), 1, "the kernel lives");
+
+    let session = tools.ada.session();
+    tools.ada.command(Command::ShutDownKernel { kernel_session: session }).await;
+    tools.ada.until("the end", |state| state.kernels.is_empty()).await;
+    let state = tools.server.state(&tools.ada.notebook);
+    assert_eq!(state.functions.len(), 3);
+    assert!(notarium_core::tools::find(&state, "area").unwrap_err().message.contains("registers it again"));
+    tools.cell(MODULE).await;
+    tools.ada.until("the functions", |state| notarium_core::tools::find(state, "area").is_ok()).await;
+}

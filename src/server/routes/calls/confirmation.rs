@@ -1,6 +1,6 @@
 //! What a person is shown before a decision: everything that the call would do, from the notebook as it is now.
 
-use notarium_core::tools::{Arguments, NewCell, Tool};
+use notarium_core::tools::{self, Arguments, CallFunction, Found, NewCell, Tool};
 use notarium_core::{CellId, CellType, Notebook, Risk, ToolCall};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -72,15 +72,26 @@ pub enum Effect {
 
 impl Confirmation {
     pub fn of(notebook: &Notebook, call: &ToolCall) -> Self {
-        let tool = Tool::find(&call.function);
+        let tool = tools::find(notebook, &call.function).ok();
         let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
         Self {
-            summary: tool.map_or("A tool that this server does not have any more", |tool| tool.summary).to_owned(),
+            summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
             risk: risk_in_words(call.risk).to_owned(),
             effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
             void: call.targets.iter().find_map(|target| target.change(notebook)),
         }
     }
+}
+
+/// What a registered function says of itself, in full.
+fn calls_function(notebook: &Notebook, call: &CallFunction) -> Option<Effect> {
+    let function = &notebook.functions.get(&call.name)?.function;
+    let risk = risk_in_words(function.risk);
+    let what = format!(
+        "calls {}, version \"{}\", which its author describes so: {} Its author says of its risk: {risk}",
+        function.name, function.version, function.description
+    );
+    Some(Effect::Does { what })
 }
 
 fn risk_in_words(risk: Risk) -> &'static str {
@@ -122,6 +133,7 @@ fn effects(notebook: &Notebook, arguments: &Arguments) -> Vec<Effect> {
             replaces: call.overwrite.clone(),
         }],
         Arguments::Undo(_) => vec![Effect::Does { what: "undoes what the assistant did before".to_owned() }],
+        Arguments::CallFunction(call) => calls_function(notebook, call).into_iter().collect(),
         other => {
             Tool::find(other.name()).map(|tool| Effect::Does { what: tool.summary.to_owned() }).into_iter().collect()
         }

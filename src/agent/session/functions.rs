@@ -1,0 +1,110 @@
+//! Functions that a kernel registers as tools for assistants: read from what it sent, reported, and refused in words that
+//! stand in the run which caused it. Whatever a kernel sends, nothing but its registration fails.
+
+use notarium_core::{Command, ExecutionId, RawObject, Risk, UserFunction};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Session;
+use super::report::{Displayed, PendingCommand, PendingReport};
+
+/// What a kernel may send at once: the core's own limits are below.
+const MAX_REGISTRATION_BYTES: usize = 2 << 20;
+
+#[derive(Deserialize)]
+struct Registration {
+    functions: Vec<Declared>,
+}
+
+/// A function as the kernel's module describes it. What it does not say about its risk counts as the worst.
+#[derive(Deserialize)]
+struct Declared {
+    name: String,
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    schema: RawObject,
+    #[serde(default)]
+    risk: Option<Box<RawValue>>,
+}
+
+impl Session {
+    pub(super) fn functions(&mut self, now_ms: u64, id: Option<&String>, data: &RawValue) {
+        let known = id.and_then(|id| ExecutionId::new(id).ok()).filter(|id| self.runs.contains_key(id));
+        let Some(id) = known.or_else(|| self.latest.clone()) else { return };
+        let Some(fence) = self.runs.get(&id).map(|run| run.fence) else { return };
+        match read(data) {
+            Ok(functions) => {
+                let command = Command::RegisterFunctions { kernel_session: self.id.clone(), fence, functions };
+                self.push_functions(id, command);
+            }
+            Err(problem) => self.say_not_registered(now_ms, &id, &problem),
+        }
+    }
+
+    /// In a report of its own: if it is refused, nothing else is.
+    pub(super) fn push_functions(&mut self, execution_id: ExecutionId, command: Command) {
+        self.flush();
+        self.push(PendingCommand::Functions { execution_id, command });
+        self.flush();
+    }
+
+    pub(super) fn say_not_registered(&mut self, now_ms: u64, id: &ExecutionId, problem: &str) {
+        let text = format!("\n[notarium: the functions were not registered: {problem}]\n");
+        self.push_report(now_ms, id, PendingReport::Outputs(vec![Displayed::notice(&text)]));
+    }
+}
+
+fn read(data: &RawValue) -> Result<Vec<UserFunction>, String> {
+    if data.get().len() > MAX_REGISTRATION_BYTES {
+        return Err(format!("they are described in more than {} MiB", MAX_REGISTRATION_BYTES >> 20));
+    }
+    let registration: Registration = serde_json::from_str(data.get()).map_err(|error| error.to_string())?;
+    Ok(registration.functions.into_iter().map(UserFunction::from).collect())
+}
+
+impl From<Declared> for UserFunction {
+    fn from(declared: Declared) -> Self {
+        let risk = declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive);
+        Self {
+            name: declared.name,
+            version: declared.version.unwrap_or_default(),
+            description: declared.description.unwrap_or_default(),
+            schema: declared.schema,
+            risk,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::raw_json;
+
+    #[test]
+    fn a_risk_that_is_not_known_is_the_worst() {
+        let risk = |text: &str| {
+            let sent = format!(r#"{{"functions":[{{"name":"f","schema":{{}},"extra":1{text}}}]}}"#);
+            read(&raw_json(sent)).map(|functions| functions[0].risk)
+        };
+        assert_eq!(risk(r#","risk":"read""#), Ok(Risk::Read));
+        for text in ["", r#","risk":"harmless""#, r#","risk":7"#, r#","risk":null"#] {
+            assert_eq!(risk(text), Ok(Risk::Destructive), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_registration_is_told() {
+        for sent in [
+            "null",
+            "[]",
+            "{}",
+            r#"{"functions":{}}"#,
+            r#"{"functions":[{"name":"f"}]}"#,
+            r#"{"functions":[{"name":"f","schema":[]}]}"#,
+        ] {
+            assert!(read(&raw_json(sent.to_owned())).is_err(), "{sent}");
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! JSON Schema, as much as functions that users register need: `type`, `properties`, `required`, `additionalProperties`,
+//! `items`, `enum`, `const`, `anyOf`, `oneOf`, `minimum`, `maximum` and `$ref` into the same schema. Other words are
+//! notes for the model and are not checked. Written here because the core decides alike for ever, whatever a library's
+//! next version does.
+
+use serde_json::{Map, Value};
+
+/// Steps into a schema that refers to itself, at most.
+const MAX_DEPTH: usize = 64;
+
+/// Why a schema cannot be a function's: it must be of type object.
+pub(crate) fn check_schema(schema: &Value) -> Result<(), &'static str> {
+    if schema["type"] != "object" {
+        return Err("its type must be object");
+    }
+    if schema.get("properties").is_some_and(|properties| !properties.is_object()) {
+        return Err("its properties must be an object");
+    }
+    let is_name = |list: &Value| list.as_array().is_some_and(|names| names.iter().all(Value::is_string));
+    if schema.get("required").is_some_and(|required| !is_name(required)) {
+        return Err("its required must be a list of names");
+    }
+    Ok(())
+}
+
+/// Why arguments are not as the schema says, in the words that the built-in tools use.
+pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), String> {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let missing: Vec<&str> = required.filter(|name| !given.contains_key(*name)).collect();
+    if !missing.is_empty() {
+        return Err(format!("Missing required parameters: {}", missing.join(", ")));
+    }
+    let known: Vec<&str> =
+        schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    let unknown: Vec<&str> = given.keys().map(String::as_str).filter(|name| !known.contains(name)).collect();
+    // A function takes what it names, unless it says that it takes more.
+    let takes_more = schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false));
+    if !unknown.is_empty() && !takes_more {
+        let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        return Err(format!("Unknown parameters: {}. {function} takes: {known}", unknown.join(", ")));
+    }
+    let checker = Checker { root: schema };
+    checker.fields("", schema, given, MAX_DEPTH).map_err(|problem| format!("{function}: {problem}"))
+}
+
+struct Checker<'a> {
+    root: &'a Value,
+}
+
+type Checked = Result<(), String>;
+
+impl Checker<'_> {
+    fn fields(&self, place: &str, schema: &Value, given: &Map<String, Value>, depth: usize) -> Checked {
+        for (name, value) in given {
+            let place = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
+            match (schema["properties"].get(name), schema.get("additionalProperties")) {
+                (Some(property), _) => self.value(&place, property, value, depth)?,
+                (None, Some(Value::Bool(false))) => return Err(format!("{place} is not known")),
+                (None, Some(more)) => self.value(&place, more, value, depth)?,
+                (None, None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> Checked {
+        let Some(depth) = depth.checked_sub(1) else { return Err(format!("{place} is nested too deeply")) };
+        if let Some(pointer) = schema["$ref"].as_str() {
+            let found = pointer.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            return self.value(place, found.unwrap_or(&Value::Null), value, depth);
+        }
+        check_type(place, schema, value)?;
+        check_choice(place, schema, value)?;
+        check_range(place, schema, value)?;
+        for word in ["anyOf", "oneOf"] {
+            if let Some(choices) = schema[word].as_array() {
+                self.any(place, choices, value, depth)?;
+            }
+        }
+        match value {
+            Value::Object(fields) => {
+                let mut required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
+                    return Err(format!("{place}.{name} is missing"));
+                }
+                self.fields(place, schema, fields, depth)
+            }
+            Value::Array(items) => {
+                let Some(of_items) = schema.get("items") else { return Ok(()) };
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(index, item)| self.value(&format!("{place}[{index}]"), of_items, item, depth))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Fits one of the choices; the refusal is that of the last one.
+    fn any(&self, place: &str, choices: &[Value], value: &Value, depth: usize) -> Checked {
+        let mut refused = Ok(());
+        for choice in choices {
+            refused = self.value(place, choice, value, depth);
+            if refused.is_ok() {
+                return Ok(());
+            }
+        }
+        let types: Vec<&str> = choices.iter().filter_map(|choice| choice["type"].as_str()).collect();
+        match types.len() == choices.len() && !types.is_empty() {
+            true => Err(format!("{place} must be {}, not {}", types.join(" or "), kind(value))),
+            false => refused,
+        }
+    }
+}
+
+fn check_type(place: &str, schema: &Value, value: &Value) -> Checked {
+    let wanted: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+        _ => return Ok(()),
+    };
+    if wanted.iter().any(|wanted| is_of(value, wanted)) {
+        return Ok(());
+    }
+    Err(format!("{place} must be {}, not {}", wanted.join(" or "), kind(value)))
+}
+
+fn is_of(value: &Value, wanted: &str) -> bool {
+    match wanted {
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        wanted => kind(value) == wanted,
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn check_choice(place: &str, schema: &Value, value: &Value) -> Checked {
+    let one_of = |choices: &[&Value]| {
+        let choices: Vec<String> = choices.iter().map(ToString::to_string).collect();
+        Err(format!("{place} must be one of {}", choices.join(", ")))
+    };
+    match (schema["enum"].as_array(), schema.get("const")) {
+        (Some(choices), _) if !choices.contains(value) => one_of(&choices.iter().collect::<Vec<_>>()),
+        (_, Some(only)) if only != value => one_of(&[only]),
+        _ => Ok(()),
+    }
+}
+
+fn check_range(place: &str, schema: &Value, value: &Value) -> Checked {
+    let Some(number) = value.as_f64() else { return Ok(()) };
+    match (schema["minimum"].as_f64(), schema["maximum"].as_f64()) {
+        (Some(least), _) if number < least => Err(format!("{place} must be at least {least}")),
+        (_, Some(most)) if number > most => Err(format!("{place} must be at most {most}")),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn check(schema: &Value, given: &Value) -> Result<(), String> {
+        check_arguments("f", schema, given.as_object().expect("an object"))
+    }
+
+    #[rstest]
+    #[case(json!({"n": 1}), "")]
+    #[case(json!({"n": 1.0}), "")]
+    #[case(json!({"n": 1.5}), "f: n must be integer, not number")]
+    #[case(json!({"n": "1"}), "f: n must be integer, not string")]
+    #[case(json!({"n": 0}), "f: n must be at least 1")]
+    #[case(json!({"n": 11}), "f: n must be at most 10")]
+    #[case(json!({}), "Missing required parameters: n")]
+    #[case(json!({"n": 1, "x": 1}), "Unknown parameters: x. f takes: n, mode, list, who, maybe, node")]
+    #[case(json!({"n": 1, "mode": "fast"}), "")]
+    #[case(json!({"n": 1, "mode": "odd"}), "f: mode must be one of \"fast\", \"slow\"")]
+    #[case(json!({"n": 1, "list": ["a", 2]}), "f: list[1] must be string, not number")]
+    #[case(json!({"n": 1, "who": {}}), "f: who.name is missing")]
+    #[case(json!({"n": 1, "who": {"name": null}}), "f: who.name must be string, not null")]
+    #[case(json!({"n": 1, "who": {"name": "a", "age": 1}}), "f: who.age is not known")]
+    #[case(json!({"n": 1, "maybe": null}), "")]
+    #[case(json!({"n": 1, "maybe": true}), "f: maybe must be integer or null, not boolean")]
+    #[case(json!({"n": 1, "node": {"next": {"next": {}}}}), "")]
+    #[case(json!({"n": 1, "node": {"next": 1}}), "f: node.next must be object, not number")]
+    fn arguments_are_as_the_schema_says(#[case] given: Value, #[case] refusal: &str) {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer", "minimum": 1, "maximum": 10},
+                "mode": {"enum": ["fast", "slow"]},
+                "list": {"type": "array", "items": {"type": "string"}},
+                "who": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"], "additionalProperties": false},
+                "maybe": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+                "node": {"$ref": "#/$defs/node"},
+            },
+            "required": ["n"],
+            "$defs": {"node": {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}},
+        });
+        assert_eq!(check(&schema, &given).err().unwrap_or_default(), refusal);
+    }
+
+    #[test]
+    fn a_schema_that_goes_round_ends() {
+        let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/properties/x"}}});
+        assert!(check(&schema, &json!({"x": 1})).is_err_and(|problem| problem.contains("too deeply")));
+    }
+
+    #[test]
+    fn more_is_taken_where_the_schema_says_so() {
+        let schema = json!({"type": "object", "additionalProperties": {"type": "number"}});
+        assert!(check(&schema, &json!({"any": 1})).is_ok());
+        assert!(check(&schema, &json!({"any": "x"})).is_err());
+    }
+}

@@ -1,0 +1,222 @@
+//! Functions that users register: kept with the notebook, offered while their kernel lives, called through the gate.
+
+use crate::support::*;
+use notarium_core::tools::{Executor, offered};
+use notarium_core::{Event, ExecutionSubject, RejectionCode as Code, Risk, Target};
+
+fn function(name: &str, risk: &str) -> serde_json::Value {
+    let schema = json!({"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]});
+    json!({"name": name, "version": "1", "description": "Loads the table.\nMore.", "schema": schema, "risk": risk})
+}
+
+fn register(functions: serde_json::Value) -> serde_json::Value {
+    json!({"RegisterFunctions": {"kernel_session": "$kernel", "fence": "$fence", "functions": functions}})
+}
+
+fn registration() -> serde_json::Value {
+    register(json!([function("load", "edit"), function("wipe", "destructive")]))
+}
+
+/// The kernel has `load` (edit) and `wipe` (destructive).
+pub fn registered() -> World {
+    talking().with(&agent("gpu"), registration())
+}
+
+fn kernel_gone() -> World {
+    registered().with(&agent("gpu"), end_kernel())
+}
+
+/// A new kernel in place of the one that ended.
+fn again() -> World {
+    let mut world = kernel_gone();
+    let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
+    world.name("kernel", format!("\"{session}\""));
+    world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
+    world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}));
+    world.name("fence", world.version());
+    world
+}
+
+fn load(rows: serde_json::Value) -> serde_json::Value {
+    call("tool", "load", json!({"rows": rows}))
+}
+
+fn wiping() -> World {
+    let mut world = registered().with(&assistant_of("ann"), call("tool", "wipe", json!({"rows": 1})));
+    let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+    world.name("hash", format!("\"{hash}\""));
+    world
+}
+
+fn grant_of(name: &str) -> serde_json::Value {
+    json!({"IssueGrant": {"grant_id": "g", "conversation_id": "talk", "functions": [name], "expires_at": 2_000_000}})
+}
+
+pub fn cases() -> Vec<Case> {
+    let (gpu, it, mcp) = (|| agent("gpu"), || reactor_of("ann"), || assistant_of("ann"));
+    let one = |function: serde_json::Value| register(json!([function]));
+    let with = |field: &str, value: serde_json::Value| {
+        let mut function = function("load", "read");
+        function[field] = value;
+        register(json!([function]))
+    };
+    let stale = json!({"RegisterFunctions": {"kernel_session": "$kernel", "fence": 1, "functions": []}});
+    let many = register((0..65).map(|number| function(&format!("f{number}"), "read")).collect());
+    let large = json!({"type": "object", "description": "x".repeat(16 << 10)});
+    vec![
+        case(talking, gpu(), registration(), events(["FunctionsRegistered"])),
+        case(registered, gpu(), registration(), nothing()),
+        case(registered, gpu(), register(json!([])), events(["FunctionsRegistered"])),
+        case(talking, gpu(), register(json!([])), nothing()),
+        case(again, gpu(), registration(), events(["FunctionsRegistered"])),
+        // by its own agent alone
+        case(talking, user("ann"), registration(), rejected(Code::Forbidden)),
+        case(talking, mcp(), registration(), rejected(Code::Forbidden)),
+        case(talking, it(), registration(), rejected(Code::Forbidden)),
+        case(talking, agent("other"), registration(), rejected(Code::StaleFence)),
+        case(talking, gpu(), stale, rejected(Code::StaleFence)),
+        case(kernel_gone, gpu(), registration(), rejected(Code::UnknownKernelSession)),
+        // what cannot be registered
+        case(talking, gpu(), one(function("delete_cell", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function("", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function("a b", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function("1a", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function("_a", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function(&"a".repeat(65), "read")), rejected(Code::InvalidValue)),
+        case(
+            talking,
+            gpu(),
+            register(json!([function("a", "read"), function("a", "edit")])),
+            rejected(Code::InvalidValue),
+        ),
+        case(talking, gpu(), with("schema", json!({})), rejected(Code::InvalidValue)),
+        case(talking, gpu(), with("schema", json!({"type": "object", "properties": []})), rejected(Code::InvalidValue)),
+        case(talking, gpu(), with("schema", large), rejected(Code::LimitExceeded)),
+        case(talking, gpu(), with("description", json!("x".repeat(4_001))), rejected(Code::LimitExceeded)),
+        case(talking, gpu(), many, rejected(Code::LimitExceeded)),
+        // calls
+        case(registered, mcp(), load(json!(3)), events(["ToolCallRequested"])),
+        case(registered, mcp(), load(json!("3")), rejected(Code::InvalidArguments)),
+        case(registered, mcp(), call("tool", "load", json!({})), rejected(Code::InvalidArguments)),
+        case(registered, mcp(), call("tool", "load", json!({"rows": 1, "x": 2})), rejected(Code::InvalidArguments)),
+        case(registered, assistant_of("viewer"), load(json!(3)), rejected(Code::TurnState)),
+        case(talking, mcp(), load(json!(3)), rejected(Code::UnknownTool)),
+        case(kernel_gone, mcp(), load(json!(3)), rejected(Code::UnknownTool)),
+        case(wiping, it(), start("tool"), rejected(Code::ToolCallState)),
+        case(wiping, user("editor"), confirm("tool"), events(["ToolCallConfirmed"])),
+        case(wiping, user("author"), confirm("tool"), rejected(Code::Forbidden)),
+        // grants
+        case(registered, user("ann"), grant_of("load"), events(["GrantIssued"])),
+        case(registered, user("ann"), grant_of("wipe"), rejected(Code::InvalidValue)),
+        case(talking, user("ann"), grant_of("load"), rejected(Code::UnknownTool)),
+    ]
+}
+
+#[test]
+fn each_command_is_judged_as_the_table_says() {
+    cases().iter().for_each(check);
+}
+
+#[test]
+fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
+    let mut world = registered();
+    let big = "12345678901234567890123";
+    let mut request = load(json!("$big"));
+    world.name("big", big);
+    request["RequestToolCall"]["call_id"] = json!("tool");
+    let (events, _) = world.try_do(&assistant_of("ann"), &request).unwrap();
+    let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
+    assert_eq!(event.risk, Risk::Edit);
+    assert!(matches!(&event.targets[..], [Target::Function { name, .. }] if name == "load"), "{:?}", event.targets);
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
+    assert_eq!(types(&events), ["ToolCallStarted", "ExecutionRequested", "ExecutionAssigned"]);
+    let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
+    let ExecutionSubject::Scratch { source, purpose } = &event.subject else { panic!("{event:?}") };
+    assert_eq!((purpose.as_str(), event.timeout_ms), ("tool load", None));
+    assert!(source.contains(&format!(r#"r'{{"name":"load","arguments":{{"rows":{big}}}}}'"#)), "{source}");
+    assert_eq!(event.kernel_session, world.notebook.functions["load"].kernel_session);
+}
+
+#[test]
+fn a_function_that_went_or_changed_voids_the_call() {
+    let requested = || registered().with(&assistant_of("ann"), load(json!(1)));
+    let mut changed = function("load", "edit");
+    changed["version"] = json!("2");
+    for (what, mut world) in [
+        ("the kernel has ended", requested().with(&agent("gpu"), end_kernel())),
+        (
+            "the function was dropped",
+            requested().with(&agent("gpu"), register(json!([function("wipe", "destructive")]))),
+        ),
+        ("the function was changed", requested().with(&agent("gpu"), register(json!([changed])))),
+    ] {
+        let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
+        assert_eq!(types(&events), ["ToolCallVoided"], "{what}");
+    }
+    let mut same = requested().with(&agent("gpu"), register(json!([function("load", "edit")])));
+    assert_eq!(types(&same.try_do(&reactor_of("ann"), &start("tool")).unwrap().0)[0], "ToolCallStarted");
+}
+
+#[test]
+fn a_changed_function_voids_what_waits_for_a_person() {
+    let mut world = wiping();
+    world.step(&agent("gpu"), end_kernel());
+    assert_eq!(notarium_core::sweep_due(&world.notebook), Some(0));
+    let (events, _) = world.try_do(&reactor_of("ann"), &json!({"SweepToolCalls": {}})).unwrap();
+    assert_eq!(types(&events), ["ToolCallVoided"]);
+}
+
+#[test]
+fn functions_stay_with_the_notebook_and_return_with_a_kernel() {
+    let names = |world: &World| {
+        let functions = offered(&world.notebook).into_iter().filter(|tool| tool.version.is_some());
+        functions.map(|tool| tool.name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&registered()), ["load", "wipe"]);
+    let gone = kernel_gone();
+    assert!(names(&gone).is_empty() && gone.notebook.functions.len() == 2);
+    let refused = gone.clone().try_do(&assistant_of("ann"), &load(json!(1))).unwrap_err();
+    assert!(refused.message.contains("run the cell that registers it again"), "{refused}");
+    let mut world = again();
+    let version = world.notebook.functions["load"].registered_version;
+    world.step(&agent("gpu"), register(json!([function("load", "edit")])));
+    assert_eq!(names(&world), ["load"]);
+    assert_eq!(world.notebook.functions["load"].registered_version, version, "it is what it was");
+    assert_eq!(world.notebook.functions["wipe"].kernel_session, None);
+    let ending = world.with(&user("ann"), json!({"RestartKernel": {"kernel_session": "$kernel"}}));
+    assert!(names(&ending).is_empty(), "a kernel that is asked to end takes no calls");
+}
+
+#[test]
+fn what_is_offered_is_all_that_a_model_needs() {
+    let world = registered();
+    let tools = offered(&world.notebook);
+    assert_eq!(tools.len(), notarium_core::tools::TOOLS.len() + 2);
+    let load = tools.iter().find(|tool| tool.name == "load").unwrap();
+    assert_eq!((load.risk, load.executor, load.version.as_deref()), (Risk::Edit, Executor::Agent, Some("1")));
+    assert_eq!(load.schema["required"], json!(["rows"]));
+    assert_eq!(load.summary, "Call the function load of this notebook: Loads the table.");
+}
+
+#[test]
+fn many_kernels_leave_a_bounded_number_of_functions() {
+    let mut world = registered();
+    for round in 0..4 {
+        let functions = (0..60).map(|number| function(&format!("f{round}_{number}"), "read")).collect();
+        world.step(&agent("gpu"), register(functions));
+        world = {
+            let mut next = world.with(&agent("gpu"), end_kernel());
+            let session = next.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
+            next.name("kernel", format!("\"{session}\""));
+            next.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
+            next.step(
+                &agent("gpu"),
+                json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {}}}),
+            );
+            next.name("fence", next.version());
+            next
+        };
+    }
+    assert_eq!(world.notebook.functions.len(), 128);
+    assert!(world.notebook.functions.contains_key("f3_0") && !world.notebook.functions.contains_key("f0_0"));
+}
