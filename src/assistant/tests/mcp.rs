@@ -39,7 +39,7 @@ impl Door for FakeDoor {
         let listed = all_notebooks().into_iter().find(|listed| listed.notebook_id == *notebook);
         let listed = listed.ok_or_else(|| rejected(RejectionCode::UnknownNotebook))?;
         let mut state = Notebook::new(listed.notebook_id);
-        state.title = listed.title.into();
+        state.title = listed.title;
         Ok(Arc::new(state))
     }
 

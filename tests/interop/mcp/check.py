@@ -134,9 +134,8 @@ async def creates_runs_fixes_summarises(client, notebook):
         {"source": "losses = [3, 2, 1]\nprint(sum(losses))"},
         {"source": "print(undefined_name)"},
     ]
-    await call(client, "create_cells", notebook=notebook, cells=cells)
-    ran = await client.call_tool("run_all", {"notebook": notebook})
-    check(ran.is_error and "undefined_name" in text(ran), "the failure is told", text(ran))
+    made = await client.call_tool("create_cells", {"notebook": notebook, "cells": cells, "run": True})
+    check(made.is_error and "undefined_name" in text(made), "the failure is told", text(made))
     state = await state_of(client, notebook)
     broken = next(cell for cell in state["cells"] if cell["status"] == "error")
     source = "print(len(losses))"
