@@ -19,7 +19,8 @@ run: rust ## build, start server + agent with a Python kernel, print one URL and
 	@echo "Building (some minutes the first time) …"
 	cargo run --release --quiet --bin notarium -- up
 
-test: lint unit interop ## every check that CI runs
+test: ## every check that CI runs; one that fails does not hide the others
+	@$(MAKE) --no-print-directory --keep-going lint unit interop
 
 rust:
 	@scripts/need-rust
@@ -50,13 +51,20 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 	node tests/interop/text/generate.mjs 100000 1 > $@
 
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
-	cargo test --workspace
+	cargo test --workspace --no-fail-fast
 
-interop: deps ## files, runs and outside assistants, with Python's nbformat, nbclient and MCP client
+interop: interop-files interop-runs interop-mcp ## files, runs and outside assistants, with Python's nbformat, nbclient and MCP client
+
+interop-files: deps
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
 	$(VENV)/bin/python tests/interop/ipynb/check.py --cases 500
+
+interop-runs: deps
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/nbclient_compare.py target/debug/notarium $(NOTEBOOKS)
+
+interop-mcp: deps
+	cargo build --quiet
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
 bench: deps ## measure, and write BENCHMARKS.md
@@ -65,4 +73,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop bench clean
+.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp bench clean

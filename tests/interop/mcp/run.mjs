@@ -7,8 +7,10 @@ import { existsSync, readFileSync, writeFileSync, mkdtempSync, rmSync } from 'no
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const here = import.meta.dirname;
+// import.meta.dirname is not in Node 18.
+const here = path.dirname(fileURLToPath(import.meta.url));
 const upstream = new URL(process.env.NOTARIUM_URL);
 const token = process.env.NOTARIUM_TOKEN;
 
