@@ -15,6 +15,7 @@ mod compare;
 pub mod config;
 mod confirm;
 pub mod context;
+mod demo;
 mod exec;
 pub mod failure;
 mod find;
@@ -80,6 +81,8 @@ pub struct Global {
 pub enum Command {
     /// Start everything on this machine: server, runtime agent, a Python kernel; prints one address and a token.
     Up(up::UpArgs),
+    /// See assistants at work without a key: everything on this machine, with a model that plays a script.
+    Demo(demo::DemoArgs),
     /// Start the server alone.
     Serve(serve::ServeArgs),
     /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
@@ -181,7 +184,7 @@ impl Command {
     pub fn default_log(&self) -> &'static str {
         match self {
             // The library tells of every kernel that ends as of a fault.
-            Self::Up(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
+            Self::Up(_) | Self::Demo(_) | Self::Agent(_) | Self::Run(_) => "warn,zeromq=error",
             Self::Serve(_) => "warn",
             _ => "error",
         }
@@ -194,6 +197,7 @@ pub async fn run(arguments: Arguments) -> Ended {
     let context = &Context::new(arguments.global);
     match arguments.command {
         Command::Up(args) => up::up(args).await,
+        Command::Demo(args) => demo::demo(args).await,
         Command::Serve(args) => serve::serve(args).await,
         Command::Agent(args) => agent::agent(args, context).await,
         Command::Run(args) => run::run(args, context).await,

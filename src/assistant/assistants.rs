@@ -31,9 +31,9 @@ use tokio_util::task::TaskTracker;
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::door::Door;
 use crate::mcp::Caller;
+use crate::picture::{PngResult, without_data};
 use crate::turn::answer;
 use desk::Desk;
-use executor::PngResult;
 pub use executor::{MAX_RESULT_BYTES, MAX_RUN_WAIT};
 pub use models::{Models, NO_PROVIDER};
 
@@ -163,7 +163,7 @@ impl Assistants {
             _ => None,
         };
         let image = png.and_then(|png| STANDARD.decode(png).ok()).map(Bytes::from);
-        let text = image.as_ref().and_then(|_| PngResult::without_data(&answer.text)).unwrap_or(answer.text);
+        let text = image.as_ref().and_then(|_| without_data(&answer.text)).unwrap_or(answer.text);
         Ok(Called::Ended { call_id: call_id.clone(), text, is_error: answer.is_error, image })
     }
 }

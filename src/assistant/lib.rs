@@ -17,6 +17,7 @@ pub mod door;
 pub mod facts;
 pub mod mcp;
 pub mod messages;
+pub mod picture;
 pub mod preview;
 pub mod providers;
 pub mod state;

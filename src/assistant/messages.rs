@@ -2,6 +2,7 @@
 
 use notarium_core::{MessageBlock, MessageRole, RawJson, ToolCallId};
 
+use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
 
 /// What the model answered, for the record. Each call gets an id of its own: a provider's ids are unique nowhere else.
@@ -51,7 +52,8 @@ fn block(block: &MessageBlock) -> Option<Block> {
             extra: extra.clone(),
         }),
         MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
-            Block::ToolResult(ToolResult { call_id: provider_id.clone(), text: text.clone(), is_error: *is_error })
+            let text = without_data(text).unwrap_or_else(|| text.clone());
+            Block::ToolResult(ToolResult { call_id: provider_id.clone(), text, is_error: *is_error })
         }
     })
 }

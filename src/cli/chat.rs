@@ -50,16 +50,10 @@ pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
     let conversation = conversation(&client, &notebook, &args.conversation).await?;
-    let mut chat = Chat {
-        client,
-        notebook,
-        conversation,
-        model: args.model,
-        as_json: args.json,
-        asks: std::io::stdin().is_terminal() && !args.json,
-        lines: None,
-        people: People::default(),
-    };
+    let mut chat = Chat { conversation, model: args.model, ..Chat::new(client, notebook) };
+    if args.json {
+        (chat.as_json, chat.asks) = (true, false);
+    }
     match args.text {
         Some(text) => chat.ask(text).await,
         None if chat.asks => chat.converse().await,
@@ -100,7 +94,7 @@ struct Question {
     is_no: bool,
 }
 
-struct Chat {
+pub struct Chat {
     client: Client,
     notebook: NotebookId,
     conversation: Option<ConversationId>,
@@ -114,8 +108,22 @@ struct Chat {
 }
 
 impl Chat {
+    /// A new conversation, in words; whoever sits at the terminal is asked what needs a person.
+    pub fn new(client: Client, notebook: NotebookId) -> Self {
+        Self {
+            client,
+            notebook,
+            conversation: None,
+            model: None,
+            as_json: false,
+            asks: std::io::stdin().is_terminal(),
+            lines: None,
+            people: People::default(),
+        }
+    }
+
     /// Question after question, until the end of the input.
-    async fn converse(&mut self) -> Ended {
+    pub async fn converse(&mut self) -> Ended {
         loop {
             eprint!("> ");
             let line = tokio::select! {
@@ -136,7 +144,7 @@ impl Chat {
     }
 
     /// One question, followed to its end.
-    async fn ask(&mut self, text: String) -> Ended {
+    pub async fn ask(&mut self, text: String) -> Ended {
         #[derive(Serialize)]
         struct Body<'a> {
             text: &'a str,

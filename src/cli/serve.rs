@@ -49,6 +49,17 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 impl PlaceArgs {
+    /// This folder, on any free port of this machine.
+    pub fn here(folder: &Path) -> Self {
+        Self {
+            data: Some(folder.to_owned()),
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            allow_host: Vec::new(),
+            allow_origin: Vec::new(),
+            public_url: None,
+        }
+    }
+
     /// The data folder: `--data`, else the user's own.
     pub fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.data.clone().map_or_else(data_folder, Ok)?;

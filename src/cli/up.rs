@@ -72,7 +72,7 @@ pub struct Keys {
 
 impl Keys {
     /// Those of last time while they are good, else new ones.
-    async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
+    pub async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
         let file = folder.join(KEYS_FILE);
         if let Some(keys) = Self::read(&file)
             && is_good(server, &keys.session).await

@@ -21,10 +21,18 @@ pub struct Scene {
     _settings: tempfile::TempDir,
 }
 
-/// The script of the acceptance sentences.
+/// The script of the acceptance sentences: the demo's own.
 pub fn acceptance() -> Script {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scripts/acceptance.json");
-    Script::from_file(&file).unwrap()
+    from_file("src/cli/demo/script.json")
+}
+
+/// The script that writes a cell which fails, and mends it.
+pub fn mend() -> Script {
+    from_file("tests/fixtures/scripts/mend.json")
+}
+
+fn from_file(path: &str) -> Script {
+    Script::from_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
 pub fn script(replies: &Value) -> Script {

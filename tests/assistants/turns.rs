@@ -3,7 +3,7 @@
 use notarium_core::{CellType, Command, Event, ExecutionStatus, StopReason};
 use serde_json::json;
 
-use crate::scene::{KEY, Scene, acceptance, script};
+use crate::scene::{KEY, Scene, acceptance, mend, script};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_acceptance_sentences_hold_on_a_real_kernel() {
@@ -35,12 +35,12 @@ async fn the_acceptance_sentences_hold_on_a_real_kernel() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn create_run_fix_summarise() {
-    let mut scene = Scene::with_kernel(acceptance()).await;
+    let mut scene = Scene::with_kernel(mend()).await;
     assert_eq!(scene.answered("Create, run, fix, summarise").await, "It works: the total is 6.");
     let results = scene.results();
     assert!(results[0].0.contains("⚠️ ERRORS DETECTED IN NOTEBOOK:") && results[0].1, "{results:#?}");
     // The same in a prompt cell, which keeps its reply.
-    let mut scene = Scene::with_kernel(acceptance()).await;
+    let mut scene = Scene::with_kernel(mend()).await;
     let cell = scene.cell_of(CellType::Prompt, "Make, run, mend, report").await;
     let turn = scene.prompt(&cell).await;
     scene.until_over(&turn).await;

@@ -11,6 +11,7 @@ use tokio::sync::mpsc;
 use super::Office;
 use super::blobs::with_blobs;
 use crate::context::{Marks, Plan, Said, Scene, messages, request};
+use crate::picture::may_show;
 use crate::providers::{Event, Failure, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
@@ -193,9 +194,7 @@ impl ModelCall {
 
 fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
     match block {
-        MessageBlock::ToolResult { call_id, text, is_error: false, .. } if text.contains("\"image/png\"") => {
-            Some((call_id, text))
-        }
+        MessageBlock::ToolResult { call_id, text, is_error: false, .. } if may_show(text) => Some((call_id, text)),
         _ => None,
     }
 }
@@ -210,6 +209,8 @@ fn offered(_notebook: &Notebook) -> Vec<Tool> {
     tools.collect()
 }
 
-fn marks(_notebook: &Notebook, _turn: &Turn) -> BTreeMap<MessageId, Marks> {
-    BTreeMap::new()
+fn marks(notebook: &Notebook, turn: &Turn) -> BTreeMap<MessageId, Marks> {
+    let conversation = notebook.conversations.get(&turn.conversation_id);
+    let flagged = conversation.into_iter().flat_map(|conversation| &conversation.flagged);
+    flagged.map(|(id, flags)| (id.clone(), Marks { pinned: flags.pinned, skipped: flags.skipped })).collect()
 }

@@ -1,0 +1,112 @@
+//! `demo`: assistants at work, without a key and without a bill. Server, kernel and gates are real; the model is a script that is
+//! asked over real HTTP.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use notarium_agent::connection::ConnectOptions;
+use notarium_assistant::assistants::Models;
+use notarium_assistant::providers::scripted::{Script, ScriptedServer};
+use notarium_assistant::providers::{Family, ProviderSettings, connect};
+use notarium_core::NotebookId;
+use notarium_server::RunningServer;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::agent::{KernelArgs, LocalAgent, PROGRAM};
+use super::chat::Chat;
+use super::client::Client;
+use super::serve::{PlaceArgs, data_folder, stopped};
+use super::up::{Keys, client};
+use super::{Ended, Failure, assistants, python};
+
+/// What the script answers to.
+const SENTENCES: [&str; 5] = [
+    "What's in this notebook?",
+    "Add a cell that prints hello world",
+    "Run all cells",
+    "Create a data analysis example with a chart",
+    "Delete the first cell",
+];
+
+#[derive(Debug, Args)]
+#[command(after_help = "Each sentence is played in turn; before the last one, which deletes a cell, you are asked.
+On a terminal you can go on talking afterwards: the script knows these five sentences.")]
+pub struct DemoArgs {
+    /// Folder of the demo's data, with its Python environment. Else notarium-demo beside the data of `up`.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    #[command(flatten)]
+    kernels: KernelArgs,
+}
+
+pub async fn demo(args: DemoArgs) -> Ended {
+    let folder = match &args.data {
+        Some(folder) => folder.clone(),
+        None => data_folder()?.with_file_name("notarium-demo"),
+    };
+    let model = ScriptedServer::start(script()?).await.map_err(anyhow::Error::from)?;
+    let settings = ProviderSettings {
+        base_url: Some(model.base_url()),
+        model: Some("script".to_owned()),
+        name: Some("demo".to_owned()),
+        ..ProviderSettings::new(Family::Compatible)
+    };
+    let provider = connect(&settings).map_err(anyhow::Error::from)?;
+    let server = PlaceArgs::here(&folder).start(&folder, true).await?;
+    let assistants = assistants::start(&server, Models::new(vec![provider]));
+    let ended = tokio::select! {
+        ended = play(&args, &folder, &server) => ended,
+        () = stopped() => Ok(()),
+    };
+    assistants.stop().await;
+    drop(assistants);
+    server.shut_down().await;
+    ended
+}
+
+fn script() -> Result<Script, Failure> {
+    Ok(Script::parse(include_str!("demo/script.json")).map_err(anyhow::Error::from)?)
+}
+
+async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
+    let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
+    let keys = Keys::of_folder(server, folder).await?;
+    let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
+    let agent = LocalAgent::start(args.kernels.options(connect, paths, Some(folder.to_owned())));
+    let client = client(server, &keys.session)?;
+    let notebook = notebook(&client).await?;
+    println!("A model that plays a script works in a real notebook, with a real kernel: {}", server.url());
+    let mut chat = Chat::new(client, notebook.clone());
+    let mut played = Ok(());
+    for sentence in sentences() {
+        println!("\n> {sentence}");
+        played = chat.ask((*sentence).to_owned()).await;
+        if played.is_err() {
+            break;
+        }
+    }
+    if played.is_ok() && std::io::stdin().is_terminal() {
+        println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
+        played = chat.converse().await;
+    }
+    agent.stop().await?;
+    played
+}
+
+/// Elsewhere than on a terminal there is nobody to answer the question.
+fn sentences() -> &'static [&'static str] {
+    if std::io::stdin().is_terminal() { &SENTENCES } else { &SENTENCES[..4] }
+}
+
+/// A new notebook with a little in it.
+async fn notebook(client: &Client) -> Result<NotebookId, Failure> {
+    let new = json!({"title": "Demo"});
+    let made: Value = client.json(client.request(Method::POST, "/api/notebooks").json(&new)).await?;
+    let id: NotebookId = made["id"].as_str().unwrap_or_default().parse().map_err(anyhow::Error::from)?;
+    let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
+    let path = format!("/api/notebooks/{id}/cells");
+    client.json::<Value>(client.request(Method::POST, &path).json(&cell)).await?;
+    Ok(id)
+}
