@@ -271,18 +271,13 @@ fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {
 /// Whether it can be taken up by another process: it only reads, or all that it does is in the log (runs) or applied once
 /// however often it is sent (a notebook that is named after the call).
 pub fn is_resumable(call: &ToolCall) -> bool {
-    match Tool::find(&call.function).and_then(|tool| Some((tool, tool.arguments(&call.arguments).ok()?))) {
-        Some((tool, arguments)) => {
-            tool.executor == Executor::Agent
-                || tool.risk == Risk::Read
-                || matches!(
-                    arguments,
-                    Arguments::ExecuteCell(_)
-                        | Arguments::RunAll(_)
-                        | Arguments::CreateCells(_)
-                        | Arguments::CreateNotebook(_)
-                )
-        }
-        None => false,
-    }
+    // A function of the notebook is a run in its kernel.
+    let Some(tool) = Tool::find(&call.function) else { return true };
+    let Ok(arguments) = tool.arguments(&call.arguments) else { return false };
+    tool.executor == Executor::Agent
+        || tool.risk == Risk::Read
+        || matches!(
+            arguments,
+            Arguments::ExecuteCell(_) | Arguments::RunAll(_) | Arguments::CreateCells(_) | Arguments::CreateNotebook(_)
+        )
 }

@@ -199,14 +199,10 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
     }
 }
 
-/// The tools, as a model sees them.
-fn offered(_notebook: &Notebook) -> Vec<Tool> {
-    let tools = notarium_core::tools::TOOLS.iter().map(|tool| Tool {
-        name: tool.name.to_owned(),
-        description: tool.description.to_owned(),
-        schema: tool.schema(),
-    });
-    tools.collect()
+/// The tools and the notebook's functions, as a model sees them.
+fn offered(notebook: &Notebook) -> Vec<Tool> {
+    let tools = notarium_core::tools::offered(notebook).into_iter();
+    tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
 }
 
 fn marks(notebook: &Notebook, turn: &Turn) -> BTreeMap<MessageId, Marks> {
