@@ -68,3 +68,35 @@ async fn every_tool_of_the_kernel_and_the_server_answers() {
     let (made, is_error) = call(&mut scene, "make").await;
     assert!(!is_error && made.contains("All 1 cells executed successfully"), "{made}");
 }
+
+/// What the Python module will do: a table of functions, and one way to call them.
+const MODULE: &str = r#"
+import sys, types, comm
+notarium = types.ModuleType("notarium")
+def call_function(name, arguments):
+    return {"twice": arguments["number"] * 2}
+notarium.call_function = call_function
+sys.modules["notarium"] = notarium
+schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+comm.create_comm(target_name="notarium.functions", data={"functions": [
+    {"name": "double", "version": "1", "description": "Doubles a number", "schema": schema, "risk": "read"}]})
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_of_the_notebook_is_offered_and_called() {
+    let rules: Vec<Value> = [
+        one("double", "double", &json!({"number": 21})),
+        one("wrong", "double", &json!({"number": "many"})),
+        one("missing", "double", &json!({})),
+    ]
+    .concat();
+    let mut scene = Scene::with_kernel(script(&json!(rules))).await;
+    scene.ada.run(MODULE).await;
+    scene.ada.until("the function", |state| !state.functions.is_empty()).await;
+    let (result, is_error) = call(&mut scene, "double").await;
+    assert!(!is_error && result.contains("42"), "{result}");
+    assert!(scene.model.requests()[0].body.contains("Doubles a number"), "it is offered to the model");
+    let (result, is_error) = call(&mut scene, "wrong").await;
+    assert!(is_error && result.contains("number"), "{result}");
+    assert_eq!(call(&mut scene, "missing").await, ("Missing required parameters: number".to_owned(), true));
+}

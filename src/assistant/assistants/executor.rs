@@ -3,6 +3,7 @@
 //! A call that got here has passed the gate and has started. What runs in a kernel is in the log: this only waits for it, so a
 //! wait that a restart cut off is simply taken up again.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,10 +43,13 @@ pub struct Errand {
     /// What the call began in the log.
     pub effects: Effects,
     /// The notebook, renewed when something happened.
-    pub state: watch::Receiver<Arc<Notebook>>,
+    pub state: State,
     /// The same of another notebook.
-    pub watch: Box<dyn Fn(&NotebookId) -> watch::Receiver<Arc<Notebook>> + Send + Sync>,
+    pub watch: Box<dyn Fn(&NotebookId) -> State + Send + Sync>,
 }
+
+/// A notebook, watched.
+pub type State = watch::Receiver<Arc<Notebook>>;
 
 /// The cells and the runs that a call made when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -147,7 +151,7 @@ impl Errand {
     }
 
     /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
-    async fn wait_for(&self, state: &watch::Receiver<Arc<Notebook>>, runs: &[ExecutionId]) -> Arc<Notebook> {
+    async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Notebook> {
         let mut state = state.clone();
         let until = Instant::now() + MAX_RUN_WAIT;
         loop {
@@ -403,10 +407,7 @@ async fn create_notebook(errand: &Errand, call: &CreateNotebook) -> Answer {
 }
 
 /// Ids share their shape, so a call's id can name what it makes.
-fn named_after<T: std::str::FromStr<Err = notarium_core::InvalidId>>(call_id: &ToolCallId) -> T
-where
-    T: From<ulid::Ulid>,
-{
+fn named_after<T: FromStr + From<ulid::Ulid>>(call_id: &ToolCallId) -> T {
     call_id.as_str().parse().unwrap_or_else(|_| ulid::Ulid::generate().into())
 }
 

@@ -267,7 +267,15 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let visitor = self.visitor(&context)?;
-        Ok(ListToolsResult::with_all_items(tools::all(&visitor.person.scopes)))
+        let mut listed = tools::all(&visitor.person.scopes);
+        // A connection for one notebook has that notebook's functions too.
+        if visitor.person.scopes.contains(&Scope::Run)
+            && let Ok(notebook) = notebooks::chosen(&self.door, &visitor, &mut JsonObject::new()).await
+            && let Ok(state) = visitor.read(&self.door, &notebook).await
+        {
+            listed.extend(tools::functions(&state));
+        }
+        Ok(ListToolsResult::with_all_items(listed))
     }
 
     async fn call_tool(

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, LazyLock};
 
-use notarium_core::tools::{TOOLS, Tool as Row};
-use notarium_core::{Operation, Risk, Scope, Scopes};
+use notarium_core::tools::{TOOLS, Tool as Row, offered};
+use notarium_core::{Notebook, Operation, Risk, Scope, Scopes};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -28,6 +28,19 @@ pub fn all(scopes: &Scopes) -> Vec<Tool> {
 
 pub fn find(name: &str) -> Option<Tool> {
     LISTED.iter().find(|tool| tool.name == name).cloned()
+}
+
+/// The functions that the notebook's kernels have registered, as tools; each needs the scope to run.
+pub fn functions(notebook: &Notebook) -> impl Iterator<Item = Tool> {
+    let registered = offered(notebook).into_iter().filter(|tool| tool.version.is_some());
+    registered.map(|function| {
+        let mut schema = object(function.schema);
+        add_notebook(&mut schema);
+        let mut tool = Tool::new(function.name, function.description, Arc::new(schema));
+        tool.title = Some(function.summary);
+        tool.annotations = Some(annotations(function.risk));
+        tool
+    })
 }
 
 /// The scope that a call needs and the token lacks. A function that is not in the table runs in the kernel.

@@ -133,6 +133,7 @@ fn runs(world: &mut World, ann: &Who, gpu: &Who) {
 }
 
 /// Ann's assistant at work: every type of event of assistants.
+#[expect(clippy::too_many_lines, reason = "one story, told from its beginning to its end")]
 fn assistance() -> World {
     let (ann, it, reactor) = (user("ann"), assistant_of("ann"), reactor_of("ann"));
     let mut world = talking();
