@@ -104,7 +104,7 @@ fn sentences() -> &'static [&'static str] {
 async fn notebook(client: &Client) -> Result<NotebookId, Failure> {
     let new = json!({"title": "Demo"});
     let made: Value = client.json(client.request(Method::POST, "/api/notebooks").json(&new)).await?;
-    let id: NotebookId = made["id"].as_str().unwrap_or_default().parse().map_err(anyhow::Error::from)?;
+    let id: NotebookId = made["notebook"].as_str().unwrap_or_default().parse().map_err(anyhow::Error::from)?;
     let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
     let path = format!("/api/notebooks/{id}/cells");
     client.json::<Value>(client.request(Method::POST, &path).json(&cell)).await?;
