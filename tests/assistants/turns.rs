@@ -158,3 +158,51 @@ async fn endless_calls_end_after_ten_model_calls_and_fifty_at_once_meet_the_limi
     scene.until_over(&turn).await;
     assert_eq!(scene.end_of(&turn), Some(Ok(StopReason::MaxTurns)));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_chat_streams_what_the_driver_does_and_shows_no_key() {
+    let rules = json!([
+        {"when": {"user": "add"}, "reply": {"text": "I add ", "calls": [{"name": "create_cell", "arguments": {"source": "x = 1"}}]}},
+        {"when": {"user": "add", "after_tool": "create_cell"}, "reply": {"text": "Added."}},
+        {"when": {"user": "break"}, "reply": {"status": 401, "body": {"error": {"message": format!("bad key {KEY}")}}}},
+    ]);
+    let scene = Scene::start(script(&rules)).await;
+    let address = format!("http://{}/api/notebooks/{}/chat", scene.fixture.address(), scene.ada.notebook());
+    let ask = async |text: &str| {
+        let request = reqwest::Client::new().post(&address).bearer_auth(scene.fixture.session());
+        request.json(&json!({"text": text})).send().await.unwrap().text().await.unwrap()
+    };
+    let told = ask("add a cell").await;
+    let names: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+    let place =
+        |name: &str| names.iter().position(|one| *one == name).unwrap_or_else(|| panic!("no {name}: {names:?}"));
+    let order = ["turn", "text_start", "text_delta", "tool_start", "tool_execute", "tool_result", "turn_start", "done"];
+    assert!(order.windows(2).all(|pair| place(pair[0]) < place(pair[1])), "{names:?}");
+    assert!(told.contains("\"end_turn\"") && told.contains("x = 1"), "{told}");
+    let broken = ask("break it").await;
+    assert!(broken.contains("event: error") && broken.contains("does not accept the key"), "{broken}");
+    assert!(!broken.contains(KEY) && !told.contains(KEY) && !scene.whole_record().await.contains(KEY));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn three_deletions_of_one_message_wait_together() {
+    let deletion =
+        |id: &str, version: u64| json!({"name": "delete_cell", "arguments": {"cell_id": id, "cell_version": version}});
+    let rules = json!([
+        {"when": {"user": "tidy"}, "reply": {"calls": [deletion("a", 2), deletion("b", 3), deletion("c", 4)]}},
+        {"when": {"user": "tidy", "after_tool": "delete_cell"}, "reply": {"text": "Tidy."}},
+    ]);
+    let mut scene = Scene::start(script(&rules)).await;
+    for id in ["a", "b", "c"] {
+        let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": id}});
+        scene.ada.command(serde_json::from_value(insert).unwrap()).await;
+    }
+    let turn = scene.ask("Tidy up").await;
+    scene.ada.until("three calls", |state| state.tool_calls.len() == 3).await;
+    let calls: Vec<_> = scene.ada.state().tool_calls.keys().cloned().collect();
+    for call in calls.iter().rev() {
+        scene.confirm(call).await;
+    }
+    scene.until_over(&turn).await;
+    assert_eq!((scene.said(&turn).as_str(), scene.ada.state().cells.len()), ("Tidy.", 0));
+}
