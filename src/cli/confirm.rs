@@ -131,19 +131,14 @@ async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<W
 pub async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Waiting>, Failure> {
     #[derive(Deserialize)]
     struct InFull {
+        title: String,
         call: Call,
         confirmation: Option<Confirmation>,
         may_decide: bool,
     }
-    let InFull { call, confirmation, may_decide } =
+    let InFull { title, call, confirmation, may_decide } =
         client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
-    let waiting = |confirmation| Waiting {
-        notebook: notebook.clone(),
-        title: notebook.to_string(),
-        call,
-        confirmation,
-        may_decide,
-    };
+    let waiting = |confirmation| Waiting { notebook: notebook.clone(), title, call, confirmation, may_decide };
     Ok(confirmation.map(waiting))
 }
 

@@ -223,6 +223,8 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
 
 #[derive(Debug, Serialize, ToSchema)]
 struct CallInFull {
+    /// The notebook's.
+    title: String,
     call: Call,
     /// What it would do. Absent when it has started or is over.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -251,7 +253,7 @@ async fn read_call(
             && may_decide(&state, &authenticated.actor, &authority, app.clock.now(), open)
     });
     let confirmation = open.map(|open| Confirmation::of(&state, open));
-    Ok(Json(CallInFull { call, confirmation, may_decide }))
+    Ok(Json(CallInFull { title: state.title.clone(), call, confirmation, may_decide }))
 }
 
 // --- decide ---
