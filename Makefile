@@ -37,7 +37,7 @@ node: $(NODE_PACKAGES:package.json=node_modules/.ready)
 
 tests/interop/%/node_modules/.ready: tests/interop/%/package.json tests/interop/%/package-lock.json
 	@scripts/need-node
-	npm ci --prefix $(dir $<) --no-audit --no-fund --silent
+	npm ci --prefix $(dir $<) --no-audit --no-fund --loglevel=error
 	touch $@
 
 lint: deps ## format, clippy, ruff

@@ -52,7 +52,13 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended 
     let keys = Keys::of_folder(server, folder).await?;
     let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
     let agent = LocalAgent::start(args.kernels.options(connect, paths, Some(folder.to_owned())));
-    Config { server: Some(server.url()), token: Some(keys.session.clone()) }.save()?;
+    let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
+    // One that cannot be read is no login.
+    let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
+    login.save()?;
+    if let Some(words) = replaced {
+        eprintln!("{words}");
+    }
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
     println!("Data: {} (Ctrl-C stops everything)", folder.display());
     println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
@@ -61,6 +67,13 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended 
     stopped().await;
     eprintln!("stopping");
     agent.stop().await
+}
+
+/// What there is to say when the login of another server goes. A session that moved to another port is the same login.
+fn replaced(before: &Config, now: &Config) -> Option<String> {
+    let server = before.server.as_ref().filter(|server| Some(*server) != now.server.as_ref())?;
+    let is_lost = before.token.is_some() && before.token != now.token;
+    is_lost.then(|| format!("You were logged in at {server}: to work there again, notarium login --server {server}"))
 }
 
 /// The tokens of the person at this machine and of its agent.
@@ -123,4 +136,22 @@ async fn is_good(server: &RunningServer, token: &str) -> bool {
 /// REST of a server in this process.
 pub fn client(server: &RunningServer, token: &str) -> Result<Client, Failure> {
     Client::new(Access { server: server.url(), token: token.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_of_another_server_is_not_replaced_in_silence() {
+        let of = |server: &str, token: &str| Config { server: Some(server.to_owned()), token: Some(token.to_owned()) };
+        let now = of("http://127.0.0.1:1", "mine");
+        let said = replaced(&of("https://lab.example", "other"), &now).unwrap();
+        assert!(said.contains("notarium login --server https://lab.example"), "{said}");
+        let signed_out = Config { token: None, ..of("https://lab.example", "") };
+        let own = [Config::default(), signed_out, of("http://127.0.0.1:1", "older"), of("http://127.0.0.1:2", "mine")];
+        for before in own {
+            assert_eq!(replaced(&before, &now), None, "{before:?}");
+        }
+    }
 }

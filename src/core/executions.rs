@@ -11,7 +11,7 @@ use crate::event::{
     InterruptRequested, OutputAppended,
 };
 use crate::history::{History, HistoryQuery};
-use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Version};
+use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::lifecycle::check_not_archived;
 use crate::notebook::{
     CellType, Execution, ExecutionCause, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSession, Notebook,
@@ -55,6 +55,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
         unreachable!("called for RequestExecution only")
     };
     check_not_archived(notebook)?;
+    check_timeout(timeout_ms)?;
     check_queue(notebook, context)?;
     let execution_id = execution_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.executions.contains_key(&execution_id) || replayed(&context.history, &execution_id).is_some() {
@@ -77,6 +78,14 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     events.extend(assigned_at_once(notebook, &session_id, &execution_id));
     let outcome = Outcome { executions: vec![execution_id], kernel_session: Some(session_id), ..Outcome::default() };
     Ok(Decision { events, outcome })
+}
+
+fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
+    if timeout_ms != Some(0) {
+        return Ok(());
+    }
+    let message = "timeout_ms is 0, which no run keeps: name the milliseconds that it may take, or leave it out";
+    Err(Rejection::new(RejectionCode::InvalidValue, message))
 }
 
 fn check_queue(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
@@ -494,7 +503,7 @@ impl Execution {
         }
     }
 
-    fn end(&mut self, status: ExecutionStatus, at: crate::ids::Millis, notice: Option<String>) {
+    fn end(&mut self, status: ExecutionStatus, at: Millis, notice: Option<String>) {
         self.status = status;
         self.ended_at = Some(at);
         self.notice = notice;

@@ -11,7 +11,7 @@ use notarium_store::{BlobError, BlobRecord, StoreError};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
-use crate::extract::too_large;
+use crate::extract::{is_too_slow, too_large, too_slow};
 use crate::files::parts::Part;
 use crate::problem::Problem;
 
@@ -72,6 +72,7 @@ impl From<BlobError> for Problem {
         let detail = error.to_string();
         match error {
             BlobError::TooLarge { .. } => too_large(detail),
+            BlobError::Upload { cause } if is_too_slow(&*cause) => too_slow(),
             BlobError::WrongHash { .. } | BlobError::Upload { .. } => Problem::invalid(detail),
             BlobError::NotFound => Problem::new(StatusCode::NOT_FOUND, "not_found", detail),
             // The reason may name files of the server: it is logged, not told.

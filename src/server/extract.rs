@@ -75,8 +75,7 @@ impl<S: Send + Sync> FromRequest<S> for BytesBody {
 
 fn body_problem(rejection: &BytesRejection) -> Problem {
     if is_too_slow(rejection) {
-        let detail = "the body came too slowly: send it at once";
-        return Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail);
+        return too_slow();
     }
     match rejection.status() {
         StatusCode::PAYLOAD_TOO_LARGE => too_large("the body is larger than this route takes"),
@@ -84,9 +83,15 @@ fn body_problem(rejection: &BytesRejection) -> Problem {
     }
 }
 
-fn is_too_slow(rejection: &BytesRejection) -> bool {
-    let mut causes = std::iter::successors(rejection.source(), |&error| error.source());
-    causes.any(|error| error.is::<TooSlow>())
+/// Whether a body ended because it came too slowly, whatever has wrapped that since.
+pub fn is_too_slow(error: &(dyn Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(|error| error.is::<TooSlow>())
+}
+
+/// 408.
+pub fn too_slow() -> Problem {
+    let detail = "the body came too slowly: send it at once";
+    Problem::new(StatusCode::REQUEST_TIMEOUT, "too_slow", detail)
 }
 
 /// 413.

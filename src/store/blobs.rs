@@ -34,8 +34,8 @@ pub enum BlobError {
     WrongHash { expected: Hash, actual: Hash },
     #[error("there is no such blob in this notebook: it was not uploaded, or it was collected")]
     NotFound,
-    #[error("the upload broke off: {reason}; upload it again")]
-    Upload { reason: String },
+    #[error("the upload broke off: {cause}; upload it again")]
+    Upload { cause: Box<dyn std::error::Error + Send + Sync> },
     /// Disk full, I/O error, no permission.
     #[error("the blob store is unavailable: {reason}; try again when that is mended")]
     Unavailable { reason: String },
@@ -93,7 +93,7 @@ impl Blobs {
     }
 
     /// Stores bytes as they come and returns their number. Nothing is stored where their hash is not `expected`.
-    pub async fn put<E: std::fmt::Display>(
+    pub async fn put<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
         &self,
         notebook: &NotebookId,
         expected: &Hash,
@@ -115,7 +115,7 @@ impl Blobs {
         }
     }
 
-    async fn receive<E: std::fmt::Display>(
+    async fn receive<E: Into<Box<dyn std::error::Error + Send + Sync>>>(
         &self,
         upload: &mut WriteMultipart,
         expected: &Hash,
@@ -125,7 +125,7 @@ impl Blobs {
         let (mut size, mut digest) = (0_u64, Sha256::new());
         let mut bytes = pin!(bytes);
         while let Some(chunk) = bytes.next().await {
-            let chunk = chunk.map_err(|error| BlobError::Upload { reason: error.to_string() })?;
+            let chunk = chunk.map_err(|error| BlobError::Upload { cause: error.into() })?;
             size = size.saturating_add(chunk.len() as u64);
             if size > max_blob_bytes {
                 return Err(BlobError::TooLarge { max_blob_bytes });

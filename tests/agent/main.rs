@@ -102,7 +102,7 @@ async fn an_interrupt_overtakes_a_flood_and_a_question_is_answered() {
 
     // The pause is the kernel's: what its own threads have not sent when it is killed, nobody can read.
     let dying =
-        "import os, signal, time; print('bye', flush=True); time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)";
+        "import os, signal, time; print('bye', flush=True); time.sleep(1.5); os.kill(os.getpid(), signal.SIGKILL)";
     let id = ada.run(dying).await;
     let run = ada.until_over(&id).await;
     assert_eq!((run.status, run.text.as_str()), (ExecutionStatus::Lost, "bye\n"));

@@ -143,9 +143,13 @@ async fn a_confirmation_before_a_kill_still_counts() {
     world.server = Some(Server::start(ServerConfig::new(storage())).await.unwrap());
     let url = world.url();
     let calls = ["calls", nb, "--json", "--server", &url, "--token", &token];
-    assert_eq!(world.run(&calls).await.json()[0]["state"], "confirmed");
-    assistant.starts(&world, "d").await;
-    assert_eq!(world.run(&calls).await.json()[0]["state"], "succeeded");
+    let state = world.run(&calls).await.json()[0]["state"].clone();
+    // The server that was killed carries confirmed calls out: it may have been faster than the kill.
+    if state != "succeeded" {
+        assert_eq!(state, "confirmed");
+        assistant.starts(&world, "d").await;
+        assert_eq!(world.run(&calls).await.json()[0]["state"], "succeeded");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -211,9 +211,10 @@ async fn failures_say_what_to_do_and_have_their_codes() {
     let wrong = world.run(&["ls", "--server", "ftp://x"]).await.fails(2);
     assert!(wrong.contains("http://host:port"), "{wrong}");
 
-    // A port that was free a moment ago: nobody listens.
-    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let silent = format!("http://{free}");
+    // A port that is taken, and where nobody listens.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let silent = format!("http://{}", taken.local_addr().unwrap());
     let commands: [&[&str]; 2] = [&["ls"], &["watch", "nb"]];
     for command in commands {
         let command = [command, &["--server", &silent, "--token", "x"]].concat();

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command as Process};
 
 /// Longer than anything here takes; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the program left behind.
 #[derive(Debug)]

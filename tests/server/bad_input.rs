@@ -181,7 +181,8 @@ async fn who_says_nothing_is_closed_after_the_time() {
 
 #[tokio::test]
 async fn dead_peers_are_noticed() {
-    let server = TestServer::with(|config| config.limits.heartbeat = std::time::Duration::from_millis(100)).await;
+    // Long enough that whoever lives answers in time, however busy the machine is.
+    let server = TestServer::with(|config| config.limits.heartbeat = std::time::Duration::from_secs(1)).await;
     let ann = server.person("Ann").await;
     let mut alive = server.connect(&ann).await;
     alive.run("n", &create("Notes")).await.unwrap();
@@ -245,7 +246,8 @@ async fn wrong_requests_are_problems() {
     let broken = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
     assert_eq!(http.send(broken.body("{")).await.refused(400), "malformed");
     let large = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");
-    assert_eq!(http.send(large.body(vec![b' '; 9 << 20])).await.refused(413), "limit_exceeded");
+    // By one byte: who sends much more may find the connection closed before the answer is read.
+    assert_eq!(http.send(large.body(vec![b' '; (8 << 20) + 1])).await.refused(413), "limit_exceeded");
     let plain = http.get("/api/socket").await;
     assert!(plain.status.is_client_error(), "{}", plain.text);
     assert_eq!(plain.header("content-type"), "application/problem+json");

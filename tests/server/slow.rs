@@ -8,10 +8,13 @@ use tokio::time::timeout;
 
 use crate::support::{PATIENCE, TestServer};
 
+/// What headers and bodies may take here: more than a request that is sent at once ever needs, however busy the machine is.
+const ALLOWED: Duration = Duration::from_millis(1_500);
+
 async fn impatient() -> TestServer {
     TestServer::with(|config| {
-        config.limits.header_timeout = Duration::from_millis(300);
-        config.limits.body_timeout = Duration::from_millis(300);
+        config.limits.header_timeout = ALLOWED;
+        config.limits.body_timeout = ALLOWED;
     })
     .await
 }
@@ -78,10 +81,10 @@ async fn a_body_that_trickles_is_refused_with_words() {
     assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
     let blob = format!("/api/notebooks/n/blobs/{}", "0".repeat(64));
     let said = trickle(&server, head("PUT", &blob, "application/octet-stream")).await;
-    assert!(said.starts_with("HTTP/1.1 4") && said.contains("too slowly"), "{said}");
+    assert!(said.starts_with("HTTP/1.1 408") && said.contains(r#""code":"too_slow""#), "{said}");
     // Sockets are not requests: they live on.
     let mut client = server.connect(&ann).await;
     // Longer than a request may take: that nothing happens is what is tested.
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    tokio::time::sleep(ALLOWED + ALLOWED / 2).await;
     client.subscribe("n").await;
 }

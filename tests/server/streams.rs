@@ -1,7 +1,5 @@
 //! Server-sent events.
 
-use std::time::Duration;
-
 use futures_util::StreamExt;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -101,7 +99,7 @@ async fn a_slow_consumer_misses_nothing() {
     let source = "x".repeat(100_000);
     for _ in 0..100 {
         let cell = json!({"cell_type": "raw", "source": source});
-        tokio::time::timeout(Duration::from_secs(10), http.post(&format!("/api/notebooks/{n}/cells"), cell))
+        tokio::time::timeout(PATIENCE, http.post(&format!("/api/notebooks/{n}/cells"), cell))
             .await
             .expect("the writer is not held up")
             .ok();

@@ -13,4 +13,4 @@ pub use server::{Person, TestServer};
 use std::time::Duration;
 
 /// A wait for something that never comes ends here.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(120);

@@ -1,6 +1,7 @@
 //! A server on a free port of this machine, its data in a folder of its own.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use notarium_core::{AgentId, Scope, UserId};
 use notarium_server::auth::TokenText;
@@ -35,6 +36,8 @@ impl TestServer {
     pub async fn with(settings: impl FnOnce(&mut ServerConfig)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = ServerConfig::in_folder(folder.path());
+        // A test reads a connection only while it waits for something, and must not seem dead meanwhile.
+        config.limits.heartbeat = Duration::from_secs(600);
         settings(&mut config);
         let running = Server::start(config.clone()).await.unwrap();
         // A restart listens where clients look for it.

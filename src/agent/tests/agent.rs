@@ -256,7 +256,10 @@ async fn a_kernel_is_interrupted_during_a_flood_restarted_killed_and_asked() {
     ada.command(Command::AnswerInput { execution_id: id.clone(), value: "bob".into() }).await;
     assert_eq!(ada.until_over(&server, &id).await.1, "hello bob\n");
 
-    let id = ada.run("import os, signal; print('bye', flush=True); os.kill(os.getpid(), signal.SIGKILL)").await;
+    // The pause is the kernel's: what its own threads have not sent when it is killed, nobody can read.
+    let dying =
+        "import os, signal, time; print('bye', flush=True); time.sleep(1.5); os.kill(os.getpid(), signal.SIGKILL)";
+    let id = ada.run(dying).await;
     let (status, text, notice) = ada.until_over(&server, &id).await;
     assert_eq!((status, text.as_str()), (ExecutionStatus::Lost, "bye\n"));
     assert!(notice.unwrap().contains("SIGKILL"));

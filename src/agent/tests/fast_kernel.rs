@@ -41,7 +41,7 @@ async fn launch_argv(transport: TransportChoice, argv: &[&str]) -> (Kernel, mpsc
 }
 
 async fn next(events: &mut mpsc::Receiver<KernelEvent>) -> KernelEvent {
-    tokio::time::timeout(Duration::from_secs(30), events.recv())
+    tokio::time::timeout(Duration::from_secs(120), events.recv())
         .await
         .expect("the kernel says nothing")
         .expect("the driver is gone")

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn python() -> String {
     let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-venv/bin/python");
@@ -247,7 +247,7 @@ async fn a_flood_is_interrupted_at_once() {
     let stopped = text.split("stopped ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     let took = stopped.parse::<f64>().unwrap() - interrupted;
     // 0.2 s is promised; the machine that runs the tests may be busy.
-    assert!(took < 1.0, "{took} s");
+    assert!(took < 3.0, "{took} s");
 }
 
 fn seconds_since_epoch() -> f64 {
@@ -347,7 +347,7 @@ async fn a_hundred_megabytes_are_displayed() {
 #[tokio::test]
 async fn bytes_that_are_no_text_become_replacement_characters() {
     let mut test = Test::start().await;
-    let source = "import os, sys, time\nos.write(1, b'\\xff\\xfe\\n')\nos.system(\"printf 'sub\\\\377\\\\n'\")\ntime.sleep(0.2)\nsys.stdout.flush()\nprint('\\udcff lone')";
+    let source = "import os, sys, time\nos.write(1, b'\\xff\\xfe\\n')\nos.system(\"printf 'sub\\\\377\\\\n'\")\ntime.sleep(1)\nsys.stdout.flush()\nprint('\\udcff lone')";
     let text = test.shown(source).await.concat();
     for expected in ["\u{fffd}\u{fffd}\n", "sub\u{fffd}\n", "lone\n", "finished:Ok"] {
         assert!(text.contains(expected), "{expected:?} in {text:?}");
@@ -487,7 +487,7 @@ async fn a_missing_working_folder_is_named() {
 
 #[tokio::test]
 async fn a_kernel_that_never_answers_is_given_up() {
-    let options = LaunchOptions { launch_timeout: Duration::from_millis(300), ..LaunchOptions::default() };
+    let options = LaunchOptions { launch_timeout: Duration::from_secs(2), ..LaunchOptions::default() };
     let error = launch_error(&json!({"argv": ["/bin/sh", "-c", "echo hm; sleep 1000"]}), options).await;
     assert!(matches!(&error, LaunchError::Timeout { output_tail, .. } if output_tail == "hm"), "{error}");
 }

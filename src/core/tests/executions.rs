@@ -37,6 +37,12 @@ pub fn cases() -> Vec<Case> {
             json!({"RequestExecution": {"target": {"cell": {"cell_id": "a", "cell_version": 1}}}}),
             rejected(Code::Conflict),
         ),
+        case(
+            started,
+            bo(),
+            json!({"RequestExecution": {"target": {"cell": {"cell_id": "a"}}, "timeout_ms": 0}}),
+            rejected(Code::InvalidValue),
+        ),
         case(started, bo(), scratch("a\rb", "look"), rejected(Code::InvalidValue)),
         case(started, bo(), scratch("1", ""), rejected(Code::InvalidValue)),
         case(started, bo(), scratch(&"x".repeat(2 << 20), "look"), rejected(Code::LimitExceeded)),

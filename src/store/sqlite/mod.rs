@@ -19,7 +19,6 @@ mod tests;
 mod transaction;
 mod writer;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,7 +47,7 @@ pub struct Sqlite {
     writer: Arc<Writer>,
     readers: SqlitePool,
     path: PathBuf,
-    lock: File,
+    lock: open::FolderLock,
 }
 
 impl Sqlite {

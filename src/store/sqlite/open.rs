@@ -39,15 +39,26 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Creates the folder where it is missing and locks it. The lock is released when the file is dropped.
-pub(super) fn lock_folder(folder: &Path) -> Result<File, StoreError> {
+/// The folder is this process's until this is dropped.
+#[derive(Debug)]
+pub(super) struct FolderLock(pub(super) File);
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing would not do: a program that is being started just now has the open file as well, until it begins.
+        let _ = self.0.unlock();
+    }
+}
+
+/// Creates the folder where it is missing and locks it.
+pub(super) fn lock_folder(folder: &Path) -> Result<FolderLock, StoreError> {
     let failed = |error| folder_error(folder, error);
     create_folder(folder).map_err(|error| no_folder(folder, error))?;
     let mut options = OpenOptions::new();
     let file = options.create(true).truncate(false).write(true).mode(0o600).open(folder.join(LOCK_FILE));
     let file = file.map_err(failed)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(FolderLock(file)),
         Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: folder.display().to_string() }),
         Err(TryLockError::Error(error)) => Err(failed(error)),
     }

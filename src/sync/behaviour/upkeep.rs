@@ -1,10 +1,13 @@
 //! What follows from the log, and the end of a room.
 
-use notarium_core::Version;
+use std::sync::Arc;
+
+use notarium_core::{Actor, Authority, ToolCallId, ToolCallPhase, UserId, Version};
+use notarium_wire::ServerMessage;
 
 use super::scene::{CREATE, INSERT, Scene, edit, user};
 use crate::config::RoomConfig;
-use crate::identity::ClientId;
+use crate::identity::{ClientId, Identity};
 use crate::io::{Input, Output};
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
@@ -82,4 +85,73 @@ fn what_waits_when_the_server_stops_is_answered() {
     while scene.release() > 0 {}
     assert_eq!(scene.words(1), ["reject Unavailable", "ack 3", "ack 4"]);
     assert!(matches!(scene.others.last(), Some(Output::Unload)));
+}
+
+/// Anna's assistant, as the server's own reactor speaks for it.
+fn assistant() -> Arc<Identity> {
+    let for_user = UserId::new("anna").unwrap();
+    let actor = Actor::Assistant { for_user, conversation: "talk".parse().unwrap() };
+    let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };
+    Arc::new(Identity { actor, authority, ..(*user("anna")).clone() })
+}
+
+/// The call `d`, which would delete the cell, waits for Anna.
+fn with_waiting_call() -> Scene {
+    let mut scene = Scene::new(RoomConfig::default());
+    let call =
+        r#"{"RequestToolCall":{"call_id":"d","function":"delete_cell","arguments":{"cell_id":"a","cell_version":2}}}"#;
+    let message = scene.message(call);
+    scene.execute_message(&assistant(), message).unwrap();
+    assert_eq!(waiting(&scene).map(|phase| *phase == ToolCallPhase::Waiting), Some(true));
+    scene
+}
+
+fn waiting(scene: &Scene) -> Option<&ToolCallPhase> {
+    scene.room.state.tool_calls.get(&ToolCallId::new("d").unwrap()).map(|call| &call.phase)
+}
+
+/// The types of the last events that a client saw.
+fn seen_types(scene: &mut Scene) -> Vec<String> {
+    let messages = scene.seen(1);
+    let events = messages.iter().filter_map(|message| match message {
+        ServerMessage::Events(events) => Some(&events.events),
+        _ => None,
+    });
+    events.flatten().map(|event| event.event_type.clone()).collect()
+}
+
+#[test]
+fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
+    let mut scene = with_waiting_call();
+    scene.subscribe(1, &user("anna"), Some(scene.room.state.version));
+    scene.seen(1);
+    let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
+    scene.pass(due - scene.now - 1);
+    assert!(waiting(&scene).is_some());
+    scene.pass(1);
+    assert_eq!(seen_types(&mut scene), ["ToolCallExpired"]);
+    assert_eq!(waiting(&scene), None);
+}
+
+#[test]
+fn a_call_expires_on_time_over_a_restart() {
+    let scene = with_waiting_call();
+    let (now, due) = (scene.now, scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap());
+    let mut scene = scene.restarted(RoomConfig::default());
+    scene.now = now;
+    assert_eq!(scene.room.expiry_at(), Some(due), "a room that unloads meanwhile is opened again then");
+    scene.subscribe(1, &user("anna"), None);
+    scene.pass(due - now);
+    assert_eq!(waiting(&scene), None);
+}
+
+#[test]
+fn a_call_has_ended_as_soon_as_what_it_would_destroy_has_changed() {
+    let mut scene = with_waiting_call();
+    scene.subscribe(1, &user("anna"), Some(scene.room.state.version));
+    scene.seen(1);
+    scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
+    scene.pass(1);
+    assert_eq!(seen_types(&mut scene), ["CellSourceEdited", "ToolCallVoided"]);
+    assert_eq!(waiting(&scene), None);
 }

@@ -293,6 +293,7 @@ export class Notebook extends EventEmitter {
       this.off('event', hear)
     }
   }
+  // What has not come in ten times the time that it needs on an idle machine never comes.
   until(test, limit = 5000, what = String(test)) {
     return new Promise((ok, no) => {
       const look = () => {
@@ -310,8 +311,8 @@ export class Notebook extends EventEmitter {
       }
       const timer = setTimeout(() => {
         this.off('change', look)
-        no(new Error(`waited ${limit} ms for ${what}`))
-      }, limit)
+        no(new Error(`waited ${10 * limit} ms for ${what}`))
+      }, 10 * limit)
       this.on('change', look)
       look()
     })

@@ -41,7 +41,7 @@ const limit = (promise, ms, what) => {
   return Promise.race([
     promise,
     new Promise((_, no) => {
-      t = setTimeout(() => no(new Error(`waited ${ms} ms for ${what}`)), ms)
+      t = setTimeout(() => no(new Error(`waited ${10 * ms} ms for ${what}`)), 10 * ms)
     })
   ]).finally(() => clearTimeout(t))
 }

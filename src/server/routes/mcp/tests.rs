@@ -17,7 +17,7 @@ use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, Storage, routes};
 
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Says who asks, and how long the message is; to a GET a stream that never ends by itself.
 struct Echo;
