@@ -1,6 +1,7 @@
 //! The load generator: real WebSockets over loopback, from another process than the server. `scripts/bench` starts the
 //! server, runs the scenarios several times and writes BENCHMARKS.md.
 
+mod confirm;
 mod idle;
 mod load;
 mod run;
@@ -11,9 +12,9 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 struct Arguments {
     /// `ws://HOST:PORT/api/socket`
-    #[arg(long)]
+    #[arg(long, default_value = "")]
     url: String,
-    #[arg(long, env = "NOTARIUM_TOKEN")]
+    #[arg(long, env = "NOTARIUM_TOKEN", default_value = "")]
     token: String,
     #[command(subcommand)]
     scenario: Scenario,
@@ -31,6 +32,12 @@ enum Scenario {
     Run(run::Run),
     /// Connections that only stay open; prints `ready` and waits for the end of its input.
     Idle(idle::Idle),
+    /// A model that deletes the first cell: prints its `base_url` and waits for the end of its input. Needs no server.
+    Scripted(confirm::Scripted),
+    /// From a person's yes until the call has started; needs a server that asks the scripted model.
+    Confirm(confirm::Confirm),
+    /// Calls that wait; prints `ready` and waits for the end of its input.
+    Waiting(confirm::Waiting),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -49,5 +56,8 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Open(open) => open.run(&target).await,
         Scenario::Run(run) => run.run(&target).await,
         Scenario::Idle(idle) => idle.run(&target).await,
+        Scenario::Scripted(scripted) => scripted.run().await,
+        Scenario::Confirm(confirm) => confirm.run(&target).await,
+        Scenario::Waiting(waiting) => waiting.run(&target).await,
     }
 }

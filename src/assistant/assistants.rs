@@ -9,6 +9,7 @@ mod desk;
 mod executor;
 mod model_call;
 mod models;
+mod names;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +37,7 @@ use crate::turn::answer;
 use desk::Desk;
 pub use executor::{MAX_RESULT_BYTES, MAX_RUN_WAIT};
 pub use models::{Models, NO_PROVIDER};
+use names::RecentNames;
 
 /// What a server's assistants are set up with.
 #[derive(Clone)]
@@ -45,11 +47,18 @@ pub struct AssistantsConfig {
     pub max_context_tokens: u64,
     /// When a call that still runs is told of, once.
     pub update_after: Duration,
+    /// How long a notebook is kept at hand in which everything waits for people: the usual answer comes sooner.
+    pub stay: Duration,
 }
 
 impl AssistantsConfig {
     pub fn new(models: Models) -> Self {
-        Self { models, max_context_tokens: MAX_CONTEXT_TOKENS, update_after: Duration::from_secs(5) }
+        Self {
+            models,
+            max_context_tokens: MAX_CONTEXT_TOKENS,
+            update_after: Duration::from_secs(5),
+            stay: Duration::from_secs(20),
+        }
     }
 }
 
@@ -61,6 +70,7 @@ struct Office {
     door: Arc<dyn Door>,
     config: AssistantsConfig,
     desks: Mutex<HashMap<NotebookId, Handle>>,
+    names: RecentNames,
     stopping: CancellationToken,
     tasks: TaskTracker,
 }
@@ -98,11 +108,17 @@ impl Assistants {
             door,
             config,
             desks: Mutex::default(),
+            names: RecentNames::default(),
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
         office.tasks.spawn(listen(office.clone()));
         Arc::new(Self(office))
+    }
+
+    /// Notebooks in which something is being done, or was a moment ago. Where everything waits for people nobody sits.
+    pub fn desks(&self) -> usize {
+        self.0.desks.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Ends every task. Model calls and waits are cut off: a start takes up what they were for.

@@ -35,7 +35,7 @@ pub fn facts(notebook: &Notebook, names: &KnownNames) -> Value {
 }
 
 /// Imports, definitions and variables of the cells that ran in the kernel of now.
-fn known(notebook: &Notebook, names: &KnownNames) -> [BTreeSet<String>; 3] {
+fn known<'a>(notebook: &Notebook, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
     let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
     let Some(session) = default_session(notebook) else { return known };
     let fence = notebook.kernels.get(session).and_then(|kernel| kernel.fence);
@@ -44,15 +44,21 @@ fn known(notebook: &Notebook, names: &KnownNames) -> [BTreeSet<String>; 3] {
             && execution.fence == fence
             && matches!(execution.status, ExecutionStatus::Ok | ExecutionStatus::Error)
     };
-    for (id, _) in notebook.ordered_cells() {
-        let ran = notebook.latest_execution(id).is_some_and(|(_, execution)| is_there(execution));
-        let Some(cell) = ran.then(|| names.of(id)).flatten() else { continue };
-        known[0].extend(cell.imports.iter().cloned());
-        known[1].extend(cell.definitions.iter().cloned());
-        known[2].extend(cell.writes.iter().filter(|name| !is_bound_by_import(name, &cell.imports)).cloned());
+    let mut latest = notebook.latest.iter().peekable();
+    for (id, cell) in names.iter() {
+        // Both in the order of their ids: of 10,000 cells one look-up each is spared.
+        while latest.next_if(|(other, _)| *other < id).is_some() {}
+        let execution = latest.next_if(|(other, _)| *other == id).and_then(|(_, run)| notebook.executions.get(run));
+        if !execution.is_some_and(|execution| is_there(execution)) {
+            continue;
+        }
+        known[0].extend(cell.imports.iter().map(String::as_str));
+        known[1].extend(cell.definitions.iter().map(String::as_str));
+        let variables = cell.writes.iter().filter(|name| !is_bound_by_import(name, &cell.imports));
+        known[2].extend(variables.map(String::as_str));
     }
-    let definitions = known[1].clone();
-    known[2].retain(|name| !definitions.contains(name) && !name.starts_with('_'));
+    let [_, definitions, variables] = &mut known;
+    variables.retain(|name| !definitions.contains(name) && !name.starts_with('_'));
     known
 }
 
@@ -63,9 +69,9 @@ fn is_bound_by_import(name: &str, imports: &BTreeSet<String>) -> bool {
     })
 }
 
-fn listed(names: BTreeSet<String>) -> Vec<String> {
+fn listed(names: BTreeSet<&str>) -> Vec<String> {
     let more = names.len().saturating_sub(MAX_NAMES);
-    let mut listed: Vec<String> = names.into_iter().take(MAX_NAMES).collect();
+    let mut listed: Vec<String> = names.into_iter().take(MAX_NAMES).map(str::to_owned).collect();
     if more > 0 {
         listed.push(format!("… and {more} more"));
     }
@@ -74,17 +80,17 @@ fn listed(names: BTreeSet<String>) -> Vec<String> {
 
 /// The cells in the order of the page, one line each.
 fn cells(notebook: &Notebook) -> Vec<Value> {
-    let count = notebook.order.len();
-    let half = MAX_CELLS / 2;
-    let is_listed = |place: usize| count <= MAX_CELLS || place < half || place >= count - half;
-    let mut told = Vec::new();
-    for (place, (id, cell)) in notebook.ordered_cells().enumerate() {
-        if is_listed(place) {
-            told.push(line(notebook, id, cell));
-        } else if place == half {
-            told.push(json!(format!("… {} more cells: get_notebook_state tells them", count - 2 * half)));
-        }
+    let lines = |ids: &[CellId]| -> Vec<Value> {
+        ids.iter().filter_map(|id| Some(line(notebook, id, notebook.cells.get(id)?))).collect()
+    };
+    let (order, half) = (&notebook.order, MAX_CELLS / 2);
+    if order.len() <= MAX_CELLS {
+        return lines(order);
     }
+    let between = order.len() - 2 * half;
+    let mut told = lines(&order[..half]);
+    told.push(json!(format!("… {between} more cells: get_notebook_state tells them")));
+    told.extend(lines(&order[half + between..]));
     told
 }
 

@@ -3,6 +3,7 @@
 //! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
 
 mod names;
+mod text;
 mod verify;
 
 use std::borrow::Cow;
@@ -18,10 +19,13 @@ use serde::Serialize;
 use crate::preview::{ReadBlob, preview, truncated};
 
 pub use names::KnownNames;
+pub use text::{TextQuery, state_text};
 pub use verify::{Verification, verify};
 
 /// Outputs of one cell that are told; more are counted. An error is always told.
 pub const MAX_OUTPUTS_PER_CELL: usize = 10;
+/// … of a cell that is told in short.
+const MAX_SHORT_OUTPUTS: usize = 2;
 
 /// The arguments of `get_notebook_state`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -87,18 +91,21 @@ impl CellStatus {
 
 /// The answer of `get_notebook_state`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NotebookState<'a> {
+pub struct NotebookState<'a, C = CellState<'a>> {
     pub notebook_id: &'a NotebookId,
     pub title: &'a str,
     pub version: Version,
     /// All cells of the notebook, also those that were not asked for.
     pub cell_count: usize,
-    pub cells: Vec<CellState<'a>>,
+    pub cells: Vec<C>,
     /// What runs now.
     pub running: Vec<RunState<'a>>,
     /// What waits, in the order of the queue.
     pub queued: Vec<RunState<'a>>,
     pub kernels: Vec<KernelState<'a>>,
+    /// Why not everything is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
 }
 
 /// One cell.
@@ -108,7 +115,7 @@ pub struct CellState<'a> {
     /// To be named by calls that change the cell.
     pub version: Version,
     pub kind: CellType,
-    pub source: &'a str,
+    pub source: Cow<'a, str>,
     pub status: CellStatus,
     /// The kernel's number of its run: a higher one ran later.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,23 +169,36 @@ pub fn notebook_state<'a>(
     let is_wanted = |id: &CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted = notebook.ordered_cells().filter(|(id, _)| is_wanted(id));
     let blobs = query.include_outputs.then_some(blobs);
-    let cells =
-        wanted.map(|(id, cell)| cell_state(notebook, id, cell, query.names.and_then(|names| names.of(id)), blobs));
-    Ok(NotebookState {
+    let names = |id: &CellId| query.names.and_then(|names| names.of(id));
+    let cells = wanted.map(|(id, cell)| cell_state(notebook, id, cell, names(id), blobs, CellDetail::Whole));
+    Ok(frame(notebook, cells.collect()))
+}
+
+/// What stands around the cells.
+fn frame<C>(notebook: &Notebook, cells: Vec<C>) -> NotebookState<'_, C> {
+    NotebookState {
         notebook_id: &notebook.notebook_id,
         title: &notebook.title,
         version: notebook.version,
         cell_count: notebook.order.len(),
-        cells: cells.collect(),
+        cells,
         running: runs(notebook, |status| status == ExecutionStatus::Running),
         queued: runs(notebook, |status| matches!(status, ExecutionStatus::Queued | ExecutionStatus::Assigned)),
         kernels: kernels(notebook),
-    })
+        notice: None,
+    }
 }
 
 fn known(notebook: &Notebook, ids: &[CellId]) -> Result<(), StateError> {
     let unknown: Vec<CellId> = ids.iter().filter(|id| !notebook.cells.contains_key(*id)).cloned().collect();
     if unknown.is_empty() { Ok(()) } else { Err(StateError::UnknownCells(unknown)) }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CellDetail {
+    Whole,
+    /// Where many cells share one result: the beginning of the source, and of the first outputs.
+    Short,
 }
 
 fn cell_state<'a>(
@@ -187,27 +207,33 @@ fn cell_state<'a>(
     cell: &'a Cell,
     names: Option<&'a CellNames>,
     blobs: Option<&ReadBlob>,
+    detail: CellDetail,
 ) -> CellState<'a> {
     let execution = notebook.latest_execution(id).map(|(_, execution)| &**execution);
+    let source = cell.content.source.as_str();
     let input = execution.and_then(|execution| execution.pending_input.as_ref());
     CellState {
         cell_id: id,
         version: cell.cell_version,
         kind: cell.content.cell_type,
-        source: &cell.content.source,
+        source: if detail == CellDetail::Short { truncated(source) } else { source.into() },
         status: execution.map_or(CellStatus::Idle, |execution| CellStatus::after(cell, execution)),
         execution_order: execution.and_then(|execution| execution.execution_count),
         notice: execution.and_then(|execution| execution.notice.as_deref()),
         waits_for_input: input.map(|input| truncated(&input.prompt)),
         reads: names.map(|names| &names.reads),
         writes: names.map(|names| &names.writes),
-        outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs)).unwrap_or_default(),
+        outputs: execution.zip(blobs).map(|(execution, blobs)| previews(execution, blobs, detail)).unwrap_or_default(),
     }
 }
 
 /// The first outputs of a run, how many more there are, and its error wherever that stands.
-fn previews(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
+fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<String> {
     let outputs = &execution.outputs;
+    if detail == CellDetail::Short {
+        let first = outputs.iter().take(MAX_SHORT_OUTPUTS);
+        return first.map(|output| truncated(&preview(output, blobs)).into_owned()).collect();
+    }
     let mut told: Vec<String> =
         outputs.iter().take(MAX_OUTPUTS_PER_CELL).map(|output| preview(output, blobs)).collect();
     let rest = outputs.get(MAX_OUTPUTS_PER_CELL..).unwrap_or_default();

@@ -134,6 +134,17 @@ pub struct Live {
     pub refused: BTreeMap<ToolCallId, String>,
 }
 
+impl Live {
+    /// Whether a process that has just started would do the same without it. What was refused is asked again and refused
+    /// again, so that may go too.
+    pub fn is_forgettable(&self) -> bool {
+        !self.is_calling_model
+            && self.model_failure.is_none()
+            && self.stop_reason.is_none()
+            && self.executing.is_empty()
+    }
+}
+
 /// A tool call of the model that is to be requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use notarium_core::{
     Actor, Command, CommandId, MessageBlock, MessageRole, Notebook, NotebookId, Rejection, RejectionCode, StopReason,
-    ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version, language,
+    ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity, TurnNews};
 use tokio::sync::mpsc;
@@ -21,7 +21,6 @@ use super::model_call::{ModelCall, ModelNews};
 use super::{Handle, Office, assistant_of};
 use crate::messages;
 use crate::providers;
-use crate::state::KnownNames;
 use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
 
 /// Events that are read at once.
@@ -42,7 +41,6 @@ pub(super) struct Desk {
     id: NotebookId,
     handle: Handle,
     notebook: Arc<Notebook>,
-    names: Arc<KnownNames>,
     /// Every turn has seen the events up to here.
     seen: Version,
     turns: BTreeMap<TurnId, Seat>,
@@ -50,6 +48,8 @@ pub(super) struct Desk {
     executing: BTreeSet<ToolCallId>,
     /// Turns and calls that are not looked at before: something went wrong with them.
     resting: BTreeMap<String, Instant>,
+    /// When the desk leaves, if everything still waits for people then.
+    leaves_at: Option<Instant>,
     model_news: Channel<(TurnId, ModelNews)>,
     calls_done: Channel<CallDone>,
 }
@@ -96,23 +96,24 @@ impl Desk {
             notebook: Arc::new(Notebook::new(id.clone())),
             id,
             handle,
-            names: Arc::default(),
             seen: 0,
             turns: BTreeMap::new(),
             executing: BTreeSet::new(),
             resting: BTreeMap::new(),
+            leaves_at: None,
             model_news: Channel::new(),
             calls_done: Channel::new(),
         }
     }
 
-    /// Until nothing is left to do here, or the office closes.
+    /// Until nothing is left to do here but to wait for people, or the office closes. Whoever answers knocks, and a desk is set
+    /// up again: nobody keeps a large notebook in memory for a call that waits a day.
     pub(super) async fn run(mut self) {
         let stopping = self.office.stopping.clone();
         let work = async {
             loop {
                 self.work().await;
-                if !self.is_idle() || !self.is_unwatched() {
+                if !self.may_leave() {
                     self.wait().await;
                 } else if self.office.leave(&self.id, &self.handle) {
                     break;
@@ -129,18 +130,46 @@ impl Desk {
         self.notebook.turns.is_empty() && self.notebook.tool_calls.is_empty() && self.executing.is_empty()
     }
 
+    /// At once when nothing is left, after a while when only people can go on. Who watches is looked for again then.
+    fn may_leave(&mut self) -> bool {
+        let is_idle = self.is_idle();
+        if is_idle && self.is_unwatched() {
+            return true;
+        }
+        if !is_idle && !self.waits_for_people() {
+            self.leaves_at = None;
+            return false;
+        }
+        let (now, stay) = (Instant::now(), self.office.config.stay);
+        if *self.leaves_at.get_or_insert(now + stay) > now {
+            return false;
+        }
+        self.leaves_at = Some(now + stay);
+        self.is_unwatched()
+    }
+
+    /// Every call waits for a person, and every turn for such a call; and a desk that is set up anew would know as much.
+    fn waits_for_people(&self) -> bool {
+        let calls = || self.notebook.tool_calls.values();
+        let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
+        self.executing.is_empty()
+            && self.resting.is_empty()
+            && calls().all(|call| call.phase == ToolCallPhase::Waiting)
+            && self.turns.iter().all(|(turn_id, seat)| waiting.contains(turn_id) && seat.live.is_forgettable())
+    }
+
     fn is_unwatched(&self) -> bool {
         self.handle.state.receiver_count() == 0
     }
 
     /// Until something happened: in the notebook, in a task, or a rest is over.
     async fn wait(&mut self) {
-        let rested = self.resting.values().min().copied();
+        let wake_at = self.resting.values().copied().chain(self.leaves_at).min();
         tokio::select! {
-            () = self.handle.knock.notified() => {}
+            () = self.handle.knock.notified() => self.leaves_at = None,
             Some((turn_id, news)) = self.model_news.receiver.recv() => self.hear(turn_id, news).await,
             Some(CallDone { call_id, done }) = self.calls_done.receiver.recv() => self.report(call_id, done).await,
-            () = sleep_until(rested.unwrap_or_else(Instant::now)), if rested.is_some() => {}
+            () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {}
         }
     }
 
@@ -294,12 +323,10 @@ impl Desk {
         };
         self.send(actor, &start).await?;
         let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
-        Arc::make_mut(&mut self.names).refresh(&self.notebook, language(&self.notebook));
         let call = ModelCall {
             office: self.office.clone(),
             notebook_id: self.id.clone(),
             notebook: self.notebook.clone(),
-            names: self.names.clone(),
             turn_id: turn_id.clone(),
             turn,
             provider,

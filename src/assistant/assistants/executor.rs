@@ -12,7 +12,6 @@ use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
 use notarium_core::{
     CellFlagChanges, CellId, CellType, Command, CommandId, Event, Execution, ExecutionId, ExecutionStatus,
     ExecutionTarget, Notebook, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
-    language,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -22,7 +21,7 @@ use super::blobs::with_blobs;
 use crate::door::Door;
 use crate::picture::PngResult;
 use crate::preview::{self, ReadBlob};
-use crate::state::{CellStatus, KnownNames, NotebookState, StateQuery, notebook_state, verify};
+use crate::state::{CellStatus, TextQuery, state_text, verify};
 
 /// How long a call waits for its runs. They go on without it.
 pub const MAX_RUN_WAIT: Duration = Duration::from_secs(30);
@@ -176,55 +175,9 @@ fn has_ended(status: ExecutionStatus) -> bool {
 
 async fn state(errand: &Errand, include_outputs: bool, cell_ids: Option<&[CellId]>) -> Answer {
     let notebook = errand.notebook();
-    let mut names = KnownNames::default();
-    names.refresh(&notebook, language(&notebook));
-    let query = StateQuery { include_outputs, cell_ids, names: Some(&names) };
-    let told = with_blobs(&*errand.door, &errand.notebook, |blobs| {
-        notebook_state(&notebook, query, blobs).map(|state| fitting(&state)).map_err(|error| error.to_string())
-    });
-    told.await
-}
-
-/// As much of the state as fits in a result: shorter sources first, then fewer cells.
-fn fitting(state: &NotebookState) -> String {
-    let whole = serde_json::to_string(state).unwrap_or_default();
-    if whole.len() <= MAX_RESULT_BYTES {
-        return whole;
-    }
-    let mut told = serde_json::to_value(state).unwrap_or_default();
-    let cells = told["cells"].as_array_mut().map(std::mem::take).unwrap_or_default();
-    let count = cells.len();
-    let mut kept = Vec::new();
-    let mut bytes = 2_000;
-    for mut cell in cells {
-        shorten_cell(&mut cell);
-        bytes += cell.to_string().len() + 1;
-        if bytes > MAX_RESULT_BYTES {
-            break;
-        }
-        kept.push(cell);
-    }
-    told["notice"] = json!(format!(
-        "The notebook is large: {} of {count} cells are told here, with short sources and outputs. Ask for others, or for \
-         these in full, with cell_ids.",
-        kept.len()
-    ));
-    told["cells"] = Value::Array(kept);
-    told.to_string()
-}
-
-fn shorten_cell(cell: &mut Value) {
-    if let Some(source) = cell["source"].as_str() {
-        let short = preview::truncated(source).into_owned();
-        cell["source"] = json!(short);
-    }
-    if let Some(outputs) = cell.get_mut("outputs").and_then(Value::as_array_mut) {
-        outputs.truncate(2);
-        for output in outputs {
-            let short = output.as_str().map(|text| preview::truncated(text).into_owned()).unwrap_or_default();
-            *output = json!(short);
-        }
-    }
+    let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
+    let tell = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
+    with_blobs(&*errand.door, &errand.notebook, tell).await
 }
 
 fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {

@@ -42,7 +42,6 @@ pub(super) struct ModelCall {
     pub office: Arc<Office>,
     pub notebook_id: NotebookId,
     pub notebook: Arc<Notebook>,
-    pub names: Arc<KnownNames>,
     pub turn_id: TurnId,
     pub turn: Turn,
     pub provider: Arc<dyn Provider>,
@@ -71,10 +70,11 @@ impl ModelCall {
         let events = door.about(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
         let said = messages(&events, conversation);
         let images = self.images(&said).await;
+        let names = self.names().await?;
         let can = self.provider.capabilities(&self.model);
         let max_tokens = self.office.config.max_context_tokens;
         let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
-        let request = self.told(&said, &images, &plan).await?;
+        let request = self.told(&said, &images, &names, &plan).await?;
         // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
         let estimate = plan.estimate(&request);
         let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
@@ -84,18 +84,31 @@ impl ModelCall {
         match self.provider.count_tokens(request.clone()).await {
             Ok(Some(counted)) if counted > plan.budget => {
                 plan.budget = plan.budget * estimate.max(1) / counted;
-                self.told(&said, &images, &plan).await
+                self.told(&said, &images, &names, &plan).await
             }
             _ => Ok(request),
         }
     }
 
-    async fn told(&self, said: &[Said], images: &BTreeMap<ToolCallId, String>, plan: &Plan) -> Result<Request, String> {
+    /// Parsing a large notebook for the first time takes long: others go on meanwhile.
+    async fn names(&self) -> Result<Arc<KnownNames>, String> {
+        let (office, notebook) = (self.office.clone(), self.notebook.clone());
+        let names = tokio::task::spawn_blocking(move || office.names.of(&notebook));
+        names.await.map_err(|_| "the cells could not be read: ask again".to_owned())
+    }
+
+    async fn told(
+        &self,
+        said: &[Said],
+        images: &BTreeMap<ToolCallId, String>,
+        names: &KnownNames,
+        plan: &Plan,
+    ) -> Result<Request, String> {
         let marks: BTreeMap<MessageId, Marks> = marks(&self.notebook, &self.turn);
         with_blobs(&*self.office.door, &self.notebook_id, |blobs| {
             let scene = Scene {
                 notebook: &self.notebook,
-                names: &self.names,
+                names,
                 turn_id: &self.turn_id,
                 turn: &self.turn,
                 said,

@@ -1,13 +1,17 @@
 //! What the state of a large notebook costs: `cargo run --release -p notarium-assistant --example state_cost`.
 //!
-//! Printed: milliseconds (best and median of the rounds) for `get_notebook_state` of 10,000 cells with outputs, from the notebook to
-//! the bytes of its JSON, and for the verification of all of them.
+//! Printed: milliseconds (best and median of the rounds) for `get_notebook_state` of 10,000 cells as the tool answers it (nothing is
+//! kept between calls: the first costs what all cost), for the session facts that every model call is told, for the verification of
+//! all cells, and for the whole state, which is larger than a result may be.
 
+use std::cell::RefCell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use notarium_assistant::assistants::MAX_RESULT_BYTES;
+use notarium_assistant::facts::facts;
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{KnownNames, StateQuery, notebook_state, verify};
+use notarium_assistant::state::{KnownNames, StateQuery, TextQuery, notebook_state, state_text, verify};
 use notarium_core::Notebook;
 use notarium_core::danger::Language;
 use serde_json::{Value, json};
@@ -35,7 +39,8 @@ fn output(number: usize) -> Value {
 
 fn notebook() -> Notebook {
     let mut notebook = json!({"notebook_id": "nb", "version": 90_000, "title": "large", "metadata": {}, "access": [], "cells": {}, "order": [],
-        "latest": {}, "executions": {}, "kernels": {}});
+        "latest": {}, "executions": {}, "default_kernel": "k1",
+        "kernels": {"k1": {"kernelspec": "python3", "phase": "started", "requested_version": 2, "fence": 5}}});
     for number in 0..CELLS {
         let (cell, run) = (format!("c{number:05}"), format!("r{number:05}"));
         notebook["cells"][&cell] = json!({"cell_type": "code", "source": SOURCE, "order_key": format!("a{number:05}"), "cell_version": 3, "source_version": 3});
@@ -43,7 +48,7 @@ fn notebook() -> Notebook {
         notebook["latest"][&cell] = json!(run);
         notebook["executions"][&run] = json!({"subject": {"kind": "cell", "cell_id": cell, "cell_version": 3, "source": SOURCE},
             "status": if number % 4 == 3 { "error" } else { "ok" }, "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1,
-            "requested_version": number, "correlation_id": "c", "execution_count": number, "outputs": [{"content": output(number)}]});
+            "requested_version": number, "kernel_session": "k1", "fence": 5, "correlation_id": "c", "execution_count": number, "outputs": [{"content": output(number)}]});
     }
     serde_json::from_value(notebook).expect("a notebook")
 }
@@ -62,25 +67,27 @@ fn measure(name: &str, work: impl Fn() -> usize) {
 
 fn main() {
     let notebook = notebook();
-    let mut names = KnownNames::default();
     let begin = Instant::now();
-    names.refresh(&notebook, Language::Python);
+    let names = RefCell::new(KnownNames::default());
+    names.borrow_mut().refresh(&notebook, Language::Python);
     println!("names of {CELLS} cells, the first time: {:.1?}", begin.elapsed());
     for include_outputs in [true, false] {
-        measure(&format!("state of {CELLS} cells, outputs {include_outputs}"), || {
-            let state = notebook_state(
-                &notebook,
-                StateQuery { include_outputs, cell_ids: None, names: Some(&names) },
-                &no_blobs,
-            )
-            .expect("a state");
+        let query = TextQuery { include_outputs, cell_ids: None, most: MAX_RESULT_BYTES };
+        measure(&format!("get_notebook_state of {CELLS} cells, outputs {include_outputs}"), || {
+            state_text(&notebook, query, &no_blobs).expect("a text").len()
+        });
+    }
+    measure("session facts of a model call, names kept", || {
+        names.borrow_mut().refresh(&notebook, Language::Python);
+        facts(&notebook, &names.borrow()).to_string().len()
+    });
+    measure("verification of all", || verify(&notebook, &notebook.order, &no_blobs).text.len());
+    for include_outputs in [true, false] {
+        let names = names.borrow();
+        let query = StateQuery { include_outputs, cell_ids: None, names: Some(&names) };
+        measure(&format!("everything at once, which no tool asks for, outputs {include_outputs}"), || {
+            let state = notebook_state(&notebook, query, &no_blobs).expect("a state");
             serde_json::to_vec(&state).expect("JSON").len()
         });
     }
-    measure("names of unchanged cells", || {
-        let mut names = names.clone();
-        names.refresh(&notebook, Language::Python);
-        0
-    });
-    measure("verification", || verify(&notebook, &notebook.order, &no_blobs).text.len());
 }

@@ -13,17 +13,35 @@ pub struct KnownNames(BTreeMap<CellId, (Version, Option<CellNames>)>);
 impl KnownNames {
     /// Parses what is new or changed and forgets what is gone. Only Python is parsed; other notebooks have no names.
     pub fn refresh(&mut self, notebook: &Notebook, language: Language) {
-        let is_parsed = |cell: &Cell| language == Language::Python && cell.content.cell_type == CellType::Code;
-        self.0.retain(|id, _| notebook.cells.get(id).is_some_and(|cell| is_parsed(cell)));
-        for (id, cell) in notebook.cells.iter().filter(|(_, cell)| is_parsed(cell)) {
-            if self.0.get(id).is_none_or(|(version, _)| *version != cell.source_version) {
-                self.0.insert(id.clone(), (cell.source_version, cell_names(&cell.content.source)));
-            }
-        }
+        // Both in the order of their ids: walked side by side, nothing is looked up.
+        let mut known = std::mem::take(&mut self.0).into_iter().peekable();
+        let parsed = notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, language));
+        let names = parsed.map(|(id, cell)| {
+            while known.next_if(|(other, _)| other < id).is_some() {}
+            let is_current = |(other, (version, _)): &(CellId, _)| other == id && *version == cell.source_version;
+            known
+                .next_if(is_current)
+                .unwrap_or_else(|| (id.clone(), (cell.source_version, cell_names(&cell.content.source))))
+        });
+        self.0 = names.collect();
     }
 
     /// `None` for a cell that does not parse, is no Python or was not there at the last refresh.
     pub fn of(&self, cell_id: &CellId) -> Option<&CellNames> {
         self.0.get(cell_id)?.1.as_ref()
     }
+
+    /// All cells whose names are known, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = (&CellId, &CellNames)> {
+        self.0.iter().filter_map(|(id, (_, names))| Some((id, names.as_ref()?)))
+    }
+}
+
+fn is_parsed(cell: &Cell, language: Language) -> bool {
+    language == Language::Python && cell.content.cell_type == CellType::Code
+}
+
+/// The names of one cell, parsed now; `None` as with [`KnownNames::of`].
+pub(super) fn names_of(cell: &Cell, language: Language) -> Option<CellNames> {
+    is_parsed(cell, language).then(|| cell_names(&cell.content.source)).flatten()
 }

@@ -1,7 +1,9 @@
 //! What a model is told of a notebook, and of a batch.
 
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{CellStatus, KnownNames, StateError, StateQuery, Verification, notebook_state, verify};
+use notarium_assistant::state::{
+    CellStatus, KnownNames, StateError, StateQuery, TextQuery, Verification, notebook_state, state_text, verify,
+};
 use notarium_core::danger::Language;
 use notarium_core::{CellId, Notebook};
 use serde_json::{Value, json};
@@ -131,6 +133,59 @@ fn unknown_cells_are_named() {
     let error = notebook_state(&notebook, query, &no_blobs).expect_err("a cell is unknown");
     assert_eq!(error, StateError::UnknownCells(ids(&["none"])));
     assert!(error.to_string().starts_with("no such cells in this notebook: none."));
+}
+
+#[test]
+fn the_text_of_a_small_notebook_is_its_whole_state() {
+    let (notebook, mut names) = (notebook(), KnownNames::default());
+    names.refresh(&notebook, Language::Python);
+    let query = StateQuery { include_outputs: true, names: Some(&names), ..StateQuery::default() };
+    let state = notebook_state(&notebook, query, &no_blobs).expect("all cells are known");
+    let whole = serde_json::to_string(&state).expect("JSON");
+    let query = TextQuery { include_outputs: true, cell_ids: None, most: whole.len() };
+    assert_eq!(state_text(&notebook, query, &no_blobs).expect("a text"), whole);
+    let short = state_text(&notebook, TextQuery { most: whole.len() - 1, ..query }, &no_blobs).expect("a text");
+    assert!(short.contains("The notebook is large"), "{short}");
+    let unknown = TextQuery { cell_ids: Some(&ids(&["none"])), ..query };
+    assert_eq!(state_text(&notebook, unknown, &no_blobs), Err(StateError::UnknownCells(ids(&["none"]))));
+}
+
+/// Cells with a long source and three long outputs each, all of them queued again.
+fn large_notebook(cells: usize) -> Notebook {
+    let mut notebook = serde_json::to_value(notebook()).expect("JSON");
+    for number in 0..cells {
+        let id = format!("large{number}");
+        let source = "x = 1\n".repeat(200);
+        let outputs = vec![printed(&"long ".repeat(500)); 3];
+        notebook["cells"][&id] = json!({"cell_type": "code", "source": source, "order_key": format!("b{number:05}"), "cell_version": 3, "source_version": 3});
+        notebook["order"].as_array_mut().expect("a list").push(json!(id));
+        notebook["latest"][&id] = json!(format!("run-{id}"));
+        notebook["executions"][format!("run-{id}")] =
+            run(&id, &source, "queued", 100 + number as u64, json!({"outputs": outputs}));
+    }
+    serde_json::from_value(notebook).expect("a notebook")
+}
+
+#[test]
+fn of_a_large_notebook_the_first_cells_are_told_in_short() {
+    let (notebook, most) = (large_notebook(2_000), 60_000);
+    let query = TextQuery { include_outputs: true, cell_ids: None, most };
+    let text = state_text(&notebook, query, &no_blobs).expect("a text");
+    assert!(text.len() <= most, "{}", text.len());
+    let told: Value = serde_json::from_str(&text).expect("whole JSON, however much there is to tell");
+    let cells = told["cells"].as_array().expect("cells");
+    let page: Vec<&str> = notebook.order.iter().take(cells.len()).map(CellId::as_str).collect();
+    assert_eq!(cells.iter().map(|cell| cell["cell_id"].as_str().expect("an id")).collect::<Vec<_>>(), page);
+    assert!((20..100).contains(&cells.len()), "{}", cells.len());
+    let last = cells.last().expect("a cell");
+    let source = last["source"].as_str().expect("a source");
+    assert!(source.ends_with("…[truncated]") && source.chars().count() < 520, "{source}");
+    assert_eq!(last["outputs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(last["writes"], json!(["x"]));
+    assert_eq!((told["cell_count"].as_u64(), told["queued"].as_array().map(Vec::len)), (Some(2_011), Some(20)));
+    let notice = format!("{} of 2011 cells are told here", cells.len());
+    assert!(told["notice"].as_str().is_some_and(|text| text.contains(&notice)), "{}", told["notice"]);
+    assert_eq!(state_text(&notebook, query, &no_blobs), Ok(text), "the same notebook, the same bytes");
 }
 
 #[test]

@@ -1,0 +1,105 @@
+//! The state as the text of a result: all of it where it fits, else as many cells as do, with short sources and outputs.
+//!
+//! What is not told is not looked at: cells are parsed, previewed and written one by one until the result is full, so a notebook
+//! of 10,000 cells costs little more than one of 100.
+
+use std::collections::BTreeSet;
+
+use notarium_core::danger::Language;
+use notarium_core::{CellId, Notebook, language};
+use serde_json::value::RawValue;
+
+use super::names::names_of;
+use super::{CellDetail, CellState, StateError, cell_state, frame, known};
+use crate::preview::ReadBlob;
+
+/// What the text of a cell has at least, beside its source.
+const MIN_CELL_BYTES: usize = 64;
+/// Kept for what stands around the cells.
+const FRAME_BYTES: usize = 2_000;
+/// Runs that are told of a large notebook, of those that run and of those that wait.
+const MAX_TOLD_RUNS: usize = 20;
+
+/// What `get_notebook_state` asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TextQuery<'a> {
+    pub include_outputs: bool,
+    /// These cells alone; `None` means all.
+    pub cell_ids: Option<&'a [CellId]>,
+    /// Bytes of the text.
+    pub most: usize,
+}
+
+/// The answer of `get_notebook_state`, as JSON.
+pub fn state_text(notebook: &Notebook, query: TextQuery, blobs: &ReadBlob) -> Result<String, StateError> {
+    if let Some(ids) = query.cell_ids {
+        known(notebook, ids)?;
+    }
+    let writer = Writer { notebook, language: language(notebook), blobs: query.include_outputs.then_some(blobs) };
+    let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
+    let is_wanted = |id: &&CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
+    let wanted: Vec<&CellId> = notebook.order.iter().filter(is_wanted).collect();
+    Ok(writer.whole(&wanted, query.most).unwrap_or_else(|| writer.shortened(&wanted, query.most)))
+}
+
+struct Writer<'a> {
+    notebook: &'a Notebook,
+    language: Language,
+    /// `None`: outputs are not asked for.
+    blobs: Option<&'a ReadBlob<'a>>,
+}
+
+impl Writer<'_> {
+    fn text(&self, id: &CellId, detail: CellDetail) -> Option<Box<RawValue>> {
+        let cell = self.notebook.cells.get(id)?;
+        let names = names_of(cell, self.language);
+        let state: CellState = cell_state(self.notebook, id, cell, names.as_ref(), self.blobs, detail);
+        serde_json::value::to_raw_value(&state).ok()
+    }
+
+    /// Whether the sources alone fit: otherwise nothing needs to be written to know.
+    fn may_fit(&self, wanted: &[&CellId], most: usize) -> bool {
+        let mut sources =
+            wanted.iter().filter_map(|id| self.notebook.cells.get(*id)).map(|cell| cell.content.source.len());
+        sources.try_fold(most, |left, bytes| left.checked_sub(bytes + MIN_CELL_BYTES)).is_some()
+    }
+
+    /// `None` when it does not fit.
+    fn whole(&self, wanted: &[&CellId], most: usize) -> Option<String> {
+        if !self.may_fit(wanted, most) {
+            return None;
+        }
+        let mut left = most;
+        let mut cells = Vec::with_capacity(wanted.len());
+        for id in wanted {
+            let text = self.text(id, CellDetail::Whole)?;
+            left = left.checked_sub(text.get().len())?;
+            cells.push(text);
+        }
+        let text = serde_json::to_string(&frame(self.notebook, cells)).ok()?;
+        (text.len() <= most).then_some(text)
+    }
+
+    /// The first cells, as many as fit, and words that say so.
+    fn shortened(&self, wanted: &[&CellId], most: usize) -> String {
+        let mut state = frame(self.notebook, Vec::new());
+        state.running.truncate(MAX_TOLD_RUNS);
+        state.queued.truncate(MAX_TOLD_RUNS);
+        let mut bytes = FRAME_BYTES.max(serde_json::to_string(&state).map_or(0, |text| text.len() + FRAME_BYTES / 2));
+        for id in wanted {
+            let Some(text) = self.text(id, CellDetail::Short) else { break };
+            bytes += text.get().len() + 1;
+            if bytes > most {
+                break;
+            }
+            state.cells.push(text);
+        }
+        state.notice = Some(format!(
+            "The notebook is large: {} of {} cells are told here, with short sources and outputs. Ask for others, or for \
+             these in full, with cell_ids.",
+            state.cells.len(),
+            wanted.len()
+        ));
+        serde_json::to_string(&state).unwrap_or_default()
+    }
+}
