@@ -1,5 +1,8 @@
 //! Assistants beside a server in the same process: which models they ask, and the door by which they reach the notebooks.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,10 +95,14 @@ fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
 
 /// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
 pub fn start(server: &RunningServer, models: Models) -> Arc<Assistants> {
+    start_with(server, AssistantsConfig::new(models))
+}
+
+fn start_with(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let reactor = server.reactor();
     let notices = Mutex::new(reactor.notices());
     let door: Arc<dyn Door> = Arc::new(ServerDoor { reactor, notices });
-    let assistants = Assistants::start(door.clone(), AssistantsConfig::new(models));
+    let assistants = Assistants::start(door.clone(), config);
     mcp::mount(server, assistants.clone(), door);
     assistants
 }

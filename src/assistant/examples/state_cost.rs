@@ -62,7 +62,8 @@ fn measure(name: &str, work: impl Fn() -> usize) {
         })
         .collect();
     times.sort();
-    println!("{name}: best {:.1?}, median {:.1?}, {} bytes", times[0], times[ROUNDS / 2], work());
+    let [best, median] = [times[0], times[ROUNDS / 2]].map(|time| time.as_secs_f64() * 1e3);
+    println!("{name}: best {best:.1} ms, median {median:.1} ms, {} bytes", work());
 }
 
 fn main() {

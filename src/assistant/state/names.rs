@@ -14,9 +14,13 @@ impl KnownNames {
     /// Parses what is new or changed and forgets what is gone. Only Python is parsed; other notebooks have no names.
     pub fn refresh(&mut self, notebook: &Notebook, language: Language) {
         // Both in the order of their ids: walked side by side, nothing is looked up.
+        let parsed = || notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, language));
+        let versions = self.0.iter().map(|(id, (version, _))| (id, *version));
+        if versions.eq(parsed().map(|(id, cell)| (id, cell.source_version))) {
+            return;
+        }
         let mut known = std::mem::take(&mut self.0).into_iter().peekable();
-        let parsed = notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, language));
-        let names = parsed.map(|(id, cell)| {
+        let names = parsed().map(|(id, cell)| {
             while known.next_if(|(other, _)| other < id).is_some() {}
             let is_current = |(other, (version, _)): &(CellId, _)| other == id && *version == cell.source_version;
             known
