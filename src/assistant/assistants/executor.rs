@@ -352,8 +352,11 @@ async fn create_notebook(errand: &Errand, call: &CreateNotebook) -> Answer {
     if !call.run {
         return Ok(made.to_string());
     }
-    let state = (errand.watch)(&id);
+    let mut state = (errand.watch)(&id);
     let notebook = errand.door.read_as(&errand.call.requested_by, &id).await.map_err(said)?;
+    // What is watched first may be older than what was read: a notebook without these cells and runs.
+    let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
+    drop(timeout_at(Instant::now() + MAX_RUN_WAIT, caught_up).await);
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
     let notebook = errand.wait_for(&state, &runs).await;
     verified(errand, &id, &notebook, &ids, Some(made)).await
