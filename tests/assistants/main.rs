@@ -7,3 +7,4 @@ mod processes;
 mod scene;
 mod tools;
 mod turns;
+mod waits;
