@@ -36,15 +36,16 @@ pub async fn up(args: UpArgs) -> Ended {
     let folder = args.place.folder()?;
     let models = args.models.models()?;
     let server = args.place.start(&folder, !models.is_empty()).await?;
+    let described = models.described();
     let assistants = assistants::start(&server, models);
-    let ended = up_with(&args, &folder, &server).await;
+    let ended = up_with(&args, &folder, &server, &described).await;
     assistants.stop().await;
     drop(assistants);
     server.shut_down().await;
     ended
 }
 
-async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended {
+async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
     let paths = tokio::select! {
         paths = python::kernel_paths(&args.kernels.kernel_paths, folder) => paths?,
         () = stopped() => return Ok(()),
@@ -60,6 +61,12 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer) -> Ended 
         eprintln!("{words}");
     }
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
+    match models {
+        [] => println!(
+            "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`"
+        ),
+        models => println!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", ")),
+    }
     println!("Data: {} (Ctrl-C stops everything)", folder.display());
     println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     // Whoever reads this through a pipe waits for it.

@@ -21,6 +21,11 @@ impl Models {
         self.0.is_empty()
     }
 
+    /// For people: each provider with its default model.
+    pub fn described(&self) -> Vec<String> {
+        self.0.iter().map(|provider| format!("{} ({})", provider.name(), provider.default_model())).collect()
+    }
+
     /// What a turn asked for: `provider/model`, the name of a provider, or a model of the first one. Nothing: the first one's
     /// default.
     pub fn choose(&self, wanted: Option<&str>) -> Result<(Arc<dyn Provider>, String), String> {
