@@ -66,8 +66,9 @@ impl Record {
 
     fn count_run(&mut self, call_id: &ToolCallId, answer: &Answer) {
         let of_last = self.last.iter().flat_map(|(_, blocks)| blocks).any(|block| match block {
+            // A run that is not waited for tells nothing of how it went.
             MessageBlock::ToolCall { call_id: id, function, arguments, .. } => {
-                id == call_id && is_run(function, arguments)
+                id == call_id && function != "execute_cell_async" && is_run(function, arguments)
             }
             _ => false,
         });

@@ -132,7 +132,8 @@ impl Desk {
 
     /// At once when nothing is left, after a while when only people can go on. Who watches is looked for again then.
     fn may_leave(&mut self) -> bool {
-        let is_idle = self.is_idle();
+        // What could not be read is not known to be idle.
+        let is_idle = self.is_idle() && !self.resting.contains_key("");
         if is_idle && self.is_unwatched() {
             return true;
         }
@@ -263,6 +264,12 @@ impl Desk {
         );
         if !passes {
             tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
+            let cause = format!("the assistant cannot go on: {}", rejection.message);
+            if let Some((_, actor)) = self.turn(turn_id)
+                && self.end(turn_id, &actor, TurnEnd::Failed(cause)).await.is_ok()
+            {
+                return;
+            }
             let cancel = Command::CancelTurn { turn_id: turn_id.clone() };
             if self.send(&Actor::System, &cancel).await.is_ok() {
                 return;
@@ -292,10 +299,7 @@ impl Desk {
             Step::LoseModelCall => self.lose_model_call(turn_id, &actor).await,
             Step::Request(wanted) => self.request(turn_id, &actor, wanted).await,
             Step::Start(call_id) => self.start(&call_id, &actor).await,
-            Step::Resume(call_id) => {
-                self.resume(&call_id).await;
-                Ok(())
-            }
+            Step::Resume(call_id) => self.resume(&call_id).await,
             Step::Lose(call_id) => self.lose(&call_id, &actor).await,
             Step::PostResults(blocks) => {
                 self.post(turn_id, &actor, MessageRole::Tool, fitting(blocks)).await.map(|_| ())
@@ -482,10 +486,11 @@ impl Desk {
     }
 
     /// Takes up a wait that another process had begun.
-    async fn resume(&mut self, call_id: &ToolCallId) {
-        let Some(call) = self.started(call_id) else { return };
-        let effects = Effects::recorded(&*self.office.door, &self.id, call_id, &call).await;
+    async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
+        let Some(call) = self.started(call_id) else { return Ok(()) };
+        let effects = Effects::recorded(&*self.office.door, &self.id, call_id, &call).await?;
         self.execute(call_id, call, effects);
+        Ok(())
     }
 
     fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
@@ -542,9 +547,7 @@ impl Desk {
     /// For the assistant, or in the server's name when its person may do nothing any more.
     async fn send_for(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
         match self.send(actor, command).await {
-            Err(rejection) if rejection.code == RejectionCode::Forbidden => {
-                self.send(&Actor::System, command).await.map(|_| ())
-            }
+            Err(rejection) if is_shut_out(&rejection) => self.send(&Actor::System, command).await.map(|_| ()),
             sent => sent.map(|_| ()),
         }
     }
@@ -554,9 +557,11 @@ impl Desk {
         let Some(call) = self.started(&call_id) else { return };
         let Done { end, result } = done;
         let report = Command::ReportToolCall { call_id: call_id.clone(), end, result: result.clone() };
+        let is_over = |code| matches!(code, RejectionCode::UnknownToolCall | RejectionCode::ToolCallState);
         if let Err(rejection) = self.send_for(&call.requested_by, &report).await
-            && rejection.code == RejectionCode::Unavailable
+            && !is_over(rejection.code)
         {
+            tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
             // Told again when it can be written; until then it counts as being executed.
             self.executing.insert(call_id.clone());
             let (sender, stopping) = (self.calls_done.sender.clone(), self.office.stopping.clone());
@@ -582,10 +587,7 @@ impl Desk {
                 ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => {
                     self.start(&call_id, &call.requested_by).await
                 }
-                ToolCallPhase::Started { .. } if is_resumable(&call) => {
-                    self.resume(&call_id).await;
-                    Ok(())
-                }
+                ToolCallPhase::Started { .. } if is_resumable(&call) => self.resume(&call_id).await,
                 ToolCallPhase::Started { .. } => self.lose(&call_id, &call.requested_by).await,
             };
             match done {
@@ -598,7 +600,7 @@ impl Desk {
 
     /// A call without a turn that cannot start: taken back in the server's name, unless it may pass.
     async fn call_refused(&mut self, call_id: &ToolCallId, rejection: &Rejection) {
-        if rejection.code == RejectionCode::Forbidden {
+        if is_shut_out(rejection) || rejection.code == RejectionCode::NotebookArchived {
             let withdraw = Command::WithdrawToolCall { call_id: call_id.clone(), reason: rejection.message.clone() };
             if self.send(&Actor::System, &withdraw).await.is_ok() {
                 return;
@@ -607,6 +609,11 @@ impl Desk {
         self.rest(call_id.as_str());
         let _ = self.refresh().await;
     }
+}
+
+/// The assistant's person may do nothing here any more: without any role the notebook is unknown to them.
+fn is_shut_out(rejection: &Rejection) -> bool {
+    matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook)
 }
 
 /// Done, with word of it on the way when it takes long.
@@ -641,16 +648,19 @@ fn stop_reason(stop: &providers::StopReason) -> Option<StopReason> {
     }
 }
 
-/// The results of one message, none of them so long that they do not fit together.
+/// The results of one message, none of them so long that they do not fit together as JSON.
 fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
     let most = MAX_RESULTS_BYTES / blocks.len().max(1);
     for block in &mut blocks {
-        if let MessageBlock::ToolResult { text, .. } = block
-            && text.len() > most
-        {
-            let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-            text.truncate(end);
-            text.push_str("…[truncated]");
+        if let MessageBlock::ToolResult { text, .. } = block {
+            let written = serde_json::to_string(text).map_or(text.len(), |json| json.len());
+            if written > most {
+                // As many bytes as would fit if all of it were as dense.
+                let wanted = text.len() * most / written;
+                let end = (0..=wanted).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+                text.truncate(end);
+                text.push_str("…[truncated]");
+            }
         }
     }
     blocks

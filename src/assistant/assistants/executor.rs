@@ -59,11 +59,17 @@ pub struct Effects {
 
 impl Effects {
     /// What the log says, for a call that had started before this process did.
-    pub async fn recorded(door: &dyn Door, notebook: &NotebookId, call_id: &ToolCallId, call: &ToolCall) -> Self {
+    pub async fn recorded(
+        door: &dyn Door,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        call: &ToolCall,
+    ) -> Result<Self, Rejection> {
         let mut effects = Self::default();
         let mut since = call.requested_version.saturating_sub(1);
-        while let Ok(events) = door.events(notebook, since, 2_000).await {
-            let Some(last) = events.last() else { break };
+        loop {
+            let events = door.events(notebook, since, 2_000).await?;
+            let Some(last) = events.last() else { return Ok(effects) };
             since = last.envelope.version;
             for stored in events.iter().filter(|stored| stored.envelope.correlation_id.as_str() == call_id.as_str()) {
                 match stored.typed().map(|recorded| recorded.event) {
@@ -73,7 +79,6 @@ impl Effects {
                 }
             }
         }
-        effects
     }
 }
 
@@ -224,7 +229,15 @@ async fn png_of(door: &dyn Door, notebook: &NotebookId, output: &Output) -> Resu
 async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
     let notebook = errand.notebook();
     let run = errand.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
-    tell(errand, id, &run).await
+    // The run of a tool that was not waited for to its end.
+    let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
+    if is_answer && has_ended(run.status) { answer_of(errand, &run).await } else { tell(errand, id, &run).await }
+}
+
+/// What the kernel answered in a run of a tool.
+async fn answer_of(errand: &Errand, run: &Execution) -> Answer {
+    let read = |blobs: &ReadBlob| Ok(kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES)));
+    with_blobs(&*errand.door, &errand.notebook, read).await?
 }
 
 /// A run, with previews of its outputs and its error whole.
@@ -310,15 +323,16 @@ async fn in_kernel(errand: &Errand) -> Answer {
     let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
     let run = errand.run(&notebook, id).await.ok_or_else(|| format!("The run {id} is gone."))?;
     if !has_ended(run.status) {
+        // It goes on, and must not be asked for twice.
         let state = word(run.status);
-        return Err(format!(
-            "Still {state} after {} s: the kernel is busy, or there is none. Its answer is not waited for any longer; ask \
-             get_run_status for run {id}, or call the tool again later.",
+        let notice = format!(
+            "Still {state} after {} s: the kernel is busy, or there is none. It goes on; do not call it again. Ask \
+             get_run_status for this execution, or tell the person.",
             MAX_RUN_WAIT.as_secs()
-        ));
+        );
+        return Ok(json!({"execution_id": id, "status": state, "notice": notice}).to_string());
     }
-    let read = |blobs: &ReadBlob| Ok(kernel_tools::answer(&run, &|part| blobs(part, preview::MAX_READ_BYTES)));
-    with_blobs(&*errand.door, &errand.notebook, read).await?
+    answer_of(errand, &run).await
 }
 
 /// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one.
