@@ -1,5 +1,7 @@
 //! What a tool call touches and how much it can destroy, judged on the notebook as it is.
 
+use std::collections::BTreeSet;
+
 use crate::danger::{Danger, Grade, Language, dangers_of_each};
 use crate::gate::{Risk, Target};
 use crate::ids::{CellId, Version};
@@ -7,6 +9,7 @@ use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
+use crate::tool_calls::{ToolCall, ToolCallPhase};
 use crate::tools::{Arguments, NewCell};
 
 /// What the call touches, in the versions that the assistant has seen.
@@ -72,9 +75,25 @@ pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (R
     if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
         return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
     }
-    let found: Vec<Danger> = dangers_of_each(&earlier, &codes, language(notebook)).into_iter().flatten().collect();
+    let languages = languages(notebook, arguments);
+    let judged = languages.iter().flat_map(|language| dangers_of_each(&earlier, &codes, *language));
+    let found: Vec<Danger> = judged.flatten().collect();
     let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(own).max(own);
-    (risk, found.iter().take(MAX_REASONS).map(Danger::sentence).collect())
+    let mut said = BTreeSet::new();
+    let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
+    (risk, reasons.take(MAX_REASONS).collect())
+}
+
+/// Why the call is more than what it was asked for or confirmed as. `None`: it is no more.
+pub(crate) fn does_more(notebook: &Notebook, own: Risk, arguments: &Arguments, call: &ToolCall) -> Option<String> {
+    let (risk, reasons) = judge(notebook, own, arguments);
+    if risk > call.risk {
+        return Some(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
+    }
+    // Who confirmed it was shown the call's reasons and no others.
+    let is_confirmed = matches!(call.phase, ToolCallPhase::Confirmed { .. });
+    let new = reasons.iter().find(|reason| is_confirmed && !call.reasons.contains(reason))?;
+    Some(format!("it can do more now than when it was confirmed: {new}"))
 }
 
 /// Of all cells, when one of them is to run: what one cell binds another may use. About 30 ms.
@@ -108,6 +127,23 @@ fn code_to_run<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> (Vec<&'a
 
 fn code_of(cells: &[NewCell]) -> Vec<&str> {
     cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
+}
+
+/// What the code may be run as. Until a kernel tells its language, a kernelspec that is not Python's may be anything.
+fn languages(notebook: &Notebook, arguments: &Arguments) -> BTreeSet<Language> {
+    if matches!(arguments, Arguments::CreateNotebook(_)) {
+        return BTreeSet::from([Language::Python]); // A new notebook has no kernelspec, and starts `python3`.
+    }
+    if let Some(told) = kernels::language(notebook) {
+        return BTreeSet::from([Language::named(&told)]);
+    }
+    let kernelspec = kernels::coming_kernelspec(notebook);
+    if kernelspec.starts_with("python") {
+        return BTreeSet::from([Language::Python]);
+    }
+    let written = kernel_tools::written_language(notebook);
+    let named = written.iter().map(String::as_str).chain([kernelspec.as_str()]).map(Language::named);
+    named.chain([Language::Python, Language::Other]).collect()
 }
 
 /// The language of the notebook's default kernel; Python where none has started.

@@ -25,6 +25,9 @@ pub const MAX_FUNCTIONS: usize = 64;
 /// Functions that a notebook keeps, at most; of those whose kernel has ended the oldest go.
 const MAX_KEPT: usize = 128;
 pub const MAX_SCHEMA_BYTES: usize = 16 << 10;
+/// What MCP calls a tool and a parameter of its own, beside those of the notebook.
+const MCP_TOOL: &str = "await_confirmation";
+const MCP_PARAMETER: &str = "notebook";
 const MAX_NAME_CHARACTERS: usize = 64;
 const MAX_VERSION_CHARACTERS: usize = 100;
 const MAX_DESCRIPTION_CHARACTERS: usize = 4_000;
@@ -111,7 +114,7 @@ fn check_one(function: &UserFunction) -> Result<(), Rejection> {
             "'{shown}' cannot be a function's name: it takes ASCII letters, digits and _, begins with a letter, and has at most {MAX_NAME_CHARACTERS} characters"
         ));
     }
-    if Tool::find(name).is_some() {
+    if Tool::find(name).is_some() || name == MCP_TOOL {
         return invalid(format!("{name} is the name of a tool that every notebook has: rename the function"));
     }
     let is_long = |text: &str, limit: usize| text.chars().count() > limit;
@@ -127,6 +130,11 @@ fn check_one(function: &UserFunction) -> Result<(), Rejection> {
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     let parsed: Value = serde_json::from_str(schema.get()).unwrap_or_default();
+    if parsed["properties"].get(MCP_PARAMETER).is_some() {
+        return invalid(format!(
+            "{name}: outside assistants say by '{MCP_PARAMETER}' which notebook they mean: rename the parameter"
+        ));
+    }
     check_schema(&parsed).or_else(|why| invalid(format!("{name}: its schema is no schema of arguments: {why}")))
 }
 

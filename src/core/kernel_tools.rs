@@ -181,7 +181,7 @@ fn check_language(notebook: &Notebook, arguments: &Arguments) -> Result<(), Reje
 }
 
 /// Before a kernel tells its language, the notebook's metadata may.
-fn written_language(notebook: &Notebook) -> Option<String> {
+pub(crate) fn written_language(notebook: &Notebook) -> Option<String> {
     let metadata: Value = serde_json::from_str(notebook.metadata.get()).ok()?;
     let told = [&metadata["language_info"]["name"], &metadata["kernelspec"]["language"]];
     told.into_iter().find_map(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)

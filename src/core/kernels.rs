@@ -66,14 +66,25 @@ pub(crate) fn launch(
     }
     let kernelspec = match kernelspec {
         Some(name) => crate::lifecycle::checked_title(&context.limits, &name)?,
-        None => own_kernelspec(&notebook.metadata).unwrap_or_else(|| "python3".to_owned()),
+        None => own_kernelspec(&notebook.metadata),
     };
     let id: KernelSessionId = context.ids.ulid().into();
     Ok((id.clone(), KernelLaunchRequested { kernel_session: id, kernelspec }))
 }
 
+/// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
+pub(crate) fn coming_kernelspec(notebook: &Notebook) -> String {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
+}
+
+/// The notebook's own kernelspec, else `python3`.
+fn own_kernelspec(metadata: &RawObject) -> String {
+    written_kernelspec(metadata).unwrap_or_else(|| "python3".to_owned())
+}
+
 /// nbformat's `metadata.kernelspec.name`.
-fn own_kernelspec(metadata: &RawObject) -> Option<String> {
+fn written_kernelspec(metadata: &RawObject) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Kernelspec {
         name: String,

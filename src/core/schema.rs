@@ -3,10 +3,14 @@
 //! notes for the model and are not checked. Written here because the core decides alike for ever, whatever a library's
 //! next version does.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 /// Steps into a schema that refers to itself, at most.
 const MAX_DEPTH: usize = 64;
+/// Values held against schemas for one call, at most: choices that refer to themselves would double them at each depth.
+const MAX_STEPS: u32 = 10_000;
 
 /// Why a schema cannot be a function's: it must be of type object.
 pub(crate) fn check_schema(schema: &Value) -> Result<(), &'static str> {
@@ -39,12 +43,17 @@ pub(crate) fn check_arguments(function: &str, schema: &Value, given: &Map<String
         let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
         return Err(format!("Unknown parameters: {}. {function} takes: {known}", unknown.join(", ")));
     }
-    let checker = Checker { root: schema };
-    checker.fields("", schema, given, MAX_DEPTH).map_err(|problem| format!("{function}: {problem}"))
+    let checker = Checker { root: schema, steps_left: Cell::new(MAX_STEPS) };
+    let checked = checker.fields("", schema, given, MAX_DEPTH);
+    if checker.steps_left.get() == 0 {
+        return Err(format!("{function}: its arguments are too complicated to check: simplify them, or its schema"));
+    }
+    checked.map_err(|problem| format!("{function}: {problem}"))
 }
 
 struct Checker<'a> {
     root: &'a Value,
+    steps_left: Cell<u32>,
 }
 
 type Checked = Result<(), String>;
@@ -64,6 +73,10 @@ impl Checker<'_> {
     }
 
     fn value(&self, place: &str, schema: &Value, value: &Value, depth: usize) -> Checked {
+        self.steps_left.set(self.steps_left.get().saturating_sub(1));
+        if self.steps_left.get() == 0 {
+            return Err(String::new()); // Said once, at the end.
+        }
         let Some(depth) = depth.checked_sub(1) else { return Err(format!("{place} is nested too deeply")) };
         if let Some(pointer) = schema["$ref"].as_str() {
             let found = pointer.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
@@ -99,8 +112,8 @@ impl Checker<'_> {
         let mut refused = Ok(());
         for choice in choices {
             refused = self.value(place, choice, value, depth);
-            if refused.is_ok() {
-                return Ok(());
+            if refused.is_ok() || self.steps_left.get() == 0 {
+                return refused;
             }
         }
         let types: Vec<&str> = choices.iter().filter_map(|choice| choice["type"].as_str()).collect();
@@ -213,6 +226,13 @@ mod tests {
     fn a_schema_that_goes_round_ends() {
         let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/properties/x"}}});
         assert!(check(&schema, &json!({"x": 1})).is_err_and(|problem| problem.contains("too deeply")));
+    }
+
+    #[test]
+    fn a_schema_of_choices_that_double_ends() {
+        let twice = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]});
+        let schema = json!({"type": "object", "properties": {"x": {"$ref": "#/$defs/a"}}, "$defs": {"a": twice}});
+        assert!(check(&schema, &json!({"x": 1})).is_err_and(|problem| problem.contains("too complicated to check")));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::access::{self, Authority, Operation};
 use crate::actor::Actor;
 use crate::call_commands::{commands, undo_command};
 use crate::call_rights::{check_scopes, operations, operations_of};
-use crate::call_risk::{judge, targets};
+use crate::call_risk::{does_more, judge, targets};
 use crate::command::Command;
 use crate::context::Context;
 use crate::conversations::Turn;
@@ -315,10 +315,8 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     }
     // What else the notebook holds may have changed what the code does: a name that another cell binds now.
     let typed = tool.arguments(&call.arguments).map_err(|rejection| rejection.message)?;
-    if let (risk, reasons) = judge(notebook, tool.risk(), &typed)
-        && risk > call.risk
-    {
-        return Err(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
+    if let Some(more) = does_more(notebook, tool.risk(), &typed, call) {
+        return Err(more);
     }
     let operations = operations(tool.operation(), &typed);
     let may = |operation| access::may(notebook, &call.requested_by, &context.authority, context.now, operation);
@@ -342,7 +340,6 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
 
 fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
-    check_not_archived(notebook)?;
     let call = known(notebook, &context.history, &call_id)?;
     if call.requested_by != context.actor {
         return Err(Rejection::new(
@@ -361,6 +358,8 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
             let message = format!("call {call_id} waits for a person: nobody else opens the gate");
             return Err(Rejection::new(RejectionCode::ToolCallState, message));
         }
+        // Refused, it would be tried again for ever.
+        _ if notebook.archived => return Ok(voided(call_id, "the notebook is archived".to_owned())),
         ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
     }
     if let Some(other) = call.wait_for.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
@@ -415,7 +414,7 @@ fn execute(
     let ended = |end, result: String| ToolCallExecuted { call_id: call_id.clone(), end, result, duration_ms: 0 }.into();
     match effects {
         Ok(effects) => {
-            let result = told(&effects, notebook.version + before + 1);
+            let result = told(call_id, &effects, notebook.version + before + 1);
             whole.events.extend(effects.events);
             whole.outcome.absorb(effects.outcome);
             whole.events.extend(is_core.then(|| ended(ToolCallEnd::Ok, result)));
@@ -433,9 +432,9 @@ fn executor(arguments: &Arguments) -> Executor {
     }
 }
 
-/// What the model hears of commands: the ids that it did not know, and the versions that cells have now. `first` is the version
+/// What the model hears of commands: the call, which it may undo by its id, the ids that it did not know, and the versions that cells have now. `first` is the version
 /// of the first effect.
-fn told(effects: &Decision, first: Version) -> String {
+fn told(call_id: &ToolCallId, effects: &Decision, first: Version) -> String {
     let mut cells: Vec<(&CellId, Version)> = Vec::new();
     for (decided, version) in effects.events.iter().zip(first..) {
         let Some(cell_id) = changed_cell(&decided.event) else { continue };
@@ -445,6 +444,7 @@ fn told(effects: &Decision, first: Version) -> String {
     let cells: Vec<Value> =
         cells.into_iter().map(|(id, version)| json!({"cell_id": id, "cell_version": version})).collect();
     let mut told = serde_json::to_value(&effects.outcome).unwrap_or_default();
+    told["call_id"] = json!(call_id);
     told["cells"] = Value::Array(cells);
     told.to_string()
 }
@@ -490,6 +490,7 @@ fn decide_confirm(
     call_id: ToolCallId,
     arguments_hash: Hash,
 ) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
     let call = waiting(notebook, context, &call_id)?;
     check_decider(notebook, context, call)?;
     if arguments_hash != call.arguments_hash {

@@ -236,7 +236,7 @@ tools! {
     { cell_id: CellId }
     "undo" Undo (Edit, Edit, Core)
     "Undo the assistant's own work"
-    "Undoes one of your own calls, or all calls of one of your turns."
+    "Undoes one of your own calls (call_id is in its result), or all calls of one of your turns. Without arguments: your latest change."
     {
         #[serde(default)] call_id: Option<ToolCallId>,
         #[serde(default)] turn_id: Option<TurnId>,

@@ -63,6 +63,7 @@ pub fn cases() -> Vec<Case> {
     let stale = json!({"RegisterFunctions": {"kernel_session": "$kernel", "fence": 1, "functions": []}});
     let many = register((0..65).map(|number| function(&format!("f{number}"), "read")).collect());
     let large = json!({"type": "object", "description": "x".repeat(16 << 10)});
+    let takes_notebook = json!({"type": "object", "properties": {"notebook": {"type": "string"}}});
     vec![
         case(talking, gpu(), registration(), events(["FunctionsRegistered"])),
         case(registered, gpu(), registration(), nothing()),
@@ -78,6 +79,7 @@ pub fn cases() -> Vec<Case> {
         case(kernel_gone, gpu(), registration(), rejected(Code::UnknownKernelSession)),
         // what cannot be registered
         case(talking, gpu(), one(function("delete_cell", "read")), rejected(Code::InvalidValue)),
+        case(talking, gpu(), one(function("await_confirmation", "read")), rejected(Code::InvalidValue)),
         case(talking, gpu(), one(function("", "read")), rejected(Code::InvalidValue)),
         case(talking, gpu(), one(function("a b", "read")), rejected(Code::InvalidValue)),
         case(talking, gpu(), one(function("1a", "read")), rejected(Code::InvalidValue)),
@@ -91,6 +93,7 @@ pub fn cases() -> Vec<Case> {
         ),
         case(talking, gpu(), with("schema", json!({})), rejected(Code::InvalidValue)),
         case(talking, gpu(), with("schema", json!({"type": "object", "properties": []})), rejected(Code::InvalidValue)),
+        case(talking, gpu(), with("schema", takes_notebook), rejected(Code::InvalidValue)),
         case(talking, gpu(), with("schema", large), rejected(Code::LimitExceeded)),
         case(talking, gpu(), with("description", json!("x".repeat(4_001))), rejected(Code::LimitExceeded)),
         case(talking, gpu(), many, rejected(Code::LimitExceeded)),

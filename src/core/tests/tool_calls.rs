@@ -73,6 +73,10 @@ fn decider_left() -> World {
     confirmed().with(&user("ann"), grant("user", "editor", "viewer"))
 }
 
+fn archive(world: World) -> World {
+    world.with(&user("ann"), json!({"ArchiveNotebook": {}}))
+}
+
 fn done() -> World {
     confirmed().with(&reactor_of("ann"), start("del"))
 }
@@ -123,6 +127,10 @@ pub fn cases() -> Vec<Case> {
         case(waiting, mcp(), delete(version), rejected(Code::InvalidValue)),
         case(done, mcp(), call("del", "create_cell", json!({"source": ""})), rejected(Code::InvalidValue)),
         case(archived, mcp(), create(), rejected(Code::NotebookArchived)),
+        case(|| archive(waiting()), ann(), confirm("del"), rejected(Code::NotebookArchived)),
+        case(|| archive(waiting()), it(), start("del"), rejected(Code::ToolCallState)),
+        case(|| archive(confirmed()), it(), start("del"), events(["ToolCallVoided"])),
+        case(|| archive(calling()), it(), start("vars"), rejected(Code::AlreadyClaimed)),
         case(
             talking,
             mcp(),
@@ -293,6 +301,95 @@ fn a_name_that_another_cell_bound_is_seen_through() {
     let (events, _) = world.try_do(&assistant_of("ann"), &run).unwrap();
     let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(event.risk, Risk::Destructive, "{:?}", event.reasons);
+}
+
+/// The risk and the reasons of a call by Ann's assistant.
+fn judged(world: &mut World, function: &str, arguments: serde_json::Value) -> (Risk, Vec<String>) {
+    let (events, _) = world.try_do(&assistant_of("ann"), &call("judged", function, arguments)).unwrap();
+    let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
+    (event.risk, event.reasons.clone())
+}
+
+fn speaking(kernelspec: &str, language: Option<&str>) -> World {
+    let mut world = with_cells();
+    let session = world.step(&user("ann"), json!({"LaunchKernel": {"kernelspec": kernelspec}})).kernel_session.unwrap();
+    world.name("kernel", format!("\"{session}\""));
+    world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
+    if let Some(name) = language {
+        let told = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {"name": name}}});
+        world.step(&agent("gpu"), told);
+    }
+    world.with(&user("ann"), turn())
+}
+
+fn turn() -> serde_json::Value {
+    json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "go"}})
+}
+
+const R_DELETES: &str = "unlink('data', recursive = TRUE)";
+const PYTHON_DELETES: &str = "from pathlib import Path as P\nP('x').unlink()";
+
+#[test]
+fn until_a_kernel_tells_its_language_code_is_judged_in_all_that_it_may_be() {
+    let named = |metadata: serde_json::Value| {
+        let set = json!({"SetNotebookMetadata": {"metadata": metadata}});
+        with_cells().with(&user("ann"), set).with(&user("ann"), turn())
+    };
+    let (asks, passes) = (Risk::Destructive, Risk::Edit);
+    for (mut world, of_r, of_python) in [
+        (with_cells().with(&user("ann"), turn()), passes, asks),
+        (named(json!({"kernelspec": {"name": "python3.12"}})), passes, asks),
+        (named(json!({"kernelspec": {"name": "ir"}})), asks, asks),
+        (named(json!({"kernelspec": {"name": "ir", "language": "python"}})), asks, asks),
+        (named(json!({"kernelspec": {"name": "ir", "language": "R"}})), asks, asks),
+        (speaking("ir", None), asks, asks),
+        (speaking("ir", Some("R")), asks, asks),
+        (speaking("ir", Some("python")), passes, asks),
+        (speaking("python3", None), passes, asks),
+    ] {
+        let run = |source: &str| json!({"cells": [{"source": source}], "run": true});
+        let case = world.notebook.metadata.get().to_owned();
+        assert_eq!(judged(&mut world.clone(), "create_cells", run(R_DELETES)).0, of_r, "{case}");
+        assert_eq!(judged(&mut world, "create_cells", run(PYTHON_DELETES)).0, of_python, "{case}");
+    }
+}
+
+#[test]
+fn a_new_notebook_is_judged_as_python_whatever_this_one_speaks() {
+    let mut world = speaking("ir", Some("R"));
+    let hidden = "import os as o\nf = o.system\nf('x')";
+    let arguments = json!({"title": "New", "run": true, "cells": [{"source": hidden}]});
+    assert_eq!(judged(&mut world, "create_notebook", arguments).0, Risk::Destructive);
+}
+
+#[test]
+fn a_confirmation_is_of_the_reasons_that_were_shown() {
+    let ends = |meanwhile: Option<&str>| {
+        let mut world = talking().with(&user("ann"), insert("use", "code", "import os\nos.remove('x')\ntidy('y')"));
+        world.step(&user("ann"), insert("names", "code", "pass"));
+        world.step(&assistant_of("ann"), call("run", "execute_cell_async", json!({"cell_id": "use"})));
+        let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+        world.step(&user("ann"), json!({"ConfirmToolCall": {"call_id": "run", "arguments_hash": hash}}));
+        if let Some(source) = meanwhile {
+            world.step(&user("ann"), insert("more", "code", source));
+        }
+        let (events, outcome) = world.try_do(&reactor_of("ann"), &start("run")).unwrap();
+        (types(&events)[0].to_owned(), outcome.notices.concat())
+    };
+    assert_eq!(ends(None).0, "ToolCallStarted");
+    assert_eq!(ends(Some("tidy = print")).0, "ToolCallStarted");
+    let (event, notice) = ends(Some("from subprocess import run as tidy"));
+    assert_eq!(event, "ToolCallVoided");
+    assert!(notice.contains("more now than when it was confirmed: Line 3"), "{notice}");
+}
+
+#[test]
+fn a_result_names_the_call_so_that_it_can_be_undone() {
+    let mut world = talking();
+    let (events, _) = world.try_do(&assistant_of("ann"), &create()).unwrap();
+    let Some(Event::ToolCallExecuted(event)) = events.last() else { panic!("{events:?}") };
+    let result: serde_json::Value = serde_json::from_str(&event.result).unwrap();
+    assert_eq!(result["call_id"], "new");
 }
 
 #[test]
