@@ -3,7 +3,9 @@
 mod screen;
 mod stream;
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Read};
+use std::time::Duration;
 
 use clap::Args;
 use notarium_core::{ConversationId, NotebookId, ToolCallId};
@@ -19,6 +21,9 @@ use super::print;
 use super::{Context, Ended, Failure, find};
 use screen::{End, Screen};
 use stream::TurnStream;
+
+/// So long nothing is typed before a question is asked: what comes sooner was typed before it could be read.
+const QUIET: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -92,6 +97,35 @@ struct Question {
     waiting: Waiting,
     /// It was said no, and why is to be said.
     is_no: bool,
+}
+
+/// What waits for this user in a turn: one call is asked about, the others stand behind it in the order they came.
+#[derive(Default)]
+struct Questions {
+    asked: Option<Question>,
+    behind: VecDeque<ToolCallId>,
+}
+
+impl Questions {
+    fn is_asked(&self, id: &str) -> bool {
+        self.asked.as_ref().is_some_and(|question| question.waiting.call.id.as_str() == id)
+    }
+
+    fn add(&mut self, id: ToolCallId) {
+        if !self.is_asked(id.as_str()) && !self.behind.contains(&id) {
+            self.behind.push_back(id);
+        }
+    }
+
+    /// Takes out a call that is decided; whether it was the one that is asked about.
+    fn remove(&mut self, id: &str) -> bool {
+        self.behind.retain(|behind| behind.as_str() != id);
+        let was_asked = self.is_asked(id);
+        if was_asked {
+            self.asked = None;
+        }
+        was_asked
+    }
 }
 
 pub struct Chat {
@@ -169,7 +203,7 @@ impl Chat {
 
     async fn follow(&mut self, mut stream: TurnStream) -> Result<End, Failure> {
         let mut screen = Screen::new(self.as_json);
-        let (mut question, mut is_stopped) = (None, false);
+        let (mut questions, mut is_stopped) = (Questions::default(), false);
         loop {
             tokio::select! {
                 event = stream.next() => {
@@ -177,14 +211,14 @@ impl Chat {
                         return Err(Failure::connection("the server told no end of the answer: see `notarium log`"));
                     };
                     let end = screen.show(&event)?;
-                    self.take(&event, &mut question, &mut screen).await?;
+                    self.take(&event, &mut questions, &mut screen).await?;
                     if let Some(end) = end {
                         screen.end_line()?;
                         return Ok(end);
                     }
                 }
-                line = typed(&mut self.lines), if question.is_some() => {
-                    question = self.answered(question.take(), line, &mut screen).await?;
+                line = typed(&mut self.lines), if questions.asked.is_some() => {
+                    self.answered(&mut questions, line, &mut screen).await?;
                 }
                 _ = tokio::signal::ctrl_c() => {
                     screen.end_line()?;
@@ -203,7 +237,7 @@ impl Chat {
     }
 
     /// What an event means for the conversation, and for what is being asked.
-    async fn take(&mut self, event: &Value, question: &mut Option<Question>, screen: &mut Screen) -> Ended {
+    async fn take(&mut self, event: &Value, questions: &mut Questions, screen: &mut Screen) -> Ended {
         match event["type"].as_str().unwrap_or_default() {
             "turn" => {
                 let id = event["conversation_id"].as_str().and_then(|id| id.parse().ok());
@@ -217,17 +251,28 @@ impl Chat {
             "tool_confirmation" if !self.as_json => {
                 let id = event["call"]["id"].as_str().and_then(|id| id.parse().ok());
                 if let Some(id) = id {
-                    *question = self.asked(&id, screen).await?;
+                    questions.add(id);
+                    self.ask_next(questions, screen).await?;
                 }
             }
             "tool_decision" | "tool_result" => {
                 let id = event["call_id"].as_str().unwrap_or_default();
-                if question.as_ref().is_some_and(|question: &Question| question.waiting.call.id.as_str() == id) {
-                    *question = None;
+                if questions.remove(id) {
                     screen.note("somebody else was faster: it is decided")?;
+                    self.ask_next(questions, screen).await?;
                 }
             }
             _ => {}
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next call, once the one before it is decided.
+    async fn ask_next(&mut self, questions: &mut Questions, screen: &mut Screen) -> Ended {
+        while questions.asked.is_none()
+            && let Some(id) = questions.behind.pop_front()
+        {
+            questions.asked = self.asked(&id, screen).await?;
         }
         Ok(())
     }
@@ -247,18 +292,25 @@ impl Chat {
             print::note(format!("this waits for a yes or no: notarium confirm {nb} --yes {id}   (or --deny {id})"));
             return Ok(None);
         }
+        self.forget_typed().await;
         eprint!("confirm? [y]es, [n]o, [q]uit: ");
         Ok(Some(Question { waiting, is_no: false }))
     }
 
-    /// What was typed; what is still asked.
-    async fn answered(
-        &self,
-        question: Option<Question>,
-        line: Option<String>,
-        screen: &mut Screen,
-    ) -> Result<Option<Question>, Failure> {
-        let Some(mut question) = question else { return Ok(None) };
+    /// What was typed before a question is no answer to it.
+    async fn forget_typed(&mut self) {
+        let mut is_any = false;
+        while let Ok(Some(_)) = tokio::time::timeout(QUIET, typed(&mut self.lines)).await {
+            is_any = true;
+        }
+        if is_any {
+            print::note("(what was typed before is no answer to this)");
+        }
+    }
+
+    /// What was typed is the answer to what is asked.
+    async fn answered(&mut self, questions: &mut Questions, line: Option<String>, screen: &mut Screen) -> Ended {
+        let Some(question) = &mut questions.asked else { return Ok(()) };
         let left = || Failure::failed("left: the call waits for `notarium confirm`, and the assistant for the call");
         let line = line.ok_or_else(left)?;
         let (notebook, call) = (&question.waiting.notebook, &question.waiting.call);
@@ -268,22 +320,23 @@ impl Chat {
             "n" | "no" => {
                 eprint!("why not? (the assistant is told) ");
                 question.is_no = true;
-                return Ok(Some(question));
+                return Ok(());
             }
             "q" | "quit" => return Err(left()),
             _ => {
                 eprint!("confirm? [y]es, [n]o, [q]uit: ");
-                return Ok(Some(question));
+                return Ok(());
             }
         };
         if let Err(failure) = decided {
             screen.note(&print::clean_block(&failure.message))?;
         }
-        Ok(None)
+        questions.asked = None;
+        self.ask_next(questions, screen).await
     }
 }
 
-/// The next line that is typed; `None`: no more. What is typed while nobody asks waits for the next question. Cancel safe.
+/// The next line that is typed; `None`: no more. What is typed ahead waits. Cancel safe.
 async fn typed(lines: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
     let lines = lines.get_or_insert_with(|| {
         let (sender, receiver) = mpsc::channel(16);

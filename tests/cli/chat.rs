@@ -16,7 +16,7 @@ use crate::support::{Lines, Words, World, ended, interrupt};
 enum Does {
     Talk,
     TalkForEver,
-    /// Deletes the only cell.
+    /// Deletes every cell, with calls of one message that come one after the other.
     Delete,
     Fail,
 }
@@ -43,9 +43,12 @@ impl Driver {
         let notices = reactor.notices();
         let mut driver = Self { reactor, notices, notebook: notebook.parse().unwrap(), does };
         tokio::spawn(async move {
-            while driver.notices.next().await.is_some() {
+            loop {
                 if let Some(turn) = driver.unanswered().await {
                     driver.answer(turn).await;
+                }
+                if driver.notices.next().await.is_none() {
+                    return;
                 }
             }
         })
@@ -106,40 +109,43 @@ impl Driver {
     }
 
     async fn delete(&mut self, turn: &mut Turn) {
-        let call_id: ToolCallId = ulid::Ulid::generate().into();
         self.say(turn, &["I delete it"]).await;
-        let call = MessageBlock::ToolCall {
-            provider_id: "p".to_owned(),
+        let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
+        let calls: Vec<ToolCallId> = state.order.iter().map(|_| ulid::Ulid::generate().into()).collect();
+        let blocks = calls.iter().map(|call_id| MessageBlock::ToolCall {
+            provider_id: call_id.to_string(),
             call_id: call_id.clone(),
             function: "delete_cell".to_owned(),
             arguments: "{}".to_owned(),
             extra: None,
-        };
-        self.post(turn, MessageRole::Assistant, vec![text("I delete it"), call]).await;
-        let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
-        let (cell, at) = state.cells.iter().map(|(id, cell)| (id, cell.cell_version)).next().unwrap();
-        let arguments = json!({"cell_id": cell, "cell_version": at});
-        let request = Command::RequestToolCall {
-            call_id: Some(call_id.clone()),
-            turn_id: Some(turn.id.clone()),
-            function: "delete_cell".to_owned(),
-            arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-            wait_for: None,
-            conversation_title: None,
-        };
-        self.act(turn, request).await;
-        let is_confirmed = self.decided(&call_id).await;
-        if is_confirmed {
-            self.act(turn, Command::StartToolCall { call_id: call_id.clone() }).await;
+        });
+        let blocks = std::iter::once(text("I delete it")).chain(blocks).collect();
+        self.post(turn, MessageRole::Assistant, blocks).await;
+        let mut before = None;
+        for (cell, call_id) in state.order.iter().zip(&calls) {
+            let arguments = json!({"cell_id": cell, "cell_version": state.cells[cell].cell_version});
+            let request = Command::RequestToolCall {
+                call_id: Some(call_id.clone()),
+                turn_id: Some(turn.id.clone()),
+                function: "delete_cell".to_owned(),
+                arguments: RawObject::parse(&arguments.to_string()).unwrap(),
+                wait_for: before.replace(call_id.clone()),
+                conversation_title: None,
+            };
+            self.act(turn, request).await;
         }
-        let result = MessageBlock::ToolResult {
-            provider_id: "p".to_owned(),
-            call_id,
-            text: "over".to_owned(),
-            is_error: !is_confirmed,
-        };
-        self.post(turn, MessageRole::Tool, vec![result]).await;
-        let words = if is_confirmed { "It is gone" } else { "I leave it" };
+        let (mut results, mut is_any) = (Vec::new(), false);
+        for call_id in calls {
+            let is_confirmed = self.decided(&call_id).await;
+            if is_confirmed {
+                self.act(turn, Command::StartToolCall { call_id: call_id.clone() }).await;
+            }
+            is_any |= is_confirmed;
+            let (provider_id, text) = (call_id.to_string(), "over".to_owned());
+            results.push(MessageBlock::ToolResult { provider_id, call_id, text, is_error: !is_confirmed });
+        }
+        self.post(turn, MessageRole::Tool, results).await;
+        let words = if is_any { "It is gone" } else { "I leave it" };
         self.say(turn, &[words]).await;
         self.post(turn, MessageRole::Assistant, vec![text(words)]).await;
     }
@@ -238,6 +244,61 @@ async fn a_deletion_is_asked_about_at_the_terminal() {
         assert!(child.wait().await.unwrap().success());
         assert_eq!(cells(&world, &nb).await, left);
     }
+}
+
+/// The sources that are left, in order.
+async fn sources(world: &World, nb: &str) -> Vec<String> {
+    let state = world.run(&["show", nb, "--json"]).await.json()["notebook"].clone();
+    let order = state["order"].as_array().unwrap().iter();
+    order.map(|id| state["cells"][id.as_str().unwrap()]["source"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_message_are_asked_about_one_after_the_other() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "first = 1").await;
+    world.run(&["cell", "add", &nb, "--source", "second = 2"]).await.ok();
+    let _driver = Driver::start(&world, &nb, Does::Delete);
+    let mut child = world.spawn_at_terminal(&["chat", &nb, "delete them"]);
+    let mut words = Words::of(child.stdout.take().unwrap());
+    let shown = words.until("[q]uit: ").await;
+    assert!(shown.contains("first = 1") && !shown.contains("second = 2"), "{shown}");
+    type_in(&mut child, "n\n").await;
+    let shown = words.until("why not?").await;
+    assert!(!shown.contains("second = 2"), "{shown}");
+    type_in(&mut child, "I need it\n").await;
+    let shown = words.until("[q]uit: ").await;
+    assert!(shown.contains("second = 2") && !shown.contains("first = 1"), "{shown}");
+    type_in(&mut child, "y\n").await;
+    words.until("It is gone").await;
+    assert!(child.wait().await.unwrap().success());
+    assert_eq!(sources(&world, &nb).await, ["first = 1"]);
+    let log = world.run(&["log", &nb, "--since", "0", "--json"]).await.ok();
+    assert_eq!(log.matches("I need it").count(), 1, "the reason is kept: {log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_typed_before_a_question_does_not_answer_it() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "first = 1").await;
+    world.run(&["cell", "add", &nb, "--source", "second = 2"]).await.ok();
+    let mut child = world.spawn_at_terminal(&["chat", &nb, "delete them"]);
+    let mut words = Words::of(child.stdout.take().unwrap());
+    words.until("conversation ").await;
+    type_in(&mut child, "yes\n").await;
+    words.until("yes\r\n").await;
+    let _driver = Driver::start(&world, &nb, Does::Delete);
+    let shown = words.until("[q]uit: ").await;
+    assert!(shown.contains("first = 1") && shown.contains("no answer to this"), "{shown}");
+    type_in(&mut child, "y\ny\n").await;
+    let shown = words.until("[q]uit: ").await;
+    assert!(shown.contains("second = 2") && shown.contains("no answer to this"), "{shown}");
+    type_in(&mut child, "n\n").await;
+    words.until("why not?").await;
+    type_in(&mut child, "one is enough\n").await;
+    words.until("It is gone").await;
+    assert!(child.wait().await.unwrap().success());
+    assert_eq!(sources(&world, &nb).await, ["second = 2"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
