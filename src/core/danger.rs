@@ -1,7 +1,7 @@
 //! Danger rules: what code that an assistant wants to run could do to files, processes, the network and secrets.
 //!
 //! Python is parsed, magics included, and names are followed: `import os as o`, `from os import system as s`, `f = os.system`,
-//! `getattr(os, "sys" + "tem")`. A word in a string or a comment is no danger. Other languages, and what does not parse, are
+//! `getattr(os, "sys" + "tem")`, and functions that another cell defines. A word in a string or a comment is no danger. Other languages, and what does not parse, are
 //! judged by words, and rather too strictly.
 //!
 //! **Limit.** This is a reason to ask a person, not a sandbox: code that wants to hide can (a module of its own, a pickle,
@@ -26,6 +26,7 @@
 //! | `does_not_parse` | the kernel refuses the cell; its words and what could be parsed are judged all the same |
 
 mod bindings;
+mod definitions;
 pub(crate) mod magics;
 pub(crate) mod python;
 mod table;

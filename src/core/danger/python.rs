@@ -6,6 +6,7 @@ use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::Ranged;
 
 use super::bindings::{Bindings, Meanings, literal};
+use super::definitions::{self, Definitions, Rules};
 use super::{DangerRule, Findings, Lines, magics, table, words};
 
 /// How deep the walk goes; deeper code is a danger of its own. Real cells stay below 60.
@@ -26,12 +27,11 @@ pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Find
         let mut bindings = Bindings::default();
         // A piece that stands alone finds its own names by itself.
         let others = if codes.len() == 1 { earlier.len() } else { usize::MAX };
-        for source in all().take(others) {
-            if let Some(parsed) = parse(&magics::plain(source)) {
-                bindings.collect(&parsed.syntax().body);
-            }
-        }
-        let inherited = Source { bindings, depth: 0 };
+        let cells: Vec<Parsed<ModModule>> =
+            all().take(others).filter_map(|source| parse(&magics::plain(source))).collect();
+        cells.iter().for_each(|cell| bindings.collect(&cell.syntax().body));
+        let mut inherited = Source { bindings, definitions: Definitions::default(), depth: 0 };
+        definitions::follow(&mut inherited, &cells.iter().map(Parsed::syntax).collect::<Vec<_>>());
         for (code, findings) in codes.iter().zip(findings) {
             if !findings.is_too_long(code) {
                 magics::check_cell(code, &inherited, findings);
@@ -49,10 +49,26 @@ pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T 
 /// What a source inherits from the one it stands in.
 pub(super) struct Source {
     bindings: Bindings,
+    pub(super) definitions: Definitions,
     depth: usize,
 }
 
 impl Source {
+    /// What these statements could do.
+    pub(super) fn rules_of(&self, body: &[Stmt]) -> Rules {
+        self.rules(|checker| checker.visit_body(body))
+    }
+
+    pub(super) fn rules_of_expression(&self, expression: &Expr) -> Rules {
+        self.rules(|checker| checker.visit_expr(expression))
+    }
+
+    fn rules(&self, check: impl FnOnce(&mut Checker)) -> Rules {
+        let mut findings = Findings::default();
+        check(&mut Checker { source: self, lines: Lines::of("", 1), findings: &mut findings, depth: 0 });
+        findings.0.into_keys().collect()
+    }
+
     /// Judges Python whose first line has the number `line`.
     pub(super) fn check(&self, code: &str, line: u32, findings: &mut Findings) {
         let Some(parsed) = parse(code) else {
@@ -64,9 +80,13 @@ impl Source {
             findings.add(DangerRule::DoesNotParse, "This code", lines.at(error.location.start().to_usize()));
             words::check_unparsed(code, line, findings);
         }
-        let mut source = Source { bindings: self.bindings.clone(), depth: self.depth };
+        let mut source = self.inner(self.depth);
         source.bindings.collect(&parsed.syntax().body);
         Checker { source: &source, lines, findings, depth: 0 }.visit_body(&parsed.syntax().body);
+    }
+
+    fn inner(&self, depth: usize) -> Source {
+        Source { bindings: self.bindings.clone(), definitions: self.definitions.clone(), depth }
     }
 
     /// Judges code that stands in a line of this one: a magic's line, a literal that is run.
@@ -75,7 +95,7 @@ impl Source {
             findings.add(DangerRule::TooNested, "Code in code", line);
             return;
         }
-        let inner = Source { bindings: self.bindings.clone(), depth: self.depth + 1 };
+        let inner = self.inner(self.depth + 1);
         let mut found = Findings::default();
         magics::check_cell(code, &inner, &mut found);
         for (rule, by_words) in found.0 {
@@ -204,11 +224,19 @@ impl Checker<'_, '_> {
                     self.add(DangerRule::Internals, attribute.attr.as_str(), attribute);
                 }
                 self.mention(expression);
+                for rule in self.source.definitions.of_method(attribute.attr.as_str()) {
+                    self.add(rule, &format!(".{}", attribute.attr), expression);
+                }
                 if self.is_environment_write(attribute) {
                     return;
                 }
             }
-            Expr::Name(name) if matches!(name.ctx, ExprContext::Load) => self.mention(expression),
+            Expr::Name(name) if matches!(name.ctx, ExprContext::Load) => {
+                self.mention(expression);
+                for rule in self.source.definitions.of_name(name.id.as_str()) {
+                    self.add(rule, name.id.as_str(), expression);
+                }
+            }
             _ => {}
         }
         visitor::walk_expr(self, expression);

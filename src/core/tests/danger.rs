@@ -337,6 +337,34 @@ fn names_are_followed_from_earlier_cells() {
     assert_eq!(dangers_after(&earlier, "print(1)", Language::Python), Vec::new(), "earlier cells are not judged again");
 }
 
+/// What another cell defines, code that mentions it, and the rule that must be found: none for harmless code.
+const DEFINED: &[(&str, &str, Option<&str>)] = &[
+    ("import shutil\ndef wipe(p): shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
+    ("import shutil\ndef wipe(p): shutil.rmtree(p)", "list(map(wipe, ['data']))", Some("deletes_file")),
+    ("import shutil\nasync def wipe(p): shutil.rmtree(p)", "await wipe('data')", Some("deletes_file")),
+    ("import shutil\nif True:\n    def wipe(p): shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
+    ("import shutil\nwipe = lambda p: shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
+    ("import os\ndef wipe(p): os.remove(p)\ntidy = wipe", "tidy('data')", Some("deletes_file")),
+    ("import os\nclass W:\n    def __init__(self): os.remove('x')", "W()", Some("deletes_file")),
+    ("import os\nclass W:\n    def go(self): os.remove('x')\nw = W()", "w.go()", Some("deletes_file")),
+    ("import os\nclass A:\n    class B:\n        def go(self): os.remove('x')", "A.B()", Some("deletes_file")),
+    ("def tidy(): wipe()\ndef wipe():\n    !rm x", "tidy()", Some("shell_command")),
+    ("import requests\ndef load(): return requests.get('x')", "load()", Some("network_read")),
+    ("import os\ndef wipe(p): os.remove(p)", "x = 1", None),
+    ("import os\ndef wipe(p): os.remove(p)", "frame.wipe", None),
+    ("def mean(x): return sum(x) / len(x)", "mean([1])", None),
+];
+
+#[test]
+fn what_another_cell_defines_does_what_its_body_does() {
+    for (defined, code, rule) in DEFINED {
+        let found = dangers_after(&[defined], code, Language::Python);
+        assert_eq!(names(&found).first().copied(), *rule, "{defined:?} then {code:?}: {found:?}");
+    }
+    let found = dangers_after(&[DEFINED[0].0], "1\nwipe('data')", Language::Python);
+    assert_eq!(found[0].sentence(), "Line 2: `wipe` deletes, moves or renames files.");
+}
+
 #[test]
 fn lines_are_those_of_the_cell() {
     let lines = |code: &str| -> Vec<Vec<u32>> {
