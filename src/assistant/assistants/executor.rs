@@ -166,7 +166,8 @@ impl Errand {
                 return notebook;
             }
             if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
-                return notebook;
+                // Nobody is told that a run began: looked at once more, for how it stands now.
+                return self.door.read(&notebook.notebook_id).await.unwrap_or(notebook);
             }
         }
     }
