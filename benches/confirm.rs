@@ -2,10 +2,11 @@
 //!
 //! The server asks a scripted provider (`scripted`), so that the whole way is measured: turn, desk, gate, log.
 
+use std::collections::VecDeque;
 use std::io::Read;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use clap::Args;
 use notarium_assistant::providers::scripted::{Script, ScriptedServer};
 use serde_json::{Value, json};
@@ -126,6 +127,8 @@ struct Scene {
     watcher: Socket,
     notebook: String,
     commands: usize,
+    /// Seen by the watcher, and not looked at yet.
+    events: VecDeque<Value>,
 }
 
 impl Scene {
@@ -138,7 +141,7 @@ impl Scene {
         person.command("make", notebook, json!({"Batch": {"commands": commands}})).await?;
         let mut watcher = Socket::open(target).await?;
         watcher.subscribe(notebook).await?;
-        Ok(Self { person, watcher, notebook: notebook.to_owned(), commands: 0 })
+        Ok(Self { person, watcher, notebook: notebook.to_owned(), commands: 0, events: VecDeque::new() })
     }
 
     async fn send(&mut self, body: Value) -> Result<()> {
@@ -157,17 +160,19 @@ impl Scene {
         Ok(elapsed)
     }
 
-    async fn until(&mut self, event_type: &str) -> Result<Vec<Value>> {
+    /// The next event of that type; those before it are passed over, those behind it are kept: one frame may have both.
+    async fn until(&mut self, event_type: &str) -> Result<Value> {
         loop {
-            let text = self.watcher.next().await?;
-            if !text.starts_with(r#"{"events""#) || !text.contains(event_type) {
-                continue;
+            while let Some(event) = self.events.pop_front() {
+                if event["type"] == event_type {
+                    return Ok(event);
+                }
             }
-            let message: Value = serde_json::from_str(&text)?;
-            let events = message["events"]["events"].as_array().context("an events frame has events")?;
-            let found: Vec<Value> = events.iter().filter(|event| event["type"] == event_type).cloned().collect();
-            if !found.is_empty() {
-                return Ok(found);
+            let text = self.watcher.next().await?;
+            if text.starts_with(r#"{"events""#) {
+                let mut message: Value = serde_json::from_str(&text)?;
+                let Value::Array(events) = message["events"]["events"].take() else { bail!("no events: {text}") };
+                self.events.extend(events);
             }
         }
     }
@@ -179,12 +184,14 @@ impl Scene {
 
     /// Until so many calls wait that were not seen before; the payload of the last.
     async fn until_requested(&mut self, calls: usize) -> Result<Value> {
-        let mut waiting = Vec::new();
-        while waiting.len() < calls {
-            let requested = self.until("ToolCallRequested").await?;
-            waiting.extend(requested.into_iter().filter(|event| event["payload"]["function"] == "delete_cell"));
+        let mut seen = 0;
+        loop {
+            let payload = self.until("ToolCallRequested").await?["payload"].take();
+            seen += usize::from(payload["function"] == "delete_cell");
+            if seen == calls {
+                return Ok(payload);
+            }
         }
-        Ok(waiting.pop().context("calls were asked for")?["payload"].take())
     }
 
     async fn edit(&mut self, number: usize) -> Result<f64> {

@@ -167,6 +167,8 @@ pub struct Authority {
     pub workspaces: BTreeSet<WorkspaceId>,
     /// The scopes of the token or session.
     pub scopes: Scopes,
+    /// The token is good for some notebooks only.
+    pub is_bound: bool,
     /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
     /// connection ever has it.
     pub reactor: Option<Vouched>,

@@ -24,12 +24,17 @@ pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
 }
 
 /// A turn does no more than the token or session allows with which it was begun.
-pub(crate) fn check_scopes(
+pub(crate) fn check_token(
     notebook: &Notebook,
     turn_id: Option<&TurnId>,
+    arguments: &Arguments,
     operations: &[Operation],
 ) -> Result<(), Rejection> {
     let Some(turn) = turn_id.and_then(|turn_id| notebook.turns.get(turn_id)) else { return Ok(()) };
+    if turn.is_bound && matches!(arguments, Arguments::CreateNotebook(_) | Arguments::ListNotebooks(_)) {
+        let message = "the token with which this turn was begun is bound to some notebooks: stay in this one";
+        return Err(Rejection::new(RejectionCode::Forbidden, message));
+    }
     match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
         Some(scope) => {
             let message = format!("the token with which this turn was begun lacks the scope {scope:?}: do without");

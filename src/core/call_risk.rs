@@ -68,9 +68,12 @@ pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (R
     if matches!(arguments, Arguments::SaveData(call) if kernel_tools::is_code(&call.path)) {
         return (Risk::Sensitive, vec!["it writes code or settings that something may run later".to_owned()]);
     }
-    let (earlier, codes) = code_to_run(notebook, arguments);
+    let (mut earlier, codes) = code_to_run(notebook, arguments);
     if codes.is_empty() {
         return (own, Vec::new());
+    }
+    if !matches!(arguments, Arguments::CreateNotebook(_)) {
+        earlier.extend(code_left_behind(notebook));
     }
     if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
         return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
@@ -96,7 +99,7 @@ pub(crate) fn does_more(notebook: &Notebook, own: Risk, arguments: &Arguments, c
     Some(format!("it can do more now than when it was confirmed: {new}"))
 }
 
-/// Of all cells, when one of them is to run: what one cell binds another may use. About 30 ms.
+/// Of all cells, when one of them is to run: what one cell binds another may use.
 const MAX_CHECKED_BYTES: usize = 1 << 20;
 const MAX_REASONS: usize = 20;
 
@@ -105,6 +108,18 @@ fn risk_of(grade: Grade) -> Risk {
         Grade::Destructive => Risk::Destructive,
         Grade::Note => Risk::Sensitive,
     }
+}
+
+/// What ran in the kernel of now and stands in no cell any more: what it bound is still there.
+fn code_left_behind(notebook: &Notebook) -> Vec<&str> {
+    let Some(id) = kernels::default_session(notebook) else { return Vec::new() };
+    let shown = notebook.latest.iter().filter_map(|(cell_id, run)| {
+        let run = notebook.executions.get(run).filter(|run| run.kernel_session.as_ref() == Some(id))?;
+        let is_changed = notebook.cells.get(cell_id)?.content.source.as_str() != run.subject.source();
+        is_changed.then(|| run.subject.source())
+    });
+    let forgotten = notebook.kernels.get(id).into_iter().flat_map(|session| &session.left_behind);
+    forgotten.map(|source| &**source).chain(shown).collect()
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.

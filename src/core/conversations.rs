@@ -157,6 +157,9 @@ pub struct Turn {
     /// Its calls do nothing beyond these. Absent: read, edit and run.
     #[serde(default = "access::assistant_scopes", skip_serializing_if = "access::are_assistant_scopes")]
     pub scopes: Scopes,
+    /// Its calls reach no other notebook.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound: bool,
     /// Model calls that have begun.
     pub model_calls: u32,
     /// Attempts of the last one.
@@ -226,8 +229,10 @@ fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) ->
         .into(),
     );
     let scopes = &access::assistant_scopes() & &context.authority.scopes;
-    events.push(TurnStarted { turn_id: turn_id.clone(), conversation_id, message_id, cell_id, model, scopes }.into());
-    Ok(Decision { events, outcome: Outcome { turn: Some(turn_id), ..Outcome::default() } })
+    let is_bound = context.authority.is_bound;
+    let turn = turn_id.clone();
+    events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound }.into());
+    Ok(Decision { events, outcome: Outcome { turn: Some(turn), ..Outcome::default() } })
 }
 
 fn check_is_free(
@@ -545,6 +550,7 @@ fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted)
         cell_id: event.cell_id.clone(),
         model: event.model.clone(),
         scopes: event.scopes.clone(),
+        is_bound: event.is_bound,
         model_calls: 0,
         attempts: 0,
         is_calling_model: false,

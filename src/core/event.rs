@@ -252,6 +252,9 @@ events! {
         /// all three.
         #[serde(skip_serializing_if = "crate::access::are_assistant_scopes", default = "crate::access::assistant_scopes")]
         scopes: Scopes,
+        /// That token is good for some notebooks only: the turn makes no notebook and lists none.
+        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+        is_bound: bool,
     }
     /// The claim before a model is called.
     ModelCallStarted {

@@ -348,7 +348,15 @@ fn insert(
 ) {
     let kernelspec = kernelspec.to_owned();
     let language_info = RawObject::default();
-    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
+    let session = KernelSession {
+        kernelspec,
+        phase,
+        requested_version,
+        agent,
+        fence: None,
+        language_info,
+        left_behind: Vec::new(),
+    };
     notebook.kernels.insert(id.clone(), session);
 }
 

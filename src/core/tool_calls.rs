@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::access::{self, Authority, Operation};
 use crate::actor::Actor;
 use crate::call_commands::{commands, undo_command};
-use crate::call_rights::{check_scopes, operations, operations_of};
+use crate::call_rights::{check_token, operations, operations_of};
 use crate::call_risk::{does_more, judge, targets};
 use crate::command::Command;
 use crate::context::Context;
@@ -207,7 +207,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let typed = tool.arguments(&arguments)?;
     let operations = operations(tool.operation(), &typed);
     operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
-    check_scopes(notebook, turn_id.as_ref(), &operations)?;
+    check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
     kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, tool.risk(), &typed);
@@ -323,7 +323,7 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     if !operations.iter().all(|operation| may(*operation)) {
         return Err("the person it is for may not do this any more".to_owned());
     }
-    check_scopes(notebook, call.turn_id.as_ref(), &operations).map_err(|rejection| rejection.message)?;
+    check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(|rejection| rejection.message)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
         let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk)]).collect();
         return match access::vouched_may(notebook, &context.authority, by, context.now, &needed) {

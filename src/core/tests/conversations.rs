@@ -229,6 +229,19 @@ fn a_turn_of_old_may_read_edit_and_run() {
 }
 
 #[test]
+fn a_turn_of_a_token_for_some_notebooks_reaches_no_other() {
+    let begun = |who: &Who| with_cells().with(who, turn("talk", "turn", "Hi"));
+    for (function, arguments) in [("list_notebooks", json!({})), ("create_notebook", json!({"title": "Elsewhere"}))] {
+        let command = call("x", function, arguments);
+        let refused = begun(&user("ann").bound()).try_do(&assistant_of("ann"), &command).unwrap_err();
+        assert_eq!(refused.code, Code::Forbidden, "{function}");
+        assert!(begun(&user("ann")).try_do(&assistant_of("ann"), &command).is_ok(), "{function}");
+    }
+    let here = call("x", "get_notebook_state", json!({}));
+    assert!(begun(&user("ann").bound()).try_do(&assistant_of("ann"), &here).is_ok());
+}
+
+#[test]
 fn an_author_has_nothing_run_by_creating_cells() {
     let mut world = with_cells().with(&user("author"), turn("talk", "turn", "Hi"));
     let run = call("x", "create_cells", json!({"cells": [{"source": "1"}], "run": true}));

@@ -225,6 +225,11 @@ fn flags_and_scopes(world: &mut World, ann: &Who) {
     let edits = user("ann").with_scopes(&[Scope::Read, Scope::Edit]);
     world.step(&edits, json!({"StartTurn": {"conversation_id": "talk", "turn_id": "edits", "text": "Only edit"}}));
     world.step(ann, json!({"CancelTurn": {"turn_id": "edits"}}));
+    world.step(
+        &user("ann").bound(),
+        json!({"StartTurn": {"conversation_id": "talk", "turn_id": "bound", "text": "Stay"}}),
+    );
+    world.step(ann, json!({"CancelTurn": {"turn_id": "bound"}}));
 }
 
 /// A prompt cell is answered, goes to the trash and comes back; another one comes with its reply.
@@ -310,6 +315,7 @@ const ADDED: &[(&str, IsEvent)] = &[
         "ToolCallRequested.1.wait_for",
         |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
     ),
+    ("TurnStarted.1.is_bound", |event| matches!(event, Event::TurnStarted(event) if event.is_bound)),
     ("TurnStarted.1.scopes", |event| matches!(event, Event::TurnStarted(event) if event.scopes.len() < 3)),
 ];
 

@@ -16,6 +16,7 @@ mod golden;
 mod held_calls;
 mod kernel_tools;
 mod kernels;
+mod left_behind;
 mod lifecycle;
 mod names;
 mod properties;

@@ -56,7 +56,8 @@ impl Authenticated {
             Actor::User { .. } => {
                 let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
                 let workspaces = self.workspaces.keys().cloned().collect();
-                Authority { ambient_role, scopes, workspaces, reactor: None }
+                let is_bound = self.coverage != Coverage::All;
+                Authority { ambient_role, scopes, workspaces, is_bound, reactor: None }
             }
             _ => Authority { scopes, ..Authority::default() },
         }

@@ -32,6 +32,12 @@ impl Who {
         self.authority.scopes = scopes.iter().copied().collect();
         self
     }
+
+    /// With a token that is good for some notebooks only.
+    pub fn bound(mut self) -> Who {
+        self.authority.is_bound = true;
+        self
+    }
 }
 
 pub fn user(name: &str) -> Who {
