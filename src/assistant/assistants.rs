@@ -33,7 +33,6 @@ use crate::context::MAX_CONTEXT_TOKENS;
 use crate::door::Door;
 use crate::mcp::Caller;
 use crate::picture::{PngResult, without_data};
-use crate::turn::answer;
 use desk::Desk;
 pub use executor::{MAX_RESULT_BYTES, MAX_RUN_WAIT};
 pub use models::{Models, NO_PROVIDER};
@@ -169,7 +168,7 @@ impl Assistants {
 
     async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
         let events = self.0.door.about(notebook, call_id.as_str()).await?;
-        let answer = events.iter().rev().find_map(|stored| answer(&stored.typed().ok()?.event));
+        let answer = events.iter().rev().find_map(|stored| stored.typed().ok()?.event.call_answer());
         let Some(answer) = answer else {
             let message = format!("no tool call {call_id} in this notebook: check the id");
             return Err(Rejection::new(RejectionCode::UnknownToolCall, message));

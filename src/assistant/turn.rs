@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, Risk, StopReason, ToolCall,
-    ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
+    CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, Risk, StopReason,
+    ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
 };
 
 /// Times that a model call is tried whose answer was lost with the process that waited for it.
@@ -25,24 +25,11 @@ pub struct Record {
     /// The last message of the turn: what everything else answers.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
     /// Tool calls that have ended, with what the model is told.
-    ended: BTreeMap<ToolCallId, Answer>,
+    ended: BTreeMap<ToolCallId, CallAnswer>,
     /// Calls of this turn that ran something and failed, since the last one that did not.
     failed_runs: u32,
     /// What the provider said when it stopped, where that was not to call tools.
     has_ended: bool,
-}
-
-/// What a call came to, for the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    pub text: String,
-    pub is_error: bool,
-}
-
-impl Answer {
-    fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: true }
-    }
 }
 
 impl Record {
@@ -56,7 +43,7 @@ impl Record {
             Event::TurnCancelled(event) if event.turn_id == *turn_id => self.has_ended = true,
             Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
             event => {
-                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), answer(event)) {
+                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), event.call_answer()) {
                     self.count_run(call_id, &answer);
                     self.ended.insert(call_id.clone(), answer);
                 }
@@ -64,7 +51,7 @@ impl Record {
         }
     }
 
-    fn count_run(&mut self, call_id: &ToolCallId, answer: &Answer) {
+    fn count_run(&mut self, call_id: &ToolCallId, answer: &CallAnswer) {
         let of_last = self.last.iter().flat_map(|(_, blocks)| blocks).any(|block| match block {
             // A run that is not waited for tells nothing of how it went.
             MessageBlock::ToolCall { call_id: id, function, arguments, .. } => {
@@ -96,28 +83,6 @@ fn is_run(function: &str, arguments: &str) -> bool {
         }
         None => false,
     }
-}
-
-/// What the model is told of the end of a call; `None`: the event is not an end.
-pub fn answer(event: &Event) -> Option<Answer> {
-    Some(match event {
-        Event::ToolCallExecuted(event) => match event.end {
-            ToolCallEnd::Ok => Answer { text: event.result.clone(), is_error: false },
-            ToolCallEnd::Error => Answer::error(event.result.clone()),
-            ToolCallEnd::OutcomeUnknown => Answer::error(format!(
-                "Nobody knows how this ended: the server stopped meanwhile. Look at what is there before you go on. {}",
-                event.result
-            )),
-        },
-        Event::ToolCallDenied(event) if event.reason.is_empty() => Answer::error("A person said no."),
-        Event::ToolCallDenied(event) => Answer::error(format!("A person said no: {}", event.reason)),
-        Event::ToolCallWithdrawn(event) => Answer::error(format!("Taken back: {}", event.reason)),
-        Event::ToolCallVoided(event) => {
-            Answer::error(format!("Not done, because {}. Read it again before you ask again.", event.reason))
-        }
-        Event::ToolCallExpired(_) => Answer::error("Nobody answered in time. Ask again if it is still wanted."),
-        _ => return None,
-    })
 }
 
 /// What only this process knows: gone after a restart.
@@ -251,12 +216,13 @@ fn answered(
     call_id: &ToolCallId,
     function: &str,
     arguments: &str,
-) -> Option<Answer> {
+) -> Option<CallAnswer> {
     let answered = record.ended.get(call_id).cloned();
-    let answered = answered.or_else(|| live.refused.get(call_id).map(Answer::error)).or_else(|| unreadable(arguments));
+    let answered =
+        answered.or_else(|| live.refused.get(call_id).map(CallAnswer::error)).or_else(|| unreadable(arguments));
     let is_new = !notebook.tool_calls.contains_key(call_id);
     let gives_up = || is_new && record.failed_runs >= MAX_FAILED_RUNS && is_run(function, arguments);
-    answered.or_else(|| gives_up().then(|| Answer::error(GIVE_UP)))
+    answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP)))
 }
 
 fn request(call_id: &ToolCallId, function: &str, arguments: &str, wait_for: Option<ToolCallId>) -> Step {
@@ -265,9 +231,11 @@ fn request(call_id: &ToolCallId, function: &str, arguments: &str, wait_for: Opti
 }
 
 /// Arguments that are no JSON object: the model is told, nobody else is asked.
-fn unreadable(arguments: &str) -> Option<Answer> {
+fn unreadable(arguments: &str) -> Option<CallAnswer> {
     let error = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).err()?;
-    Some(Answer::error(format!("The arguments are not a JSON object ({error}). Call the tool again with valid JSON.")))
+    Some(CallAnswer::error(format!(
+        "The arguments are not a JSON object ({error}). Call the tool again with valid JSON."
+    )))
 }
 
 fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {

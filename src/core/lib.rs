@@ -14,6 +14,7 @@
 mod access;
 mod actor;
 mod apply;
+mod call_answer;
 mod call_commands;
 mod call_rights;
 mod call_risk;
@@ -54,6 +55,7 @@ pub use access::{
 };
 pub use actor::Actor;
 pub use apply::apply;
+pub use call_answer::CallAnswer;
 pub use call_risk::language;
 pub use command::*;
 pub use context::{Context, IdSource};

@@ -235,6 +235,26 @@ fn the_second_person_is_told_who_was_first() {
 }
 
 #[test]
+fn the_end_of_a_call_is_told_in_words_that_say_what_to_do() {
+    let told = |mut world: World, who: Who, command: serde_json::Value| {
+        let (events, _) = world.try_do(&who, &command).unwrap();
+        let answers: Vec<_> = events.iter().filter_map(Event::call_answer).collect();
+        let [answer] = &answers[..] else { panic!("{answers:?}") };
+        (answer.text.clone(), answer.is_error)
+    };
+    let refused = |text: &str| (text.to_owned(), true);
+    let ann = || user("ann");
+    assert_eq!(told(waiting(), ann(), deny()), refused("A person said no: I need it"));
+    assert_eq!(told(waiting(), ann(), json!({"DenyToolCall": {"call_id": "del"}})), refused("A person said no."));
+    assert_eq!(told(waiting(), ann(), withdraw("del")), refused("Taken back: never mind"));
+    let (void, _) = told(edited_meanwhile(), ann(), confirm("del"));
+    assert!(void.starts_with("Not done, because cell a is at version"), "{void}");
+    let late = told(expired(), reactor_of("ann"), sweep());
+    assert_eq!(late, refused("Nobody answered in time. Ask again if it is still wanted."));
+    assert_eq!(told(calling(), reactor_of("ann"), reported("vars")), ("x: int".to_owned(), false));
+}
+
+#[test]
 fn the_record_says_what_opened_the_gate() {
     let mut world = confirmed();
     let (events, _) = world.try_do(&reactor_of("ann"), &start("del")).unwrap();

@@ -7,8 +7,8 @@ use notarium_core::{
     ToolCallEnd, Usage, Version,
 };
 use notarium_core::{
-    ModelCallFinished, ModelCallStarted, ToolCallConfirmed, ToolCallExecuted, ToolCallRequested, ToolCallStarted,
-    TurnFinished, TurnStarted,
+    ModelCallFinished, ModelCallStarted, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
+    ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn, TurnFinished, TurnStarted,
 };
 use notarium_wire::{TurnActivity, TurnNews};
 
@@ -393,6 +393,34 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
         let story = [started(), model_call(1, 1), writes(1, 1, 0, "I be"), end, writes(1, 1, 0, "gin")];
         let told = in_words(events(&told(&story)));
         assert_eq!(told, ["turn ", "start 1.0", "text 1.0 I be", words]);
+    }
+}
+
+/// Each way in which the gated call `d` can end without having been executed, or with nobody knowing how.
+fn bad_ends() -> Vec<Event> {
+    let (id, reason) = (|| "d".parse().unwrap(), || "cell c was deleted".to_owned());
+    let (end, result) = (ToolCallEnd::OutcomeUnknown, "perhaps".to_owned());
+    vec![
+        ToolCallDenied { call_id: id(), reason: String::new() }.into(),
+        ToolCallDenied { call_id: id(), reason: reason() }.into(),
+        ToolCallWithdrawn { call_id: id(), reason: reason() }.into(),
+        ToolCallVoided { call_id: id(), reason: reason() }.into(),
+        ToolCallExpired { call_id: id() }.into(),
+        ToolCallExecuted { call_id: id(), end, result, duration_ms: 1 }.into(),
+    ]
+}
+
+#[test]
+fn who_follows_reads_of_a_call_what_the_model_is_told() {
+    for end in bad_ends() {
+        let requested = gated_call("d").swap_remove(0);
+        let pieces = told(&[started(), model_call(1, 1), requested, event(end.clone()), finished()]);
+        let results = events(&pieces).filter_map(|event| match event {
+            ChatEvent::ToolResult { result, is_error, .. } => Some((result.clone(), *is_error)),
+            _ => None,
+        });
+        let answer = end.call_answer().expect("an end");
+        assert_eq!(results.collect::<Vec<_>>(), [(answer.text, answer.is_error)], "{end:?}");
     }
 }
 

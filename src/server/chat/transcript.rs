@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
     Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, ModelCallFinished, RawObject, Recorded,
-    ToolCallEnd, ToolCallId, TurnId, Version,
+    ToolCallId, TurnId, Version,
 };
 
 use super::cursor::{Cursor, Mark};
@@ -242,23 +242,17 @@ impl Transcript {
                 decided_by: by.clone(),
                 reason: String::new(),
             }),
-            Event::ToolCallDenied(event) => {
-                self.tell(ChatEvent::ToolDecision {
-                    call_id: event.call_id.clone(),
-                    decision: CallState::Denied,
-                    decided_by: by.clone(),
-                    reason: event.reason.clone(),
-                });
-                self.refused(&event.call_id, "A person said no", &event.reason);
-            }
-            Event::ToolCallWithdrawn(event) => self.refused(&event.call_id, "Taken back", &event.reason),
-            Event::ToolCallVoided(event) => self.refused(&event.call_id, "Not done", &event.reason),
-            Event::ToolCallExpired(event) => self.refused(&event.call_id, "Nobody answered in time", ""),
+            Event::ToolCallDenied(event) => self.tell(ChatEvent::ToolDecision {
+                call_id: event.call_id.clone(),
+                decision: CallState::Denied,
+                decided_by: by.clone(),
+                reason: event.reason.clone(),
+            }),
             Event::ToolCallStarted(event) => self.started(&event.call_id),
-            Event::ToolCallExecuted(event) => {
-                self.result(&event.call_id, event.result.clone(), event.end != ToolCallEnd::Ok);
-            }
             _ => {}
+        }
+        if let (Some(call_id), Some(answer)) = (recorded.event.tool_call_id(), recorded.event.call_answer()) {
+            self.result(call_id, answer.text, answer.is_error);
         }
     }
 
@@ -272,11 +266,6 @@ impl Transcript {
             tool_input: known.input.take().unwrap_or_default(),
         };
         self.tell(event);
-    }
-
-    fn refused(&mut self, call_id: &ToolCallId, what: &str, reason: &str) {
-        let result = if reason.is_empty() { format!("{what}.") } else { format!("{what}: {reason}") };
-        self.result(call_id, result, true);
     }
 
     fn result(&mut self, call_id: &ToolCallId, result: String, is_error: bool) {

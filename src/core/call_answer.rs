@@ -1,0 +1,45 @@
+//! What the end of a tool call comes to in words: for the model, and the same for everybody who looks on.
+
+use crate::event::Event;
+use crate::tool_calls::ToolCallEnd;
+
+/// What a call came to, for the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallAnswer {
+    pub text: String,
+    pub is_error: bool,
+}
+
+impl CallAnswer {
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true }
+    }
+}
+
+impl Event {
+    /// What the model is told of the end of a call; `None`: the event is not an end.
+    pub fn call_answer(&self) -> Option<CallAnswer> {
+        Some(match self {
+            Event::ToolCallExecuted(event) => match event.end {
+                ToolCallEnd::Ok => CallAnswer { text: event.result.clone(), is_error: false },
+                ToolCallEnd::Error => CallAnswer::error(event.result.clone()),
+                ToolCallEnd::OutcomeUnknown => CallAnswer::error(format!(
+                    "Nobody knows how this ended: the server stopped meanwhile. Look at what is there before you go on. {}",
+                    event.result
+                )),
+            },
+            Event::ToolCallDenied(event) => refused("A person said no", &event.reason),
+            Event::ToolCallWithdrawn(event) => refused("Taken back", &event.reason),
+            Event::ToolCallVoided(event) => {
+                let reason = &event.reason;
+                CallAnswer::error(format!("Not done, because {reason}. Read it again before you ask again."))
+            }
+            Event::ToolCallExpired(_) => CallAnswer::error("Nobody answered in time. Ask again if it is still wanted."),
+            _ => return None,
+        })
+    }
+}
+
+fn refused(what: &str, reason: &str) -> CallAnswer {
+    CallAnswer::error(if reason.is_empty() { format!("{what}.") } else { format!("{what}: {reason}") })
+}
