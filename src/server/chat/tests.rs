@@ -64,6 +64,7 @@ fn started() -> Happens {
         cell_id: None,
         model: None,
         scopes: Default::default(),
+        is_bound: false,
     })
 }
 
