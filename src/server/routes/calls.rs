@@ -3,14 +3,14 @@
 pub mod confirmation;
 pub mod record;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use notarium_core::{
     Command, Event, Hash, HistoryQuery, Millis, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode,
-    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, Version, may_decide,
+    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::answers::{Answer, execute};
+use super::chat::events_of;
 use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -176,7 +177,35 @@ async fn list_calls(
         calls.extend(recorded(&app, &notebook, &id).await?);
     }
     calls.retain(|call| query.wants(call));
+    let mut usages = Usages { app: &app, notebook: &notebook, turns: HashMap::new() };
+    for call in &mut calls {
+        call.model_usage = usages.of(call).await?;
+    }
     Ok(Json(CallPage { calls, next }))
+}
+
+/// What model calls took, by turn: each with the version of its end.
+struct Usages<'a> {
+    app: &'a App,
+    notebook: &'a NotebookId,
+    turns: HashMap<TurnId, Vec<(Version, Usage)>>,
+}
+
+impl Usages<'_> {
+    /// Of the last model call that ended before the tool call was requested.
+    async fn of(&mut self, call: &Call) -> Result<Option<Usage>, Problem> {
+        let Some(turn_id) = &call.turn_id else { return Ok(None) };
+        if !self.turns.contains_key(turn_id) {
+            let events = events_of(self.app, self.notebook, turn_id).await?;
+            let ends = events.iter().filter_map(|recorded| match &recorded.event {
+                Event::ModelCallFinished(event) => Some((recorded.envelope.version, event.usage)),
+                _ => None,
+            });
+            self.turns.insert(turn_id.clone(), ends.collect());
+        }
+        let ends = self.turns.get(turn_id).map_or(&[][..], Vec::as_slice);
+        Ok(ends.iter().rfind(|(version, _)| *version < call.requested_version).map(|(_, usage)| *usage))
+    }
 }
 
 /// The latest requests before a version, but for those that are shown elsewhere, and where to go on.
@@ -244,7 +273,8 @@ async fn read_call(
 ) -> Result<Json<CallInFull>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let unknown = || Rejection::new(RejectionCode::UnknownToolCall, format!("no tool call {id} here: check the id"));
-    let call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
+    let mut call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
+    call.model_usage = Usages { app: &app, notebook: &notebook, turns: HashMap::new() }.of(&call).await?;
     let open = state.tool_calls.get(&id).filter(|open| !matches!(open.phase, ToolCallPhase::Started { .. }));
     let authority = authenticated.authority_for(&notebook);
     let may_decide = open.is_some_and(|open| {
