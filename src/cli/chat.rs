@@ -361,7 +361,9 @@ impl Chat {
 /// Whether the event tells that the assistant did something that can be undone.
 fn changes(event: &Value) -> bool {
     let tool = || Tool::find(event["tool_name"].as_str().unwrap_or_default());
-    event["type"] == "tool_result" && event["is_error"] != true && tool().is_some_and(|tool| tool.operation == Operation::Edit)
+    event["type"] == "tool_result"
+        && event["is_error"] != true
+        && tool().is_some_and(|tool| tool.operation == Operation::Edit)
 }
 
 /// The next line that is typed; `None`: no more. What is typed ahead waits. Cancel safe.

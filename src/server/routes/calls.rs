@@ -35,6 +35,8 @@ const MAX_SCANNED_EVENTS: usize = 20_000;
 const MAX_OPENED: usize = 500;
 /// Calls that one look for what waits shows.
 const MAX_SHOWN: usize = 500;
+/// Bytes of what they would do, together: a call may run every cell.
+const MAX_SHOWN_BYTES: usize = 8 << 20;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -79,15 +81,26 @@ struct WaitingCall {
     responses((status = 200, body = Waiting), (status = "default", body = Problem)))]
 async fn list_confirmations(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Waiting>, Problem> {
     let (notebooks, mut is_cut) = with_work(&app, &authenticated).await?;
-    let mut calls = Vec::new();
+    let mut found = Vec::new();
     for notebook in notebooks {
         // Rights may have changed since the list was written.
         let Ok(state) = app.read(&authenticated, &notebook).await else { continue };
-        calls.extend(waiting_for(&app, &authenticated, &state.notebook));
+        found.extend(waiting_for(&app, &authenticated, &state.notebook));
     }
-    calls.sort_by_key(|waiting| waiting.call.requested_at);
-    is_cut |= calls.len() > MAX_SHOWN;
-    calls.truncate(MAX_SHOWN);
+    found.sort_by_key(|(_, call, _)| call.requested_at);
+    is_cut |= found.len() > MAX_SHOWN;
+    found.truncate(MAX_SHOWN);
+    let (mut calls, mut bytes) = (Vec::new(), 0);
+    for (id, call, state) in found {
+        let confirmation = Confirmation::of(&state, &call);
+        bytes += confirmation.bytes();
+        if bytes > MAX_SHOWN_BYTES && !calls.is_empty() {
+            is_cut = true;
+            break;
+        }
+        let (notebook, title) = (state.notebook_id.clone(), state.title.clone());
+        calls.push(WaitingCall { notebook, title, call: Call::waiting(&id, &call), confirmation });
+    }
     Ok(Json(Waiting { calls, is_cut }))
 }
 
@@ -105,16 +118,15 @@ async fn with_work(app: &App, authenticated: &Authenticated) -> Result<(Vec<Note
     Ok((seen.map(|entry| entry.notebook_id).collect(), page.next.is_some()))
 }
 
-fn waiting_for(app: &App, authenticated: &Authenticated, state: &Notebook) -> Vec<WaitingCall> {
+/// What waits for this person in one notebook.
+fn waiting_for(
+    app: &App,
+    authenticated: &Authenticated,
+    state: &Arc<Notebook>,
+) -> Vec<(ToolCallId, Arc<ToolCall>, Arc<Notebook>)> {
     let (authority, now) = (authenticated.authority_for(&state.notebook_id), app.clock.now());
     let mine = waiting(state).filter(|(_, call)| may_decide(state, &authenticated.actor, &authority, now, call));
-    let shown = |(id, call): (&ToolCallId, &Arc<ToolCall>)| WaitingCall {
-        notebook: state.notebook_id.clone(),
-        title: state.title.clone(),
-        call: Call::waiting(id, call),
-        confirmation: Confirmation::of(state, call),
-    };
-    mine.map(shown).collect()
+    mine.map(|(id, call)| (id.clone(), call.clone(), state.clone())).collect()
 }
 
 // --- list ---
