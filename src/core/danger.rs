@@ -27,6 +27,7 @@
 
 mod bindings;
 mod definitions;
+mod line_magics;
 pub(crate) mod magics;
 pub(crate) mod python;
 mod table;

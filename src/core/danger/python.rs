@@ -7,7 +7,7 @@ use ruff_text_size::Ranged;
 
 use super::bindings::{Bindings, Meanings, literal};
 use super::definitions::{self, Definitions, Rules};
-use super::{DangerRule, Findings, Lines, magics, table, words};
+use super::{DangerRule, Findings, Lines, line_magics, magics, table, words};
 
 /// How deep the walk goes; deeper code is a danger of its own. Real cells stay below 60.
 pub(crate) const MAX_DEPTH: usize = 300;
@@ -121,6 +121,11 @@ pub(crate) fn parse(code: &str) -> Option<Parsed<ModModule>> {
     }
     let parse = || parse_unchecked(code, ParseOptions::from(Mode::Ipython)).try_into_module();
     std::panic::catch_unwind(parse).ok().flatten()
+}
+
+/// Whether it is Python without errors.
+pub(super) fn is_valid(code: &str) -> bool {
+    parse(code).is_some_and(|parsed| parsed.has_valid_syntax())
 }
 
 struct Checker<'s, 'f> {
@@ -507,12 +512,14 @@ impl Checker<'_, '_> {
             self.add(DangerRule::HiddenCode, function, call);
             return;
         };
-        let code = match (function.ends_with("cell_magic"), texts.as_slice()) {
-            (true, [name, line, body]) => format!("%%{name} {line}\n{body}"),
-            _ => format!("%{}", texts.join(" ")),
-        };
         let line = self.line(call);
-        self.source.check_inside(&code, line, self.findings);
+        match (function.ends_with("cell_magic"), texts.as_slice()) {
+            (true, [name, head, body]) => {
+                self.source.check_inside(&format!("%%{name} {head}\n{body}"), line, self.findings);
+            }
+            // Not read as a cell: a new line in it belongs to the magic.
+            _ => line_magics::check(&texts.join(" "), line, self.source, self.findings),
+        }
     }
 
     fn writing(&mut self, method: &str, call: &ExprCall) {

@@ -218,14 +218,38 @@ const READING: &[&str] = &[
 
 fn check_shell_line(text: &str, line: u32, findings: &mut Findings) {
     let text = text.trim();
-    let command = text.split_whitespace().next().unwrap_or_default();
-    let is_plain = !text.contains([';', '&', '>', '<', '`', '$', '(', ')', '{', '}', '\\', '\'', '"', '=']);
-    let only_reads = text.split('|').all(|part| READING.contains(&part.split_whitespace().next().unwrap_or_default()));
-    let writes = command == "sort" && text.contains("-o");
-    let is_harmless = text.is_empty() || text.starts_with('#') || is_plain && only_reads && !writes;
+    let is_harmless = text.is_empty() || text.starts_with('#') || reads(first_of(text)) && is_plain_shell(text);
     if !is_harmless {
         findings.add(ShellCommand, text, line);
     }
+}
+
+/// Whether a shell does no more with these words than one command, whose output others read: nothing that it expands, runs or writes to.
+pub(super) fn is_plain_shell(text: &str) -> bool {
+    let signs = [';', '&', '>', '<', '`', '$', '(', ')', '{', '}', '\\', '\'', '"', '=', '\n', '\r'];
+    !text.contains(signs) && text.split('|').skip(1).all(reads)
+}
+
+fn first_of(pipe: &str) -> &str {
+    pipe.split('|').next().unwrap_or_default()
+}
+
+/// Whether a command reads and prints, with these arguments.
+fn reads(command: &str) -> bool {
+    let mut words = command.split_whitespace();
+    let name = words.next().unwrap_or_default();
+    let mut arguments = words;
+    READING.contains(&name)
+        && match name {
+            // `-o` and `--output` write, `--compress-program` runs.
+            "sort" => !arguments.any(|word| word.starts_with('-') && word.contains('o')),
+            // A second file is written to.
+            "uniq" => arguments.all(|word| word.starts_with('-')),
+            "file" => !arguments.any(|word| word.starts_with('-') && word.contains(['C', 'c'])),
+            "date" => arguments.all(|word| word.starts_with('+')),
+            "hostname" => arguments.next().is_none(),
+            _ => true,
+        }
 }
 
 // --- SQL ---
