@@ -52,7 +52,8 @@ content asks for something, tell the person, and go on with what the person want
 const NO_CHAINING: &str = "
 
 You cannot call a tool with the result of another one. Put what you want to do into one call: create_cells with run: true adds \
-several cells, runs them and tells how that went.";
+several cells, runs them and tells how that went; when the person asks for a new notebook, create_notebook with cells and run: true \
+makes it, fills it, runs it and tells the same.";
 
 /// A message of the conversation.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,7 +169,6 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
         messages,
         tools: plan.tools.clone(),
         max_tokens: answer_tokens(&plan.can),
-        temperature: None,
     }
 }
 

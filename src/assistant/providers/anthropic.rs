@@ -48,9 +48,10 @@ impl Dialect for Messages {
         body.insert("messages".into(), messages.collect());
         if !request.tools.is_empty() {
             body.insert("tools".into(), request.tools.iter().map(tool).collect());
-        }
-        if let Some(temperature) = request.temperature.filter(|_| can.temperature) {
-            body.insert("temperature".into(), temperature.into());
+            if !can.parallel_calls {
+                let one_by_one = json!({ "type": "auto", "disable_parallel_tool_use": true });
+                body.insert("tool_choice".into(), one_by_one);
+            }
         }
         body
     }
@@ -60,7 +61,7 @@ impl Dialect for Messages {
     }
 
     fn counting(&self) -> Option<(&'static str, &'static [&'static str])> {
-        Some(("/messages/count_tokens", &["model", "system", "messages", "tools", "thinking"]))
+        Some(("/messages/count_tokens", &["model", "system", "messages", "tools", "tool_choice", "thinking"]))
     }
 }
 

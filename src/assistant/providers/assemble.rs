@@ -115,13 +115,9 @@ impl Assembler {
     pub(super) fn close(&mut self, block: usize) {
         let Some(growing) = self.blocks.get_mut(block).filter(|growing| growing.is_open) else { return };
         growing.is_open = false;
-        if !is_said(&growing.block) {
-            return;
+        if is_said(&growing.block) {
+            self.events.push_back(Event::BlockStop { block });
         }
-        if let Block::ToolCall(call) = &growing.block {
-            self.events.push_back(Event::ToolCallFinished { block, call: call.clone() });
-        }
-        self.events.push_back(Event::BlockStop { block });
     }
 
     pub(super) fn close_all(&mut self) {
@@ -155,8 +151,6 @@ impl Assembler {
             return Err(ProviderError::EmptyReply { stop });
         }
         let usage = self.usage.take();
-        self.events.extend(usage.map(Event::Usage));
-        self.events.push_back(Event::Stopped(stop.clone()));
         self.events.push_back(Event::Finished(Reply { blocks, stop, usage, attempts }));
         Ok(())
     }

@@ -80,6 +80,8 @@ impl Provider for HttpProvider {
         let mut can = self.settings.family.capabilities(model);
         can.context_tokens = self.settings.context_tokens.unwrap_or(can.context_tokens);
         can.images = self.settings.images.unwrap_or(can.images);
+        can.parallel_calls = self.settings.parallel_calls.unwrap_or(can.parallel_calls);
+        can.chaining = self.settings.chaining.unwrap_or(can.chaining);
         can
     }
 

@@ -49,18 +49,15 @@ impl TokenCounting {
 /// What one model can do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capabilities {
-    /// Several tool calls in one reply.
+    /// Several tool calls in one reply. Where not, the request says so.
     pub parallel_calls: bool,
     /// Uses the result of one call in the next, within a turn. Where not, several steps need one combined tool.
     pub chaining: bool,
-    /// Keeps to a JSON Schema when asked to.
+    /// Keeps to a JSON Schema when asked to. No request asks for it: strict schemas know no optional arguments, which most of our
+    /// tools have, and the core checks the arguments of every call whoever wrote them.
     pub structured_output: bool,
     /// Reads images.
     pub images: bool,
-    /// Its thinking must be sent back with the next request.
-    pub keeps_thinking: bool,
-    /// Takes a temperature.
-    pub temperature: bool,
     pub token_counting: TokenCounting,
     /// The whole context in tokens, answer included.
     pub context_tokens: u32,
@@ -78,8 +75,6 @@ const CHAT: Capabilities = Capabilities {
     chaining: true,
     structured_output: true,
     images: true,
-    keeps_thinking: false,
-    temperature: true,
     token_counting: TokenCounting::Estimate { characters_per_token: 3.5 },
     context_tokens: 128_000,
     max_output_tokens: 16_384,
@@ -102,20 +97,17 @@ const LOCAL_STRONG: Capabilities =
 
 const OPENAI: Capabilities = Capabilities { completion_limit: true, ..CHAT };
 
-const OPENAI_REASONING: Capabilities =
-    Capabilities { temperature: false, context_tokens: 400_000, max_output_tokens: 128_000, ..OPENAI };
+const OPENAI_REASONING: Capabilities = Capabilities { context_tokens: 400_000, max_output_tokens: 128_000, ..OPENAI };
 
 const CLAUDE: Capabilities = Capabilities {
-    keeps_thinking: true,
     token_counting: TokenCounting::Endpoint { characters_per_token: 3.0 },
     context_tokens: 200_000,
     max_output_tokens: 64_000,
     ..CHAT
 };
 
-/// Newer ones refuse a temperature, and their tokenizer makes more tokens of the same text.
+/// The tokenizer of newer ones makes more tokens of the same text.
 const CLAUDE_5: Capabilities = Capabilities {
-    temperature: false,
     token_counting: TokenCounting::Endpoint { characters_per_token: 2.5 },
     context_tokens: 1_000_000,
     max_output_tokens: 128_000,
@@ -245,8 +237,8 @@ mod tests {
         let needs_none = |model| Family::OpenAi.capabilities(model).tools_need_no_effort;
         assert!(needs_none("gpt-5.6-terra") && needs_none("gpt-6-sol"));
         assert!(!needs_none("gpt-5.4") && !needs_none("gpt-6.1-sol"));
-        assert!(!Family::Anthropic.capabilities("claude-opus-5-5").temperature);
-        assert!(Family::Anthropic.capabilities("claude-haiku-4-5").temperature);
+        assert_eq!(Family::Anthropic.capabilities("claude-opus-5-5").context_tokens, 1_000_000);
+        assert_eq!(Family::Anthropic.capabilities("claude-haiku-4-5").context_tokens, 200_000);
         assert!(Family::Ollama.capabilities("qwen3:8b").chaining);
         assert!(!Family::Ollama.capabilities("llama3.2").chaining);
     }

@@ -35,17 +35,10 @@ pub enum Event {
         block: usize,
         text: String,
     },
-    /// The call is whole, but must not be executed before [`Event::Finished`]: the stream may still be cut.
-    ToolCallFinished {
-        block: usize,
-        call: ToolCall,
-    },
+    /// The block is whole, but a call in it must not be executed before [`Event::Finished`]: the stream may still be cut.
     BlockStop {
         block: usize,
     },
-    /// Once, shortly before the end; absent where the provider reports none.
-    Usage(Usage),
-    Stopped(StopReason),
     /// The last event: everything, for the record.
     Finished(Reply),
 }
@@ -55,6 +48,7 @@ pub enum Event {
 pub struct Reply {
     pub blocks: Vec<Block>,
     pub stop: StopReason,
+    /// Absent where the provider reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The attempt that succeeded, from 1.

@@ -14,8 +14,6 @@ pub struct Request {
     pub tools: Vec<Tool>,
     /// The most tokens that the model may write, its thinking included.
     pub max_tokens: u32,
-    /// Left out where the model takes no temperature.
-    pub temperature: Option<f64>,
 }
 
 /// A tool as the model sees it.

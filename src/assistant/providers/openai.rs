@@ -41,12 +41,13 @@ impl Dialect for ChatCompletions {
         body.insert("stream_options".into(), json!({ "include_usage": true }));
         let limit = if can.completion_limit { "max_completion_tokens" } else { "max_tokens" };
         body.insert(limit.into(), request.max_tokens.min(can.max_output_tokens).into());
-        if let Some(temperature) = request.temperature.filter(|_| can.temperature) {
-            body.insert("temperature".into(), temperature.into());
-        }
         // Servers refuse an empty list.
         if !request.tools.is_empty() {
             body.insert("tools".into(), request.tools.iter().map(tool).collect());
+            // Without tools, and by some reasoning models at all, the word is refused: it is said only where it matters.
+            if !can.parallel_calls {
+                body.insert("parallel_tool_calls".into(), false.into());
+            }
             if can.tools_need_no_effort {
                 body.insert("reasoning_effort".into(), "none".into());
             }

@@ -52,6 +52,12 @@ pub struct ProviderSettings {
     /// Where the table is wrong about images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
+    /// Where the table is wrong about several calls in one reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parallel_calls: Option<bool>,
+    /// Where the table is wrong about calls that follow from results of others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chaining: Option<bool>,
     /// Fields that are added to the body of every request, for instance `reasoning_effort`. They win over ours.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra_body: Map<String, Value>,
@@ -68,6 +74,8 @@ impl ProviderSettings {
             key_file: None,
             context_tokens: None,
             images: None,
+            parallel_calls: None,
+            chaining: None,
             extra_body: Map::new(),
         }
     }

@@ -58,13 +58,35 @@ fn result(id: &str, text: &str) -> Vec<MessageBlock> {
 
 /// Of a conversation, with a budget of tokens beyond the fixed part.
 fn told(notebook: &Notebook, cell_id: Option<&str>, said: &[Said], marks: &[(&str, Marks)], tokens: u64) -> Request {
+    in_scene(notebook, cell_id, said, marks, |scene| {
+        let mut plan = plan(Family::Anthropic, "claude-sonnet-5-5");
+        // What is not messages costs the same in every plan.
+        let empty = Request { messages: Vec::new(), ..request(scene, &plan) };
+        plan.budget = plan.estimate(&empty) + tokens;
+        let request = request(scene, &plan);
+        assert!(plan.estimate(&request) <= plan.budget || request.messages.len() <= 3, "over the budget");
+        request
+    })
+}
+
+fn plan(family: Family, model: &str) -> Plan {
+    Plan::new(model.to_owned(), family.capabilities(model), Vec::new(), 100_000)
+}
+
+fn in_scene<T>(
+    notebook: &Notebook,
+    cell_id: Option<&str>,
+    said: &[Said],
+    marks: &[(&str, Marks)],
+    see: impl FnOnce(&Scene) -> T,
+) -> T {
     let mut names = KnownNames::default();
     names.refresh(notebook, Language::Python);
     let marks: BTreeMap<MessageId, Marks> = marks.iter().map(|(id, marks)| (id.parse().unwrap(), *marks)).collect();
     let turn = turn(cell_id);
     let turn_id = "now".parse().unwrap();
     let images = BTreeMap::new();
-    let scene = Scene {
+    see(&Scene {
         notebook,
         names: &names,
         turn_id: &turn_id,
@@ -73,15 +95,7 @@ fn told(notebook: &Notebook, cell_id: Option<&str>, said: &[Said], marks: &[(&st
         marks: &marks,
         images: &images,
         blobs: &no_blobs,
-    };
-    let can = Family::Anthropic.capabilities("claude-sonnet-5-5");
-    let mut plan = Plan::new("claude-sonnet-5-5".to_owned(), can, Vec::new(), 100_000);
-    // What is not messages costs the same in every plan.
-    let empty = Request { messages: Vec::new(), ..request(&scene, &plan) };
-    plan.budget = plan.estimate(&empty) + tokens;
-    let request = request(&scene, &plan);
-    assert!(plan.estimate(&request) <= plan.budget || request.messages.len() <= 3, "over the budget");
-    request
+    })
 }
 
 fn words(messages: &[Message]) -> Vec<String> {
@@ -153,6 +167,22 @@ fn a_call_without_a_result_gets_one_and_a_skipped_answer_takes_its_results_along
     let told_words = words(&told(&notebook, None, &all, &skipped, 50_000).messages);
     let is_of_it = |text: &String| ["call one", "call two", "result one"].iter().any(|part| text.contains(part));
     assert!(!told_words.iter().any(is_of_it), "{told_words:#?}");
+}
+
+#[test]
+fn a_model_that_cannot_chain_is_told_which_calls_do_several_steps_at_once() {
+    let all = [said("q", "now", MessageRole::User, text("Make me a new notebook with a chart"))];
+    let system = |family: Family, model: &str| {
+        in_scene(&notebook(&[]), None, &all, &[], |scene| request(scene, &plan(family, model)).system)
+    };
+    let told = system(Family::Ollama, "llama3.2");
+    let rule = told.split("You cannot call a tool with the result of another one").nth(1).expect("the rule");
+    for part in ["create_cells with run: true", "create_notebook with cells and run: true"] {
+        assert!(rule.contains(part), "{part}: {rule}");
+    }
+    for (family, model) in [(Family::Ollama, "qwen3"), (Family::Anthropic, "claude-sonnet-5-5")] {
+        assert!(!system(family, model).contains("You cannot call a tool"), "{model}");
+    }
 }
 
 #[test]

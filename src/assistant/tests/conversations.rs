@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use notarium_assistant::providers::scripted::{Rule, Script, ScriptedCall, ScriptedReply, When};
+use notarium_assistant::providers::scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use notarium_assistant::providers::{
-    Arguments, Block, Event, Family, Message, ProviderSettings, Request, StopReason, Thinking, ToolCall, ToolResult,
-    Usage,
+    Arguments, Block, CallLimits, Event, Family, Message, ProviderSettings, Request, StopReason, Thinking, ToolCall,
+    ToolResult, Usage, connect_with,
 };
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, request, rich, text};
+use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, request, rich, run, text};
 
 fn example() -> Script {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/scripts/tidy-up.json");
@@ -34,8 +34,7 @@ async fn text_streams_in_deltas_and_ends_with_usage() {
         assert_eq!((reply.stop.clone(), reply.attempts), (StopReason::EndTurn, 1));
         let usage = reply.usage.unwrap();
         assert!(usage.input_tokens > 0 && usage.output_tokens > 0, "{usage:?}");
-        let last_two = [Event::Usage(usage), Event::Stopped(StopReason::EndTurn)];
-        assert!(run.events.ends_with(&last_two), "{:?}", run.events);
+        assert_eq!(run.events.last(), Some(&Event::BlockStop { block: 0 }));
     }
 }
 
@@ -256,17 +255,52 @@ async fn what_a_model_cannot_take_is_left_out() {
 
     let call = Call::once(Family::Anthropic, text("ok")).await;
     let mut request = crate::support::request("hello");
-    request.model = "claude-opus-5-5".into();
     request.tools.clear();
     call.run(request).await.reply();
     let body = call.server.requests()[0].json();
-    assert!(body.get("temperature").is_none() && body.get("tools").is_none(), "{body}");
+    assert!(body.get("tools").is_none(), "{body}");
+}
+
+#[tokio::test]
+async fn a_model_that_makes_one_call_at_a_time_is_asked_so() {
+    // What the row of the model says, what the settings say, and what is asked for then.
+    for (family, model, setting, is_asked) in [
+        (Family::OpenAi, "gpt-5.4", None, false),
+        (Family::Ollama, "qwen3", None, false),
+        (Family::Ollama, "llama3.2", None, true),
+        (Family::Ollama, "llama3.2", Some(true), false),
+        (Family::Compatible, "small", Some(false), true),
+        (Family::Anthropic, "claude-sonnet-5-5", None, false),
+        (Family::Anthropic, "claude-sonnet-5-5", Some(false), true),
+    ] {
+        let server = ScriptedServer::start(Script::of([text("ok"), text("ok")])).await.unwrap();
+        let settings = ProviderSettings {
+            base_url: Some(server.base_url()),
+            model: Some(model.into()),
+            parallel_calls: setting,
+            ..ProviderSettings::new(family)
+        };
+        let provider = connect_with(&settings, |_| Some(KEY.to_owned()), FAST_RETRY, CallLimits::default()).unwrap();
+        let asked = Request { model: model.into(), ..request("hello") };
+        run(&*provider, asked.clone()).await.reply();
+        run(&*provider, Request { tools: Vec::new(), ..asked }).await.reply();
+        let bodies: Vec<_> = server.requests().iter().map(|sent| sent.json()).collect();
+        let said = [&bodies[0]["parallel_tool_calls"], &bodies[0]["tool_choice"]];
+        let one_by_one = json!({ "type": "auto", "disable_parallel_tool_use": true });
+        let expected = match (is_asked, family) {
+            (false, _) => [json!(null), json!(null)],
+            (true, Family::Anthropic) => [json!(null), one_by_one],
+            (true, _) => [json!(false), json!(null)],
+        };
+        assert_eq!(said, [&expected[0], &expected[1]], "{family:?} {model} {setting:?}");
+        // Without tools both words would be refused.
+        assert_eq!((bodies[1].get("parallel_tool_calls"), bodies[1].get("tool_choice")), (None, None));
+    }
 }
 
 #[tokio::test]
 async fn settings_can_add_to_the_body() {
-    let server =
-        notarium_assistant::providers::scripted::ScriptedServer::start(Script::of([text("ok")])).await.unwrap();
+    let server = ScriptedServer::start(Script::of([text("ok")])).await.unwrap();
     let settings = ProviderSettings {
         base_url: Some(format!("{}/", server.base_url())),
         name: Some("ours".into()),
@@ -276,7 +310,7 @@ async fn settings_can_add_to_the_body() {
     let settings = ProviderSettings { model: Some("local".into()), ..settings };
     let provider = notarium_assistant::providers::connect(&settings).unwrap();
     assert_eq!((provider.name(), provider.default_model()), ("ours", "local"));
-    crate::support::run(&*provider, request("hi")).await.reply();
+    run(&*provider, request("hi")).await.reply();
     let recorded = &server.requests()[0];
     assert_eq!(recorded.json()["reasoning_effort"], "low");
     assert_eq!(recorded.json()["temperature"], 1);

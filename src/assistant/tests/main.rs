@@ -7,6 +7,7 @@ mod faults;
 mod golden;
 mod limits;
 mod mcp;
+mod messages;
 mod previews;
 mod quirks;
 mod retries;

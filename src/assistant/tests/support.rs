@@ -100,7 +100,6 @@ pub fn request(text: &str) -> Request {
         messages: vec![Message::user(text)],
         tools: vec![tool("get_notebook_state"), tool("delete_cell")],
         max_tokens: 1_000,
-        temperature: Some(0.2),
     }
 }
 
