@@ -29,6 +29,15 @@ pub fn environment() -> PathBuf {
     python.parent().unwrap().parent().unwrap().to_owned()
 }
 
+/// Where a fixture notes what its processes say on standard error.
+const NOTES: &str = "notes.txt";
+
+/// Into the notes of this folder where there are any, else to where the test itself writes.
+fn standard_error(folder: &Path) -> Stdio {
+    let notes = std::fs::OpenOptions::new().append(true).open(folder.join(NOTES));
+    notes.map_or_else(|_| Stdio::inherit(), Stdio::from)
+}
+
 /// The binary, away from the configuration of whoever runs the tests.
 pub fn notarium(home: &Path) -> ProcessCommand {
     let mut command = ProcessCommand::new(env!("CARGO_BIN_EXE_notarium"));
@@ -134,8 +143,18 @@ impl Fixture {
 
     /// With more arguments for the server.
     pub async fn start_with(arguments: &[&str]) -> Self {
-        notarium_agent::connection::install_tls_provider();
+        Self::start_in(tempfile::tempdir_in("/tmp").unwrap(), arguments).await
+    }
+
+    /// The same, with notes of what server and agents say on standard error.
+    pub async fn start_noted(arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir_in("/tmp").unwrap();
+        std::fs::write(folder.path().join(NOTES), "").unwrap();
+        Self::start_in(folder, arguments).await
+    }
+
+    async fn start_in(folder: tempfile::TempDir, arguments: &[&str]) -> Self {
+        notarium_agent::connection::install_tls_provider();
         let mut server = serve(folder.path(), "127.0.0.1:0", arguments);
         let url = server.line_with(" on ").await;
         server.line_with("Nobody has signed in").await;
@@ -166,7 +185,10 @@ impl Fixture {
     pub fn agent_of(&self, address: &str) -> ProcessCommand {
         let mut command = notarium(self.folder.path());
         command.args(["agent", "--server", address, "--kernel-path"]).arg(environment());
-        command.env("NOTARIUM_TOKEN", &self.agent_token);
+        command.env("NOTARIUM_TOKEN", &self.agent_token).stderr(standard_error(self.folder.path()));
+        // It logs what the server logs.
+        let log = self.arguments.iter().skip_while(|argument| *argument != "--log").nth(1);
+        command.envs(log.map(|filter| ("NOTARIUM_LOG", filter)));
         command
     }
 
@@ -175,6 +197,16 @@ impl Fixture {
         let mut command = notarium(self.folder.path());
         command.env("NOTARIUM_SERVER", address).env("NOTARIUM_TOKEN", &self.session);
         command
+    }
+
+    /// What server and agents have said on standard error.
+    pub fn notes(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join(NOTES)).expect("the fixture was started with notes")
+    }
+
+    /// The agents' token.
+    pub fn agent_token(&self) -> &str {
+        &self.agent_token
     }
 
     /// The owner's token.
@@ -208,6 +240,7 @@ impl Fixture {
 fn serve(folder: &Path, listen: &str, arguments: &[&str]) -> Process {
     let mut command = notarium(folder);
     command.args(["serve", "--listen", listen, "--data"]).arg(folder.join("data")).args(arguments);
+    command.stderr(standard_error(folder));
     Process::start(command)
 }
 

@@ -1,10 +1,15 @@
 //! Assistants end to end: the built server, a real kernel, and a model provider that plays a script over real HTTP.
 
+mod chat;
+mod compatible;
 mod kills;
 #[path = "../agent/processes.rs"]
 #[allow(dead_code, reason = "the agent's tests use the rest")]
 mod processes;
 mod scene;
+mod secrets;
+#[path = "../support/terminal.rs"]
+mod terminal;
 mod tools;
 mod turns;
 mod waits;

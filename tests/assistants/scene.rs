@@ -41,25 +41,38 @@ pub fn script(replies: &Value) -> Script {
 
 impl Scene {
     /// Without a kernel: runs queue.
-    pub async fn start(mut script: Script) -> Self {
+    pub async fn start(script: Script) -> Self {
+        Self::asking(json!({"family": "anthropic"}), script, &[]).await
+    }
+
+    /// Asks another provider, of these settings but for its address and its key; with more arguments for the server. With
+    /// `--log` among them there are notes of what server and agents say.
+    pub async fn asking(mut provider: Value, mut script: Script, arguments: &[&str]) -> Self {
         script.key = Some(KEY.to_owned());
         let model = ScriptedServer::start(script).await.unwrap();
         let settings = tempfile::tempdir().unwrap();
         let key = settings.path().join("key");
         write_privately(&key, KEY);
         let providers = settings.path().join("providers.json");
-        let anthropic = json!([{"family": "anthropic", "base_url": model.base_url(), "key_file": key}]);
-        std::fs::write(&providers, anthropic.to_string()).unwrap();
-        let fixture = Fixture::start_with(&["--providers", providers.to_str().unwrap()]).await;
+        provider["base_url"] = json!(model.base_url());
+        provider["key_file"] = json!(key);
+        std::fs::write(&providers, json!([provider]).to_string()).unwrap();
+        let arguments = [&["--providers", providers.to_str().unwrap()][..], arguments].concat();
+        let is_noted = arguments.contains(&"--log");
+        let fixture =
+            if is_noted { Fixture::start_noted(&arguments).await } else { Fixture::start_with(&arguments).await };
         let ada = fixture.person().await;
         Self { model, fixture, ada, agent: None, _settings: settings }
     }
 
     /// With an agent that runs real kernels.
     pub async fn with_kernel(script: Script) -> Self {
-        let mut scene = Self::start(script).await;
-        scene.agent = Some(scene.fixture.agent().await);
-        scene
+        Self::start(script).await.and_kernel().await
+    }
+
+    pub async fn and_kernel(mut self) -> Self {
+        self.agent = Some(self.fixture.agent().await);
+        self
     }
 
     /// Asks, in the conversation `talk`.
@@ -199,9 +212,23 @@ impl Scene {
 
     /// Everything in the notebook's record, as text.
     pub async fn whole_record(&self) -> String {
-        let address = format!("http://{}/api/notebooks/{}/events", self.fixture.address(), self.ada.notebook());
-        let request = reqwest::Client::new().get(address).bearer_auth(self.fixture.session());
+        let request = self.request(reqwest::Method::GET, "events");
         request.header("accept", "application/x-ndjson").send().await.unwrap().text().await.unwrap()
+    }
+
+    /// Over REST, as the person: a path below the notebook, or from `/` on.
+    pub fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
+        let address = match path.starts_with('/') {
+            true => format!("http://{}{path}", self.fixture.address()),
+            false => format!("http://{}/api/notebooks/{}/{path}", self.fixture.address(), self.ada.notebook()),
+        };
+        reqwest::Client::new().request(method, address).bearer_auth(self.fixture.session())
+    }
+
+    /// What is to be read there.
+    pub async fn get(&self, path: &str) -> Value {
+        let answer = self.request(reqwest::Method::GET, path).send().await.unwrap();
+        answer.error_for_status().unwrap().json().await.unwrap()
     }
 }
 

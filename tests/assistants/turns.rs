@@ -1,7 +1,7 @@
 //! The acceptance sentences, and turns that do not go as planned.
 
-use notarium_core::{CellType, Command, Event, ExecutionStatus, StopReason};
-use serde_json::json;
+use notarium_core::{CellType, Command, Event, ExecutionStatus, StopReason, Usage};
+use serde_json::{Value, json};
 
 use crate::scene::{KEY, Scene, acceptance, mend, script};
 
@@ -66,10 +66,103 @@ async fn what_destroys_waits_for_a_person() {
     scene.until_over(&turn).await;
     assert_eq!(scene.said(&turn), "It is gone.");
     assert!(!scene.ada.state().cells.contains_key(&cell));
+    assert_eq!(thoughts(&scene), ["The first one is meant."; 2], "that of the turn before, too");
     // And back, by whoever may edit.
     let undo = Command::Undo { steps: 1, correlation_id: None, turn_id: Some(turn) };
     scene.ada.command(undo).await;
     scene.ada.until("the cell again", |state| state.cells.contains_key(&cell)).await;
+}
+
+/// The thoughts that the last request gave back, each with its signature: the server has checked that they fit.
+fn thoughts(scene: &Scene) -> Vec<String> {
+    let request = scene.model.requests().last().unwrap().json();
+    let blocks = request["messages"].as_array().unwrap().iter().filter_map(|message| message["content"].as_array());
+    let thoughts = blocks.flatten().filter(|block| block["type"] == "thinking");
+    thoughts.map(|block| block["thinking"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thought_goes_back_with_its_call_although_the_server_was_killed_meanwhile() {
+    let mut scene = Scene::start(acceptance()).await;
+    scene.cell("keep = 1").await;
+    let turn = scene.ask("Delete the first cell").await;
+    let call = scene.waiting().await;
+    scene.fixture.kill_server();
+    scene.fixture.restart_server().await;
+    scene.ada.until_connected().await;
+    scene.ada.command(Command::DenyToolCall { call_id: call, reason: String::new() }).await;
+    scene.until_over(&turn).await;
+    assert_eq!(scene.said(&turn), "You said no, so it stays.");
+    assert_eq!(thoughts(&scene), ["The first one is meant."]);
+}
+
+/// A whole answer of a provider that counts nothing.
+const UNCOUNTED: &str = r#"data: {"type":"message_start","message":{}}
+
+data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}
+
+data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Nobody counts these words."}}
+
+data: {"type":"content_block_stop","index":0}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}
+
+data: {"type":"message_stop"}
+
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_model_call_took_is_recorded_as_its_provider_counts_and_else_as_an_estimate() {
+    let counted = |input: u64, output: u64| json!({"input_tokens": input, "output_tokens": output});
+    let look = json!({"name": "list_notebooks", "arguments": {}});
+    let words = "one two three four five six";
+    let rules = json!([
+        {"reply": {"text": "I look. ", "calls": [look], "usage": counted(1_200, 34)}},
+        {"reply": {"text": words, "usage": counted(1_300, 99), "cut_after_bytes": 900, "chunk_bytes": 50}},
+        {"reply": {"text": "There is one.", "usage": counted(1_400, 56)}},
+        {"reply": {"raw": UNCOUNTED}},
+    ]);
+    let mut scene = Scene::start(script(&rules)).await;
+    assert_eq!(scene.answered("Look").await, "There is one.");
+    assert_eq!(scene.answered("And now?").await, "Nobody counts these words.");
+    let finished = scene.ada.events().iter().filter_map(|recorded| match &recorded.event {
+        Event::ModelCallFinished(event) => Some((event.failure.is_some(), event.usage)),
+        _ => None,
+    });
+    let finished: Vec<(bool, Usage)> = finished.collect();
+    let exactly = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, estimated: false };
+    // Of the one that was cut it had only said what it read; one token stands for the beginning.
+    assert_eq!(finished[..3], [(false, exactly(1_200, 34)), (true, exactly(1_300, 1)), (false, exactly(1_400, 56))]);
+    let (_, estimate) = finished[3];
+    assert!(estimate.estimated && estimate.input_tokens > 500, "rules, tools and facts were read: {estimate:?}");
+    assert!((5..=26).contains(&estimate.output_tokens), "four words were written: {estimate:?}");
+    let turns = scene.get("turns").await["turns"].clone();
+    let usage = |turn: &Value| serde_json::from_value::<Usage>(turn["usage"].clone()).unwrap();
+    assert_eq!((usage(&turns[1]), usage(&turns[0])), (exactly(3_900, 91), estimate), "{turns:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_that_is_answered_again_keeps_the_older_answer_on_record() {
+    let rules = json!([{"reply": {"text": "Forty-one."}}, {"reply": {"text": "No: forty-two."}}]);
+    let mut scene = Scene::start(script(&rules)).await;
+    let cell = scene.cell_of(CellType::Prompt, "What is it?").await;
+    let mut asked = Vec::new();
+    for said in ["Forty-one.", "No: forty-two."] {
+        let turn = scene.prompt(&cell).await;
+        scene.until_over(&turn).await;
+        let reply = scene.ada.state().cells[&cell].content.reply.clone().unwrap();
+        assert_eq!((reply.text.as_str(), reply.turn_id.as_ref()), (said, Some(&turn)));
+        asked.insert(0, turn);
+    }
+    let turns = scene.get("turns?conversation=prompts").await["turns"].clone();
+    let found: Vec<_> = turns.as_array().unwrap().iter().map(|turn| (&turn["id"], &turn["cell_id"])).collect();
+    let (ids, cell) = ([json!(asked[0]), json!(asked[1])], json!(cell));
+    assert_eq!(found, [(&ids[0], &cell), (&ids[1], &cell)], "the latest first");
+    let messages = scene.get("conversations/prompts/messages").await["messages"].clone();
+    let said = messages.as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+    let said: Vec<_> =
+        said.map(|message| (&message["turn_id"], message["blocks"][0]["text"]["text"].as_str())).collect();
+    assert_eq!(said, [(&ids[0], Some("No: forty-two.")), (&ids[1], Some("Forty-one."))]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,5 +1,8 @@
 //! A server in this process, the built binary beside it, and an agent that pretends to have a kernel.
 
+#[path = "../support/terminal.rs"]
+mod terminal;
+
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -9,6 +12,8 @@ use notarium_core::{Command, Event, ExecutionId, ExecutionReport, NotebookId, Ou
 use notarium_server::{RunningServer, Server, ServerConfig, Storage};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
+pub use terminal::Words;
+use terminal::at_terminal;
 use tokio::process::{Child, Command as Process};
 
 /// Longer than anything here takes; a test that waits so long has failed.
@@ -132,13 +137,8 @@ impl World {
 
     /// Starts a command that goes on, at a terminal of its own: what is written to its input is typed there.
     pub fn spawn_at_terminal(&self, arguments: &[&str]) -> Child {
-        const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
-        let mut process = Process::new("python3");
-        process.args(["-c", TERMINAL, env!("CARGO_BIN_EXE_notarium")]).args(arguments).env_clear();
-        process.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("NO_COLOR", "1");
-        process.env("NOTARIUM_CONFIG", self.config_file()).env("TZ", "UTC");
-        process.current_dir(self.folder.path()).kill_on_drop(true);
-        process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut process = at_terminal(arguments);
+        process.env("NOTARIUM_CONFIG", self.config_file()).current_dir(self.folder.path());
         process.spawn().expect("python3 makes a terminal")
     }
 
@@ -311,31 +311,4 @@ fn stream(text: &str) -> ExecutionReport {
 /// A file that is checked in.
 pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/notebooks").join(name)
-}
-
-/// What a program writes, read until a text is there, line or not.
-pub struct Words<R> {
-    reader: R,
-    pub seen: String,
-}
-
-impl<R: tokio::io::AsyncRead + Unpin> Words<R> {
-    pub fn of(reader: R) -> Self {
-        Self { reader, seen: String::new() }
-    }
-
-    /// Reads until the text has come, and returns all that came up to then.
-    pub async fn until(&mut self, text: &str) -> String {
-        let reading = async {
-            while !self.seen.contains(text) {
-                let mut bytes = [0; 4096];
-                let read = tokio::io::AsyncReadExt::read(&mut self.reader, &mut bytes).await.unwrap_or(0);
-                assert!(read > 0, "'{text}' never came: {}", self.seen);
-                self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
-            }
-        };
-        tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("'{text}' never came"));
-        let end = self.seen.find(text).map_or(0, |start| start + text.len());
-        self.seen.drain(..end).collect()
-    }
 }

@@ -1,0 +1,46 @@
+//! The built program at a terminal of its own, and what it writes there.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+/// Longer than anything here takes; a test that waits so long has failed.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The program at a terminal: what is written to its standard input is typed there, what it shows comes from standard output.
+pub fn at_terminal(arguments: &[&str]) -> Command {
+    const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+    let mut process = Command::new("python3");
+    process.args(["-c", TERMINAL, env!("CARGO_BIN_EXE_notarium")]).args(arguments).env_clear();
+    process.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("NO_COLOR", "1").env("TZ", "UTC");
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).kill_on_drop(true);
+    process
+}
+
+/// What a program writes, read until a text is there, line or not.
+pub struct Words<R> {
+    reader: R,
+    pub seen: String,
+}
+
+impl<R: tokio::io::AsyncRead + Unpin> Words<R> {
+    pub fn of(reader: R) -> Self {
+        Self { reader, seen: String::new() }
+    }
+
+    /// Reads until the text has come, and returns all that came up to then.
+    pub async fn until(&mut self, text: &str) -> String {
+        let reading = async {
+            while !self.seen.contains(text) {
+                let mut bytes = [0; 4096];
+                let read = tokio::io::AsyncReadExt::read(&mut self.reader, &mut bytes).await.unwrap_or(0);
+                assert!(read > 0, "'{text}' never came: {}", self.seen);
+                self.seen.push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        };
+        tokio::time::timeout(PATIENCE, reading).await.unwrap_or_else(|_| panic!("'{text}' never came"));
+        let end = self.seen.find(text).map_or(0, |start| start + text.len());
+        self.seen.drain(..end).collect()
+    }
+}
