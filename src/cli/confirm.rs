@@ -110,19 +110,13 @@ async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<W
     #[derive(Deserialize)]
     struct Everywhere {
         calls: Vec<Waiting>,
-        #[serde(default)]
-        is_cut: bool,
     }
     #[derive(Deserialize)]
     struct Page {
         calls: Vec<Call>,
     }
     let Some(notebook) = notebook else {
-        let everywhere: Everywhere = client.get("/api/confirmations").await?;
-        if everywhere.is_cut {
-            print::note("more waits than is listed: decide on some of these, or name a notebook");
-        }
-        return Ok(everywhere.calls);
+        return Ok(client.get::<Everywhere>("/api/confirmations").await?.calls);
     };
     // Those that wait stand on top of the first page, however short it is to be.
     let page: Page = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
@@ -242,8 +236,7 @@ pub fn show(waiting: &Waiting, who: &str) -> Ended {
     let function = print::styled(print::clean(&call.function), Style::Bold);
     print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;
     let until = call.expires_at.map(|at| format!(", waits until {}", print::time(at))).unwrap_or_default();
-    let summary = print::clean(&confirmation.summary);
-    print::line(format!("  {summary}; asked by {who} at {}{until}", print::time(call.requested_at)))?;
+    print::line(format!("  {}; asked by {who} at {}{until}", confirmation.summary, print::time(call.requested_at)))?;
     print::line(format!("  risk: {}. {}", print::styled(word(&call.risk), Style::Red), confirmation.risk))?;
     for reason in &call.reasons {
         print::line(format!("    because {}", print::clean(reason)))?;
@@ -264,7 +257,7 @@ fn show_effect(effect: &Effect) -> Ended {
         print::line("    with its outputs")?;
     }
     for block in ["source", "diff", "content"] {
-        print::shown_whole(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
+        print::clean_block(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
     }
     Ok(())
 }
