@@ -63,6 +63,8 @@ pub(super) struct Bindings {
     texts: BTreeMap<String, Vec<String>>,
     /// Modules of which all names were imported.
     stars: BTreeSet<String>,
+    /// `open` is a variable somewhere: prices have an open and a close.
+    has_own_open: bool,
 }
 
 impl Bindings {
@@ -205,6 +207,11 @@ impl Bindings {
         }
     }
 
+    /// Whether a variable of the notebook's own has the name of this builtin.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        name == "open" && self.has_own_open
+    }
+
     fn bind(&mut self, name: &str, meanings: Meanings) {
         if !meanings.is_empty() {
             let bound = self.names.entry(name.to_owned()).or_default();
@@ -227,11 +234,17 @@ impl Bindings {
     fn assign(&mut self, target: &Expr, value: &Expr) {
         match (target, value) {
             (Expr::Name(name), _) => {
-                self.bind(name.id.as_str(), self.meanings(value));
+                let meanings = self.meanings(value);
+                self.has_own_open |= name.id.as_str() == "open" && meanings.is_empty();
+                self.bind(name.id.as_str(), meanings);
                 self.bind_text(name.id.as_str(), value);
             }
             (Expr::Tuple(targets), Expr::Tuple(values)) => {
                 targets.elts.iter().zip(&values.elts).for_each(|(target, value)| self.assign(target, value));
+            }
+            (Expr::Tuple(targets), _) => {
+                self.has_own_open |=
+                    targets.iter().any(|target| target.as_name_expr().is_some_and(|name| name.id.as_str() == "open"));
             }
             (Expr::Starred(starred), _) => self.assign(&starred.value, value),
             _ => {}
@@ -302,6 +315,11 @@ impl<'a> Visitor<'a> for Collector<'_> {
         self.depth -= 1;
     }
 
+    fn visit_parameter(&mut self, parameter: &'a ruff_python_ast::Parameter) {
+        self.bindings.has_own_open |= parameter.name.as_str() == "open";
+        visitor::walk_parameter(self, parameter);
+    }
+
     fn visit_comprehension(&mut self, comprehension: &'a ruff_python_ast::Comprehension) {
         self.bindings.assign(&comprehension.target, &comprehension.iter);
         visitor::walk_comprehension(self, comprehension);
@@ -311,8 +329,11 @@ impl<'a> Visitor<'a> for Collector<'_> {
 impl Bindings {
     fn import(&mut self, path: &str, bound: &str) {
         let path = canonical(path);
-        if table::is_known(&path) || MODULES_INSIDE.contains(&path.as_str()) {
+        let last = path.rsplit('.').next().unwrap_or_default().trim_start_matches('_');
+        if table::is_known(&path) {
             self.bind(bound, one(path));
+        } else if MODULES_INSIDE.contains(&last) {
+            self.bind(bound, one(canonical(last)));
         }
     }
 }
@@ -351,6 +372,7 @@ fn step(object: &str, attribute: &str) -> Option<String> {
     if attribute == "__call__" {
         return Some(object.to_owned());
     }
+    let object = if object == "pathlib.Path" { "pathlib.Path()" } else { object };
     Some(canonical(&format!("{object}.{attribute}"))).filter(|path| table::is_known(path))
 }
 

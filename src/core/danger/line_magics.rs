@@ -212,9 +212,12 @@ pub(super) fn is_sql(name: &str) -> bool {
 /// A cell of one line may leave the `%` out: `rm -rf data`, `ls;touch x`, `config A.b = 1`.
 pub(super) fn automagic(text: &str) -> Option<&str> {
     let line = text.trim();
+    if line.starts_with('%') || line.contains('\n') {
+        return None;
+    }
     let (name, rest) = split(line);
-    let is_name = line[name.len()..].starts_with(['.', '*']);
-    if line.contains('\n') || line.starts_with('%') || is_name || rest.starts_with(['=', ',']) || !is_magic(name) {
+    let is_attribute = line[name.len()..].starts_with(['.', '*']);
+    if is_attribute || rest.starts_with(['=', ',']) || !is_magic(name) {
         return None;
     }
     let is_call = rest.starts_with(['(', ')', ']']);

@@ -1,13 +1,15 @@
 //! Python cells: parsed as IPython reads them, then walked once for what the names stand for and once for what is done with them.
 
+use std::collections::BTreeSet;
+
 use ruff_python_ast::visitor::{self, Visitor};
-use ruff_python_ast::{Alias, CmpOp, Expr, ExprCall, ExprContext, ExprSubscript, ModModule, Stmt};
+use ruff_python_ast::{Alias, CmpOp, Expr, ExprContext, ExprSubscript, ModModule, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextSize};
 
 use super::bindings::{Bindings, Meanings, literal};
 use super::definitions::{self, Definitions, Rules};
-use super::{DangerRule, Findings, Lines, line_magics, magics, table, words};
+use super::{DangerRule, Findings, Lines, magics, table, words};
 
 /// How deep the walk goes; deeper code is a danger of its own. Real cells stay below 60.
 pub(crate) const MAX_DEPTH: usize = 300;
@@ -48,7 +50,7 @@ pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T 
 
 /// What a source inherits from the one it stands in.
 pub(super) struct Source {
-    bindings: Bindings,
+    pub(super) bindings: Bindings,
     pub(super) definitions: Definitions,
     depth: usize,
 }
@@ -65,7 +67,7 @@ impl Source {
 
     fn rules(&self, check: impl FnOnce(&mut Checker)) -> Rules {
         let mut findings = Findings::default();
-        check(&mut Checker { source: self, lines: Lines::of("", 1), findings: &mut findings, depth: 0 });
+        check(&mut Checker::new(self, Lines::of("", 1), &mut findings));
         findings.0.into_keys().collect()
     }
 
@@ -82,7 +84,7 @@ impl Source {
         }
         let mut source = self.inner(self.depth);
         source.bindings.collect(&parsed.syntax().body);
-        Checker { source: &source, lines, findings, depth: 0 }.visit_body(&parsed.syntax().body);
+        Checker::new(&source, lines, findings).visit_body(&parsed.syntax().body);
     }
 
     fn inner(&self, depth: usize) -> Source {
@@ -128,11 +130,13 @@ pub(super) fn is_valid(code: &str) -> bool {
     parse(code).is_some_and(|parsed| parsed.has_valid_syntax())
 }
 
-struct Checker<'s, 'f> {
-    source: &'s Source,
+pub(super) struct Checker<'s, 'f> {
+    pub(super) source: &'s Source,
     lines: Lines,
-    findings: &'f mut Findings,
+    pub(super) findings: &'f mut Findings,
     depth: usize,
+    /// Where expressions stand that are called, or bound to a name: their meaning is followed from there.
+    followed: BTreeSet<TextSize>,
 }
 
 impl<'a> Visitor<'a> for Checker<'_, '_> {
@@ -147,6 +151,7 @@ impl<'a> Visitor<'a> for Checker<'_, '_> {
                     import.names.iter().for_each(|alias| checker.import(alias.name.as_str(), alias))
                 }
                 Stmt::ImportFrom(import) => checker.import_from(import),
+                Stmt::Assign(assign) if assign.targets.iter().all(Expr::is_name_expr) => checker.follow(&assign.value),
                 _ => {}
             }
             visitor::walk_stmt(checker, statement);
@@ -158,7 +163,11 @@ impl<'a> Visitor<'a> for Checker<'_, '_> {
     }
 }
 
-impl Checker<'_, '_> {
+impl<'s, 'f> Checker<'s, 'f> {
+    fn new(source: &'s Source, lines: Lines, findings: &'f mut Findings) -> Self {
+        Self { source, lines, findings, depth: 0, followed: BTreeSet::new() }
+    }
+
     fn deeper(&mut self, offset: usize, visit: impl FnOnce(&mut Self)) {
         if self.depth >= MAX_DEPTH {
             self.findings.add(DangerRule::TooNested, "This code", self.lines.at(offset));
@@ -169,20 +178,20 @@ impl Checker<'_, '_> {
         self.depth -= 1;
     }
 
-    fn line(&self, node: &impl Ranged) -> u32 {
+    pub(super) fn line(&self, node: &impl Ranged) -> u32 {
         self.lines.at(node.start().to_usize())
     }
 
-    fn add(&mut self, rule: DangerRule, found: &str, node: &impl Ranged) {
+    pub(super) fn add(&mut self, rule: DangerRule, found: &str, node: &impl Ranged) {
         let line = self.line(node);
         self.findings.add(rule, found, line);
     }
 
-    fn meanings(&self, expression: &Expr) -> Meanings {
+    pub(super) fn meanings(&self, expression: &Expr) -> Meanings {
         self.source.bindings.meanings(expression)
     }
 
-    fn means(&self, expression: &Expr, path: &str) -> bool {
+    pub(super) fn means(&self, expression: &Expr, path: &str) -> bool {
         self.meanings(expression).contains(path)
     }
 
@@ -216,7 +225,11 @@ impl Checker<'_, '_> {
                 let line = self.line(escape);
                 magics::check_escape(escape.kind, &escape.value, line, self.source, self.findings);
             }
-            Expr::Call(call) => self.call(call),
+            Expr::Call(call) => {
+                self.follow(&call.func);
+                self.call(call);
+            }
+            Expr::Named(named) => self.follow(&named.value),
             Expr::Subscript(subscript) if self.subscript(subscript) => return,
             Expr::Compare(compare) if compare.ops.iter().all(|op| matches!(op, CmpOp::In | CmpOp::NotIn)) => {
                 self.visit_expr(&compare.left);
@@ -229,6 +242,7 @@ impl Checker<'_, '_> {
                     self.add(DangerRule::Internals, attribute.attr.as_str(), attribute);
                 }
                 self.mention(expression);
+                self.hand_on(expression, attribute.attr.as_str());
                 for rule in self.source.definitions.of_method(attribute.attr.as_str()) {
                     self.add(rule, &format!(".{}", attribute.attr), expression);
                 }
@@ -238,6 +252,7 @@ impl Checker<'_, '_> {
             }
             Expr::Name(name) if matches!(name.ctx, ExprContext::Load) => {
                 self.mention(expression);
+                self.hand_on(expression, name.id.as_str());
                 for rule in self.source.definitions.of_name(name.id.as_str()) {
                     self.add(rule, name.id.as_str(), expression);
                 }
@@ -255,6 +270,33 @@ impl Checker<'_, '_> {
             } else if path == "os.environ" {
                 self.add(DangerRule::SecretRead, &path, expression);
             }
+        }
+    }
+
+    /// Names that this expression stands for and that are followed from here on: `f` of `f(x)`, `a` and `b` of `o = a if c else b`.
+    fn follow(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Name(_) | Expr::Attribute(_) => _ = self.followed.insert(expression.end()),
+            Expr::If(choice) => [&choice.body, &choice.orelse].into_iter().for_each(|side| self.follow(side)),
+            Expr::BoolOp(operation) => operation.values.iter().for_each(|side| self.follow(side)),
+            _ => {}
+        }
+    }
+
+    /// A function that is judged by its arguments, handed to who calls it with arguments that nobody sees: `map(open, names, modes)`.
+    fn hand_on(&mut self, expression: &Expr, name: &str) {
+        if self.followed.contains(&expression.end()) {
+            return;
+        }
+        let meanings = self.meanings(expression);
+        let is_own = expression.is_name_expr() && self.source.bindings.is_own(name);
+        for path in meanings.iter().filter(|_| !is_own) {
+            if let Some(rule) = table::rule_of_handed(path) {
+                self.add(rule, spoken(path), expression);
+            }
+        }
+        if let Some(rule) = table::rule_of_handed_method(name).filter(|_| expression.is_attribute_expr()) {
+            self.add(rule, &format!(".{name}"), expression);
         }
     }
 
@@ -301,294 +343,16 @@ impl Checker<'_, '_> {
         true
     }
 
-    fn environment(&mut self, name: Option<&str>, node: &impl Ranged) {
+    pub(super) fn environment(&mut self, name: Option<&str>, node: &impl Ranged) {
         match name {
             Some(name) if !words::sounds_secret(name) => self.add(DangerRule::EnvironmentRead, name, node),
             Some(name) => self.add(DangerRule::SecretRead, name, node),
             None => self.add(DangerRule::SecretRead, "os.environ[…]", node),
         }
     }
-
-    // --- calls ---
-
-    fn call(&mut self, call: &ExprCall) {
-        let functions = self.meanings(&call.func);
-        for function in &functions {
-            self.call_of(function, call);
-        }
-        self.handing_over(call);
-        let method = match &*call.func {
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            Expr::Name(name) => name.id.as_str(),
-            _ => return,
-        };
-        let is_method = matches!(&*call.func, Expr::Attribute(_));
-        if is_method && functions.is_empty() {
-            if let Some(rule) = table::rule_of_method(method) {
-                self.add(rule, &format!(".{method}"), call);
-            }
-            self.opening(method, call);
-        }
-        if is_method {
-            self.writing(method, call);
-        }
-        self.sql(method, call);
-    }
-
-    /// A module that is given to a function, which may call what it likes of it.
-    fn handing_over(&mut self, call: &ExprCall) {
-        let only_looks =
-            ["getattr", "hasattr", "vars", "dir", "help", "type", "print", "repr", "id", "isinstance", "reload"];
-        let name = match &*call.func {
-            Expr::Name(name) => name.id.as_str(),
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            _ => "",
-        };
-        let given = call.arguments.args.iter().filter(|given| matches!(given, Expr::Name(_) | Expr::Attribute(_)));
-        let modules = given.flat_map(|given| self.meanings(given)).filter(|given| table::is_handed_over(given));
-        for module in modules.filter(|_| !only_looks.contains(&name)).collect::<Vec<_>>() {
-            self.add(DangerRule::HiddenCode, &format!("{name}({module})"), call);
-        }
-    }
-
-    /// Functions that are judged by their arguments.
-    fn call_of(&mut self, function: &str, call: &ExprCall) {
-        let first = call.arguments.find_positional(0);
-        match function {
-            "builtins.open" | "io.open" | "codecs.open" | "gzip.open" | "bz2.open" | "lzma.open" | "tarfile.open"
-            | "os.fdopen" => {
-                self.mode(call, 1);
-            }
-            "pathlib.Path().open" => self.mode(call, 0),
-            "os.open" => {
-                let is_read = call
-                    .arguments
-                    .find_positional(1)
-                    .is_some_and(|flags| matches!(flags, Expr::Attribute(flag) if flag.attr.as_str() == "O_RDONLY"));
-                if !is_read {
-                    self.add(DangerRule::WritesFile, "os.open", call);
-                }
-            }
-            "builtins.getattr" | "builtins.setattr" | "builtins.delattr" | "inspect.getattr_static" => {
-                self.attribute_by_name(function, call)
-            }
-            "operator.attrgetter" | "operator.methodcaller" => self.name_for_later(function, call),
-            "importlib.import_module" | "sys.modules.get" => self.module_by_name(call),
-            "os.environ.get" | "os.environ.pop" | "os.getenv" => {
-                self.environment(first.and_then(literal).as_deref(), call);
-            }
-            "urllib.request.urlopen" => {
-                let sends = call.arguments.find_argument_value("data", 1).is_some()
-                    || first.is_none_or(|url| self.source.bindings.text(url).is_none());
-                let rule = if sends { DangerRule::NetworkSend } else { DangerRule::NetworkRead };
-                self.add(rule, function, call);
-            }
-            "timeit.timeit" | "timeit.repeat" | "cProfile.run" | "cProfile.runctx" | "profile.run" => {
-                self.code_in_string(call)
-            }
-            "get_ipython().run_line_magic" | "get_ipython().run_cell_magic" | "get_ipython().magic" => {
-                self.magic_call(function, call)
-            }
-            "IPython.display.HTML" if self.has_script(first) => {
-                self.add(DangerRule::BrowserScript, "<script>", call);
-            }
-            "globals().get" if first.and_then(literal).is_none() => {
-                self.add(DangerRule::HiddenCode, "globals().get", call)
-            }
-            "pandas.read_pickle" => self.add(DangerRule::LoadsObjects, function, call),
-            _ => {}
-        }
-        let given = self.source.bindings.of_call(call, 0);
-        if matches!(
-            function,
-            "builtins.getattr"
-                | "importlib.import_module"
-                | "sys.modules.get"
-                | "globals().get"
-                | "inspect.getattr_static"
-        ) {
-            for path in given {
-                if let Some(rule) = table::rule_of(&path).or_else(|| table::module_rule(&path)) {
-                    self.add(rule, spoken(&path), call);
-                }
-            }
-        }
-    }
-
-    fn has_script(&self, html: Option<&Expr>) -> bool {
-        html.and_then(|html| self.source.bindings.text(html)).is_some_and(|text| text.contains("<script"))
-    }
-
-    fn mode(&mut self, call: &ExprCall, position: usize) {
-        let Some(mode) = call.arguments.find_argument_value("mode", position) else {
-            if call.arguments.args.iter().any(Expr::is_starred_expr)
-                || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
-            {
-                self.add(DangerRule::WritesFile, "open(*…)", call);
-            }
-            return;
-        };
-        match literal(mode) {
-            Some(mode) => self.literal_mode(&mode, call),
-            None => self.add(DangerRule::WritesFile, "open", call),
-        }
-    }
-
-    fn literal_mode(&mut self, mode: &str, call: &ExprCall) {
-        if mode.contains(['w', 'a', '+']) {
-            self.add(DangerRule::WritesFile, &format!("open(…, '{mode}')"), call);
-        } else if mode.contains('x') {
-            self.add(DangerRule::CreatesFile, &format!("open(…, '{mode}')"), call);
-        }
-    }
-
-    /// `path.open("w")`, `zipfile.ZipFile(name, "w")`, `h5py.File(name, "w")`: any object's method with a mode among its first two arguments.
-    fn opening(&mut self, method: &str, call: &ExprCall) {
-        if !matches!(
-            method,
-            "open" | "File" | "ZipFile" | "TarFile" | "GzipFile" | "Dataset" | "HDFStore" | "ExcelWriter" | "memmap"
-        ) {
-            return;
-        }
-        let named = call.arguments.find_keyword("mode").map(|keyword| &keyword.value);
-        let modes = call.arguments.args.iter().take(2).chain(named).filter_map(literal);
-        let is_mode = |text: &String| {
-            !text.is_empty() && text.len() <= 4 && text.bytes().all(|byte| b"rwaxbtU+|:".contains(&byte))
-        };
-        for mode in modes.filter(is_mode).collect::<Vec<_>>() {
-            self.literal_mode(&mode, call);
-        }
-        if method == "ExcelWriter" {
-            self.add(DangerRule::WritesFile, "ExcelWriter", call);
-        }
-    }
-
-    fn attribute_by_name(&mut self, function: &str, call: &ExprCall) {
-        let (Some(object), Some(name)) = (call.arguments.find_positional(0), call.arguments.find_positional(1)) else {
-            return;
-        };
-        let spoken = function.trim_start_matches("builtins.");
-        match literal(name) {
-            Some(name) if table::is_internal(&name) => self.add(DangerRule::Internals, &name, call),
-            Some(name) if table::rule_of_method(&name).is_some() => {
-                self.add(DangerRule::HiddenCode, &format!("{spoken}(…, '{name}')"), call)
-            }
-            Some(_) => {}
-            None if self.meanings(object).is_empty() => self.add(DangerRule::ComputedAttribute, spoken, call),
-            None => self.add(DangerRule::HiddenCode, spoken, call),
-        }
-    }
-
-    fn name_for_later(&mut self, function: &str, call: &ExprCall) {
-        match call.arguments.find_positional(0).and_then(literal) {
-            Some(name)
-                if name.split('.').any(|part| table::rule_of_method(part).is_some() || table::is_internal(part)) =>
-            {
-                self.add(DangerRule::HiddenCode, &name, call);
-            }
-            Some(_) => {}
-            None => self.add(DangerRule::ComputedAttribute, function, call),
-        }
-    }
-
-    fn module_by_name(&mut self, call: &ExprCall) {
-        if call.arguments.find_positional(0).and_then(literal).is_none() {
-            self.add(DangerRule::DynamicImport, "import_module", call);
-        }
-    }
-
-    fn code_in_string(&mut self, call: &ExprCall) {
-        let line = self.line(call);
-        let codes: Vec<String> =
-            call.arguments.args.iter().filter_map(|argument| self.source.bindings.text(argument)).collect();
-        for code in codes {
-            self.source.check_inside(&code, line, self.findings);
-        }
-    }
-
-    fn magic_call(&mut self, function: &str, call: &ExprCall) {
-        let texts: Option<Vec<String>> = call.arguments.args.iter().map(literal).collect();
-        let Some(texts) = texts.filter(|texts| !texts.is_empty()) else {
-            self.add(DangerRule::HiddenCode, function, call);
-            return;
-        };
-        let line = self.line(call);
-        match (function.ends_with("cell_magic"), texts.as_slice()) {
-            (true, [name, head, body]) => {
-                self.source.check_inside(&format!("%%{name} {head}\n{body}"), line, self.findings);
-            }
-            // Not read as a cell: a new line in it belongs to the magic.
-            _ => line_magics::check(&texts.join(" "), line, self.source, self.findings),
-        }
-    }
-
-    fn writing(&mut self, method: &str, call: &ExprCall) {
-        let Some(keywords) = table::writer(method) else { return };
-        let named = || keywords.iter().find_map(|name| call.arguments.find_keyword(name)).map(|keyword| &keyword.value);
-        let Some(target) = call.arguments.find_positional(0).or_else(named) else { return };
-        if !self.is_memory(target) {
-            let rule = if method == "savefig" && is_picture(target) {
-                DangerRule::SavesPicture
-            } else {
-                DangerRule::WritesFile
-            };
-            self.add(rule, &format!(".{method}"), call);
-        }
-    }
-
-    fn is_memory(&self, target: &Expr) -> bool {
-        let memory = ["io.StringIO()", "io.BytesIO()", "sys.stdout", "sys.stderr"];
-        target.is_none_literal_expr() || self.meanings(target).iter().any(|meaning| memory.contains(&meaning.as_str()))
-    }
-
-    fn sql(&mut self, method: &str, call: &ExprCall) {
-        let runs_sql = matches!(
-            method,
-            "execute"
-                | "executemany"
-                | "executescript"
-                | "execute_query"
-                | "exec_driver_sql"
-                | "sql"
-                | "query"
-                | "read_sql"
-                | "read_sql_query"
-                | "run_query"
-                | "mogrify"
-                | "execute_async"
-                | "fetch"
-                | "fetchall"
-                | "raw"
-        );
-        let Some(text) =
-            call.arguments.args.first().filter(|_| runs_sql).and_then(|text| self.source.bindings.text(text))
-        else {
-            return;
-        };
-        let line = self.line(call);
-        words::check_sql_at(&text, line, self.findings);
-        // pandas and SQLAlchemy look `@name.attribute` up in Python.
-        if text.contains('@') {
-            words::check_python_words(&text, line, self.findings);
-        }
-    }
 }
 
 /// A dotted name as people write it.
-fn spoken(path: &str) -> &str {
+pub(super) fn spoken(path: &str) -> &str {
     path.strip_prefix("builtins.").unwrap_or(path)
-}
-
-fn is_picture(target: &Expr) -> bool {
-    let endings = [".png", ".pdf", ".svg", ".jpg", ".jpeg", ".eps", ".gif", ".webp"];
-    let text = match target {
-        Expr::FString(string) => string
-            .value
-            .elements()
-            .last()
-            .and_then(|element| element.as_literal())
-            .map(|literal| literal.value.to_string()),
-        other => literal(other),
-    };
-    text.is_some_and(|text| endings.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending)))
 }

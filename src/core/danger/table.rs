@@ -23,7 +23,7 @@ const NAMES: &[(DangerRule, &str)] = &[
     (
         DynamicCode,
         "builtins.eval builtins.exec builtins.compile builtins.execfile code.interact code.InteractiveConsole \
-         code.InteractiveInterpreter codeop.* types.FunctionType types.CodeType marshal.loads marshal.load \
+         code.InteractiveInterpreter codeop.* types.FunctionType types.CodeType pdb.run pdb.runeval pdb.runctx pdb.Pdb bdb.* marshal.loads marshal.load \
          get_ipython().run_cell get_ipython().run_cell_async get_ipython().run_code get_ipython().ev get_ipython().ex \
          get_ipython().run_ast_nodes get_ipython().set_next_input get_ipython().magics_manager get_ipython().find_magic get_ipython().find_line_magic get_ipython().find_cell_magic get_ipython().kernel get_ipython().safe_execfile_ipy",
     ),
@@ -104,7 +104,8 @@ const FOLLOWED: &str = "builtins.open io.open codecs.open bz2.open gzip.open lzm
     pathlib.PosixPath pathlib.WindowsPath pathlib.Path().open requests.Session() requests.session httpx.Client() httpx.AsyncClient() \
     aiohttp.ClientSession() psutil.Process() urllib3.PoolManager() IPython.get_ipython IPython.core.getipython.get_ipython get_ipython get_ipython() \
     get_ipython().run_line_magic get_ipython().run_cell_magic get_ipython().magic timeit.timeit timeit.repeat \
-    cProfile.run cProfile.runctx profile.run trace.Trace platform.system urllib.request.urlopen \
+    cProfile.run cProfile.runctx profile.run timeit.Timer cProfile.Profile().run cProfile.Profile().runctx profile.Profile().run \
+    profile.Profile().runctx trace.Trace().run trace.Trace().runctx io.FileIO pandas.eval platform.system urllib.request.urlopen \
     IPython.display.HTML pandas.read_pickle functools.partial contextlib.suppress";
 
 pub(super) struct Table {
@@ -171,6 +172,52 @@ pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
         "exec_module" | "load_module" => RunsFile,
         _ => return None,
     })
+}
+
+/// Functions that are judged by their arguments, where these cannot be seen. (Those of [`NAMES`] count wherever they are mentioned.)
+pub(super) fn rule_of_handed(path: &str) -> Option<DangerRule> {
+    Some(match path {
+        "builtins.open"
+        | "io.open"
+        | "io.FileIO"
+        | "codecs.open"
+        | "gzip.open"
+        | "bz2.open"
+        | "lzma.open"
+        | "tarfile.open"
+        | "os.fdopen"
+        | "os.open"
+        | "pathlib.Path().open" => WritesFile,
+        "builtins.getattr"
+        | "builtins.setattr"
+        | "builtins.delattr"
+        | "inspect.getattr_static"
+        | "operator.attrgetter"
+        | "operator.methodcaller"
+        | "sys.modules.get"
+        | "globals().get"
+        | "get_ipython().run_line_magic"
+        | "get_ipython().run_cell_magic"
+        | "get_ipython().magic" => HiddenCode,
+        "importlib.import_module" => DynamicImport,
+        "os.getenv" | "os.environ.get" | "os.environ.pop" => SecretRead,
+        "urllib.request.urlopen" => NetworkSend,
+        "timeit.timeit" | "timeit.repeat" | "timeit.Timer" | "cProfile.run" | "cProfile.runctx" | "profile.run"
+        | "pandas.eval" => DynamicCode,
+        "pandas.read_pickle" => LoadsObjects,
+        _ => return None,
+    })
+}
+
+/// Methods that are a danger when something else calls them: `map(Path.unlink, paths)`. Not those that are columns as well.
+pub(super) fn rule_of_handed_method(name: &str) -> Option<DangerRule> {
+    let writes = ["to_", "write_"].iter().any(|start| name.starts_with(start)) && writer(name).is_some();
+    match name {
+        "system" | "popen" => None,
+        "savefig" | "tofile" | "extractall" => Some(WritesFile),
+        _ if writes => Some(WritesFile),
+        name => rule_of_method(name),
+    }
 }
 
 /// Modules that are a danger in the hands of a function that gets them under another name: `f(os)`.

@@ -200,6 +200,19 @@ const CLEAN: &[&str] = &[
     "'KEY' in os.environ",
     "import re\nre.compile('a')",
     "model.eval()",
+    "opener = gzip.open if packed else open\nopener('x', 'rt')",
+    "(gzip.open if packed else open)('x')",
+    "open, close = prices.T\nplt.plot(open)",
+    "open = df['open']\nplt.plot(open)",
+    "def candles(open, close): return open - close",
+    "df['open'].plot()",
+    "json.dumps(x, default=vars)",
+    "get = os.getcwd\nget()",
+    "from pathlib import Path\nPath.cwd() / 'x'",
+    "from pathlib import Path\nlist(map(Path, names))",
+    "df.query('a > @limit and `b c` < 3')",
+    "df.eval('a = b + @c')",
+    "read = pd.read_csv\nread('x')",
     "df.eval('a + b')",
     "pattern = re.compile(r'exec\\(')",
     "model.compile(optimizer='adam')",
@@ -345,6 +358,35 @@ const NOTED: &[(&str, &str)] = &[
     ("ls -la data", "does_not_parse"),
 ];
 
+/// Functions that are judged by their arguments, where these cannot be seen.
+const HANDED_ON: &[(&str, &str)] = &[
+    ("list(map(open, ['data.csv'], ['w']))", "writes_file"),
+    ("{'o': open}['o']('data.csv', 'w')", "writes_file"),
+    ("def f(o=open): o('x', 'w')", "writes_file"),
+    ("for o in (open,): o('x', 'w')", "writes_file"),
+    ("list(map(getattr, [os], ['system']))[0]('ls')", "hidden_code"),
+    ("list(map(__import__, ['os']))", "dynamic_import"),
+    ("import importlib\nlist(map(importlib.import_module, ['os']))", "dynamic_import"),
+    ("import os\nlist(map(os.getenv, ['A']))", "secret_read"),
+    ("import os\n[os.environ.get][0]('A')", "secret_read"),
+    ("from pathlib import Path\nlist(map(Path.unlink, Path('.').glob('*')))", "deletes_file"),
+    ("from pathlib import Path\nPath.rename('a', 'b')", "deletes_file"),
+    ("list(map(df.to_csv, ['x']))", "writes_file"),
+    ("getattr(df, 'to_csv')('x')", "hidden_code"),
+    ("import io\nio.FileIO('data.csv', 'w')", "writes_file"),
+    ("from glob import os as q\nq.remove('x')", "deletes_file"),
+    ("from pandas.io.common import os\nos.remove('x')", "deletes_file"),
+    ("f([os])", "hidden_code"),
+    ("f(module=os)", "hidden_code"),
+    ("f(*[os])", "hidden_code"),
+    ("df.eval(\"@os.system('ls')\")", "shell_command"),
+    ("import os as o\ndf.query(\"@o.remove('x')\")", "deletes_file"),
+    ("import pandas as pd\npd.eval(\"os.system('ls')\")", "shell_command"),
+    ("import pdb\npdb.run('x')", "dynamic_code"),
+    ("import cProfile\ncProfile.Profile().run(\"os.remove('x')\")", "deletes_file"),
+    ("get_ipython().run_line_magic('ls', line=x)", "hidden_code"),
+];
+
 /// Each did what the rule says in IPython 9.18 with ipykernel 7.4.
 const DANGEROUS_MAGICS: &[(&str, &str)] = &[
     // a shell gets the rest of the line
@@ -430,7 +472,7 @@ const DANGEROUS_MAGICS: &[(&str, &str)] = &[
 
 #[test]
 fn what_is_dangerous_is_found() {
-    for (code, rule) in DANGEROUS.iter().chain(DANGEROUS_MAGICS) {
+    for (code, rule) in DANGEROUS.iter().chain(DANGEROUS_MAGICS).chain(HANDED_ON) {
         let found = dangers(code, Language::Python);
         assert!(names(&found).contains(rule), "{code:?}: {rule} is not among {:?}", names(&found));
         assert!(is_destructive(&found), "{code:?} would not ask");
