@@ -1,7 +1,6 @@
 //! Calls: functions and methods that are judged by their arguments.
 
 use ruff_python_ast::{Expr, ExprCall};
-use ruff_text_size::Ranged;
 
 use super::bindings::literal;
 use super::python::{Checker, is_valid, spoken};
