@@ -12,6 +12,7 @@ mod danger;
 mod edits;
 mod executions;
 mod functions;
+mod gate_judge;
 mod golden;
 mod held_calls;
 mod kernel_tools;

@@ -1,17 +1,34 @@
 //! The promise of the gate, walked at random: people, assistants, agents, the reactor and forgers try everything, and the
-//! log is judged by a model of its own that knows nothing of `decide`.
+//! log is judged by [`Judge`], which knows nothing of `decide`.
 
 use std::collections::BTreeMap;
 
+use crate::gate_judge::{Judge, MEMBER, WORKSPACE};
 use crate::support::*;
-use notarium_core::{
-    Actor, EXPIRY_MS, Event, Notebook, Passed, Recorded, ReplyStatus, Risk, Role, Subject, ToolCallStarted,
-    granted_role,
-};
+use notarium_core::{Actor, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Vouched};
+use serde_json::Value;
 
 const STEPS: usize = 100_000;
 /// A world is thrown away after so many steps, so that logs stay short.
 const STEPS_OF_A_WORLD: usize = 500;
+/// How often each of these must have happened: a walk that never gets through the gate would prove nothing.
+const AT_LEAST: &[(&str, usize)] = &[
+    ("accepted", STEPS / 10),
+    ("ToolCallDenied", 100),
+    ("ToolCallExpired", 100),
+    ("ToolCallVoided", 100),
+    ("ToolCallWithdrawn", 100),
+    ("ToolCallExecuted", 1_000),
+    ("Edit by policy", 500),
+    ("Edit by a grant", 25),
+    ("Edit by a confirmation", 50),
+    ("Sensitive by policy", 25),
+    ("Sensitive by a grant", 10),
+    ("Sensitive by a confirmation", 25),
+    ("Destructive by a confirmation", 100),
+    ("started after another one", 25),
+    ("a prompt cell shows a reply", 1_000),
+];
 
 /// A small generator of its own: the same walk every time.
 struct Dice(u64);
@@ -27,142 +44,10 @@ impl Dice {
     }
 }
 
-/// What the log says of one call.
-#[derive(Debug, Default)]
-struct Call {
-    risk: Option<Risk>,
-    needs_person: bool,
-    confirmed_by: Option<Actor>,
-    started: u32,
-    ends: u32,
-    /// The call that it comes after, and whether that one was still open when it was requested.
-    after: Option<String>,
-}
-
-/// Judges each event as it is recorded, on the state before it.
-#[derive(Default)]
-struct Judge {
-    calls: BTreeMap<String, Call>,
-    gated_starts: usize,
-    held_starts: usize,
-    granted_starts: usize,
-    /// Who issued which grant, and when it ends.
-    grants: BTreeMap<String, (Actor, u64)>,
-}
-
-impl Judge {
-    /// `vouched`: those for whom the sender vouches.
-    fn see(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
-        self.see_grant(before, recorded, vouched);
-        let actor = &recorded.envelope.actor;
-        let Some(id) = recorded.event.tool_call_id() else { return self.see_other(recorded) };
-        self.see_order(&recorded.event);
-        let call = self.calls.entry(id.to_string()).or_default();
-        assert_eq!(call.ends, 0, "{id} is over, yet {}", recorded.envelope.event_type);
-        match &recorded.event {
-            Event::ToolCallRequested(event) => {
-                assert!(call.risk.replace(event.risk).is_none(), "{id} is requested twice");
-                assert!(matches!(actor, Actor::Assistant { .. }));
-                call.needs_person = event.risk == Risk::Destructive;
-            }
-            Event::ToolCallConfirmed(_) => {
-                let role =
-                    granted_role(before, &subject_of_person(actor), recorded.envelope.recorded_at).expect("a role");
-                let enough = match call.risk {
-                    Some(Risk::Read | Risk::Edit) => matches!(role, Role::Author | Role::Editor | Role::Owner),
-                    _ => matches!(role, Role::Editor | Role::Owner),
-                };
-                assert!(enough, "{role:?} confirmed {id}, which is {:?}", call.risk);
-                assert!(call.confirmed_by.replace(actor.clone()).is_none(), "{id} is confirmed twice");
-            }
-            Event::ToolCallStarted(_) => {
-                call.started += 1;
-                assert_eq!(call.started, 1, "{id} starts twice");
-                if call.needs_person {
-                    assert!(call.confirmed_by.is_some(), "{id} starts, and nobody has confirmed it");
-                    self.gated_starts += 1;
-                }
-            }
-            Event::ToolCallExecuted(_) => {
-                assert_eq!(call.started, 1, "{id} ends before it starts");
-                call.ends += 1;
-            }
-            _ => {
-                assert_eq!(call.started, 0, "{id} has started: it cannot be taken back");
-                call.ends += 1;
-            }
-        }
-    }
-
-    /// A call that passes by a grant passes while who issued it could still confirm it: an editor or owner, vouched for.
-    fn see_grant(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
-        let (actor, at) = (&recorded.envelope.actor, recorded.envelope.recorded_at);
-        match &recorded.event {
-            Event::GrantIssued(event) => {
-                self.grants.insert(event.grant_id.to_string(), (actor.clone(), event.expires_at));
-            }
-            Event::GrantRevoked(event) => _ = self.grants.remove(event.grant_id.as_str()),
-            Event::ToolCallStarted(ToolCallStarted { call_id, passed_by: Passed::Grant { grant_id } }) => {
-                let (issuer, until) = self.grants.get(grant_id.as_str()).expect("a grant that was not revoked");
-                assert!(at < *until, "grant {grant_id} has ended");
-                assert!(vouched.contains(issuer), "nobody vouches for {issuer:?}");
-                let role = granted_role(before, &subject_of_person(issuer), at);
-                assert!(matches!(role, Some(Role::Editor | Role::Owner)), "{role:?} stands for {call_id}");
-                self.granted_starts += 1;
-            }
-            _ => {}
-        }
-    }
-
-    /// A call that comes after another one starts when that one has ended.
-    fn see_order(&mut self, event: &Event) {
-        match event {
-            Event::ToolCallRequested(event) => {
-                let Some(after) = event.wait_for.as_ref().map(ToString::to_string) else { return };
-                assert!(self.calls.get(&after).is_some_and(|call| call.ends == 0), "{after} had ended, or never was");
-                self.calls.entry(event.call_id.to_string()).or_default().after = Some(after);
-            }
-            Event::ToolCallStarted(event) => {
-                let Some(after) = &self.calls[event.call_id.as_str()].after else { return };
-                assert_eq!(self.calls[after].ends, 1, "{} starts before {after} has ended", event.call_id);
-                self.held_starts += 1;
-            }
-            _ => {}
-        }
-    }
-
-    /// Whatever an assistant does stands inside a call that has started and not ended.
-    fn see_other(&self, recorded: &Recorded) {
-        let is_own = matches!(
-            recorded.event,
-            Event::ConversationStarted(_)
-                | Event::MessagePosted(_)
-                | Event::TurnStarted(_)
-                | Event::ModelCallStarted(_)
-                | Event::ModelCallFinished(_)
-                | Event::TurnFinished(_)
-                | Event::TurnFailed(_)
-        );
-        if is_own || !matches!(recorded.envelope.actor, Actor::Assistant { .. }) || recorded.envelope.undoes.is_some() {
-            return;
-        }
-        let call = self.calls.get(recorded.envelope.correlation_id.as_str()).expect("an assistant acts in a call");
-        assert_eq!((call.started, call.ends), (1, 0), "{} outside of its call", recorded.envelope.event_type);
-    }
-}
-
-fn subject_of_person(actor: &Actor) -> Subject {
-    match actor {
-        Actor::User { id } => Subject::User { id: id.clone() },
-        Actor::Guest { share_link } => Subject::ShareLink { id: share_link.clone() },
-        other => panic!("{other:?} decides, and is no person"),
-    }
-}
-
 fn anybody(dice: &mut Dice) -> Who {
     let people = ["ann", "editor", "author", "runner", "viewer", "nobody"];
     match dice.roll(12) {
-        0..6 => user(dice.pick(&people)),
+        0..6 => person(dice.pick(&people)),
         6 | 7 => assistant_of(dice.pick(&people)),
         8 | 9 => reactor_of(dice.pick(&["ann", "ann", "editor"])),
         10 => guest("link"),
@@ -170,76 +55,168 @@ fn anybody(dice: &mut Dice) -> Who {
     }
 }
 
-fn rightful(dice: &mut Dice, command: &serde_json::Value) -> Who {
+fn rightful(dice: &mut Dice, command: &Value) -> Who {
     match command.as_object().and_then(|tagged| tagged.keys().next()).map_or("", String::as_str) {
         "StartToolCall" | "ReportToolCall" | "SweepToolCalls" | "EndTurn" | "PostReply" => reactor_of("ann"),
         "RequestToolCall" if dice.roll(4) > 0 => reactor_of("ann"),
         "RequestToolCall" => assistant_of("ann"),
+        "ReportKernelStarted" | "ReportKernelEnded" | "RegisterFunctions" => agent("gpu"),
         _ => user(dice.pick(&["ann", "editor"])),
     }
 }
 
-fn anything(dice: &mut Dice, world: &World) -> serde_json::Value {
-    let call_ids: Vec<String> = world.notebook.tool_calls.keys().map(ToString::to_string).collect();
-    let known = |dice: &mut Dice| match call_ids.is_empty() || dice.roll(8) == 0 {
-        true => format!("call{}", dice.roll(40)),
-        false => dice.pick(&call_ids),
-    };
-    let id = known(dice);
-    let hash = world.notebook.tool_calls.get(&id.parse().unwrap()).map(|call| call.arguments_hash.to_string());
-    let hash = hash.filter(|_| dice.roll(6) > 0).unwrap_or_else(|| "0".repeat(64));
-    let cells: Vec<&str> = world.order();
-    let cell = dice.pick(&["a", "b", "c", "gone", "ask"]).to_owned();
-    let cell = if cells.is_empty() || dice.roll(4) == 0 { cell } else { dice.pick(&cells).to_owned() };
-    let version = world.notebook.cells.get(&cell_id(&cell)).map_or(1, |cell| cell.cell_version);
-    match dice.roll(25) {
-        0..3 => json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}),
-        3..6 => start(&id),
-        6 => json!({"DenyToolCall": {"call_id": id}}),
-        7 => json!({"WithdrawToolCall": {"call_id": id}}),
-        8 => json!({"ReportToolCall": {"call_id": id, "end": "ok", "result": ""}}),
-        9 => json!({"SweepToolCalls": {}}),
-        10 => json!({"SetPolicy": {"policy": dice.pick(&["guarded", "ask_for_every_edit", "trusted"])}}),
-        11 => json!({"IssueGrant": {"conversation_id": "talk", "expires_at": world.now + 50_000}}),
-        12 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "again"}}),
-        13 => json!({"CancelTurn": {"turn_id": "turn"}}),
-        22 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "cell_id": "ask"}}),
-        24 => match world.recorded.iter().find_map(|recorded| match &recorded.event {
-            Event::MessagePosted(event) => Some(&event.message_id),
-            _ => None,
-        }) {
-            Some(message) => json!({"FlagMessage": {"conversation_id": "talk", "message_id": message,
-                "pinned": dice.roll(2) == 0, "skipped": dice.roll(2) == 0}}),
-            None => json!({"SweepToolCalls": {}}),
-        },
-        23 => json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [{"text": {"text": "so"}}]}}),
-        14 if dice.roll(2) == 0 => json!({"InsertCell": {"cell_type": "code", "source": "y = 1"}}),
-        14 => json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}),
-        15 => grant("user", dice.pick(&["editor", "author", "viewer"]), dice.pick(&["editor", "author", "viewer"])),
-        16 => json!({"DeleteCell": {"cell_id": cell}}),
-        17 => json!({"RestoreCell": {"cell_id": cell}}),
-        number => {
-            let (function, arguments) = match number {
-                18 => ("delete_cell", json!({"cell_id": cell, "cell_version": version})),
-                19 => (
-                    "modify_cell",
-                    json!({"cell_id": cell, "cell_version": version, "source": "import os\nos.remove('x')"}),
-                ),
-                20 => ("execute_cell", json!({"cell_id": cell, "cell_version": version})),
-                _ => match dice.roll(5) {
-                    0 => ("create_cell", json!({"source": "x = 1"})),
-                    1 => ("restart_kernel", json!({})),
-                    2 => ("get_variables", json!({})),
-                    3 => ("undo", json!({"turn_id": "turn"})),
-                    _ => ("run_all", json!({})),
-                },
-            };
-            let turn = (dice.roll(3) > 0).then_some("turn");
-            let after = (dice.roll(3) == 0).then_some(id);
-            json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(40)), "turn_id": turn, "wait_for": after,
-                "function": function, "arguments": arguments}})
+fn person(name: &str) -> Who {
+    if name == MEMBER { user(name).member_of(WORKSPACE) } else { user(name) }
+}
+
+/// The server vouches for people as they are; sometimes for one less, because an account was closed.
+fn vouch(dice: &mut Dice, who: &mut Who) {
+    let Some(Vouched(people)) = &mut who.authority.reactor else { return };
+    for (actor, authority) in people.iter_mut() {
+        if matches!(actor, Actor::User { id } if id.as_str() == MEMBER) {
+            *authority = person(MEMBER).authority;
         }
     }
+    if dice.roll(8) == 0 {
+        people.swap_remove(dice.roll(people.len()));
+    }
+}
+
+fn anything(dice: &mut Dice, world: &World) -> Value {
+    match dice.roll(28) {
+        0..13 => on_a_call(dice, world),
+        13..15 => of_the_turn(dice, world),
+        15..18 => of_rules(dice, world),
+        18 => of_cells(dice, world),
+        19 => of_the_kernel(dice, world),
+        _ => a_request(dice, world),
+    }
+}
+
+/// One of the calls that the state has, now and then another one.
+fn some_call(dice: &mut Dice, world: &World) -> String {
+    let known: Vec<String> = world.notebook.tool_calls.keys().map(ToString::to_string).collect();
+    match known.is_empty() || dice.roll(8) == 0 {
+        true => format!("call{}", dice.roll(80)),
+        false => dice.pick(&known),
+    }
+}
+
+fn some_cell(dice: &mut Dice, world: &World) -> String {
+    let cells = world.order();
+    match cells.is_empty() || dice.roll(4) == 0 {
+        true => dice.pick(&["a", "b", "c", "gone", "ask"]).to_owned(),
+        false => dice.pick(&cells).to_owned(),
+    }
+}
+
+fn on_a_call(dice: &mut Dice, world: &World) -> Value {
+    let id = some_call(dice, world);
+    let hash = world.notebook.tool_calls.get(&id.parse().unwrap()).map(|call| call.arguments_hash.to_string());
+    let hash = hash.filter(|_| dice.roll(6) > 0).unwrap_or_else(|| "0".repeat(64));
+    match dice.roll(11) {
+        0..4 => json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": hash}}),
+        4..7 => start(&id),
+        7 => json!({"DenyToolCall": {"call_id": id}}),
+        8 => json!({"WithdrawToolCall": {"call_id": id}}),
+        9 => json!({"ReportToolCall": {"call_id": id, "end": "ok", "result": ""}}),
+        _ => json!({"SweepToolCalls": {}}),
+    }
+}
+
+fn of_the_turn(dice: &mut Dice, world: &World) -> Value {
+    let posted = world.recorded.iter().find_map(|recorded| match &recorded.event {
+        Event::MessagePosted(event) => Some(event.message_id.clone()),
+        _ => None,
+    });
+    match dice.roll(12) {
+        0..3 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "again"}}),
+        3..6 => json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "cell_id": "ask"}}),
+        6 => json!({"CancelTurn": {"turn_id": "turn"}}),
+        7 => json!({"EndTurn": {"turn_id": "turn", "end": {"finished": "end_turn"}}}),
+        8..10 => json!({"FlagMessage": {"conversation_id": "talk", "message_id": posted,
+            "pinned": dice.roll(2) == 0, "skipped": dice.roll(2) == 0}}),
+        _ => json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [{"text": {"text": "so"}}]}}),
+    }
+}
+
+fn of_rules(dice: &mut Dice, world: &World) -> Value {
+    if world.notebook.archived && dice.roll(2) == 0 {
+        return json!({"UnarchiveNotebook": {}});
+    }
+    let soon = world.now + 1_000 * dice.roll(100) as u64;
+    match dice.roll(20) {
+        0 => json!({"ArchiveNotebook": {}}),
+        1..6 => json!({"SetPolicy": {"policy": dice.pick(&["guarded", "ask_for_every_edit", "trusted"])}}),
+        6..10 => json!({"IssueGrant": {"conversation_id": dice.pick(&["talk", "talk", "talk", "other"]),
+            "functions": dice.pick(&[vec![], vec!["create_cells"], vec!["save_data", "run_all"]]), "expires_at": soon + 500_000}}),
+        10 => match world.notebook.grants.keys().next() {
+            Some(grant_id) => json!({"RevokeGrant": {"grant_id": grant_id}}),
+            None => json!({"SweepToolCalls": {}}),
+        },
+        _ => {
+            let (name, roles) = match dice.roll(4) {
+                0 => ("ann", ["owner", "owner", "editor", "viewer"]),
+                1 | 2 => ("editor", ["owner", "editor", "author", "viewer"]),
+                _ => ("author", ["editor", "author", "author", "viewer"]),
+            };
+            let expires_at = (dice.roll(4) == 0).then_some(soon);
+            json!({"GrantAccess": {"subject": {"kind": "user", "id": name}, "role": dice.pick(&roles),
+                "expires_at": expires_at}})
+        }
+    }
+}
+
+fn of_cells(dice: &mut Dice, world: &World) -> Value {
+    let cell = some_cell(dice, world);
+    match dice.roll(8) {
+        0..3 => json!({"DeleteCell": {"cell_id": cell}}),
+        3..6 => json!({"RestoreCell": {"cell_id": cell}}),
+        6 => json!({"InsertCell": {"cell_type": "code", "source": "y = 1"}}),
+        _ => json!({"InsertCell": {"cell_type": "code", "source": "import os\nos.remove('x')"}}),
+    }
+}
+
+/// What its agent says of the notebook's kernel: the old one ends, the next one starts, functions are registered.
+fn of_the_kernel(dice: &mut Dice, world: &World) -> Value {
+    let Some((id, session)) = world.notebook.kernels.iter().next() else { return json!({"LaunchKernel": {}}) };
+    match session.phase {
+        KernelPhase::Claimed => json!({"ReportKernelStarted": {"kernel_session": id, "language_info": {}}}),
+        KernelPhase::Requested => json!({"ClaimKernelLaunch": {"kernel_session": id}}),
+        KernelPhase::Ending => json!({"ReportKernelEnded": {"kernel_session": id, "cause": "it was asked to"}}),
+        KernelPhase::Started if dice.roll(8) == 0 => {
+            json!({"ReportKernelEnded": {"kernel_session": id, "cause": "killed"}})
+        }
+        KernelPhase::Started => {
+            let double = json!({"name": "double", "version": dice.pick(&["1", "2"]), "description": "Twice.",
+                "schema": {"type": "object"}, "risk": dice.pick(&["edit", "sensitive"])});
+            let functions = if dice.roll(6) == 0 { json!([]) } else { json!([double]) };
+            json!({"RegisterFunctions": {"kernel_session": id, "fence": session.fence, "functions": functions}})
+        }
+    }
+}
+
+fn a_request(dice: &mut Dice, world: &World) -> Value {
+    let cell = some_cell(dice, world);
+    let version = world.notebook.cells.get(&cell_id(&cell)).map_or(1, |cell| cell.cell_version);
+    let removes = "import os\nos.remove('x')";
+    let (function, arguments) = match dice.roll(14) {
+        0..3 => ("delete_cell", json!({"cell_id": cell, "cell_version": version})),
+        3 => ("modify_cell", json!({"cell_id": cell, "cell_version": version, "source": removes})),
+        4..6 => ("execute_cell", json!({"cell_id": cell, "cell_version": version})),
+        6 => ("create_cell", json!({"source": "x = 1"})),
+        7 => ("create_cells", json!({"cells": [{"source": "x = 1"}], "run": dice.roll(2) == 0})),
+        8 => ("restart_kernel", json!({})),
+        9 => ("get_variables", json!({})),
+        10 => ("undo", json!({"turn_id": "turn"})),
+        11 => ("save_data", json!({"path": dice.pick(&["x.csv", "x.py", "x.py"]), "content": ""})),
+        12 => ("double", json!({})),
+        _ => ("run_all", json!({})),
+    };
+    let turn = (dice.roll(3) > 0).then_some("turn");
+    let after = (dice.roll(3) == 0).then(|| some_call(dice, world));
+    json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(80)), "turn_id": turn, "wait_for": after,
+        "function": function, "arguments": arguments}})
 }
 
 /// A reply is shown as running exactly while its turn goes on. Whether the prompt cell shows one.
@@ -254,37 +231,41 @@ fn has_true_reply(world: &World) -> bool {
 #[test]
 fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     let mut dice = Dice(20_261_122);
-    let (mut gated_starts, mut held_starts, mut granted_starts, mut accepted, mut calls, mut replies) =
-        (0, 0, 0, 0, 0, 0);
+    let mut tally = BTreeMap::<String, usize>::new();
     for _ in 0..STEPS / STEPS_OF_A_WORLD {
-        let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
-        let mut judge = Judge::default();
-        for _ in 0..STEPS_OF_A_WORLD {
-            if dice.roll(400) == 0 {
-                world.now += EXPIRY_MS;
-            }
-            world.now += 1_000 * dice.roll(8) as u64;
-            let command = anything(&mut dice, &world);
-            // Half of the steps by who may do it, so that the walk gets somewhere.
-            let who = if dice.roll(2) == 0 { rightful(&mut dice, &command) } else { anybody(&mut dice) };
-            let (before, seen) = (world.notebook.clone(), world.recorded.len());
-            accepted += usize::from(world.try_do(&who, &command).is_ok());
-            let vouched: Vec<Actor> =
-                who.authority.reactor.iter().flat_map(|vouched| &vouched.0).map(|(actor, _)| actor.clone()).collect();
-            world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded, &vouched));
-            replies += usize::from(has_true_reply(&world));
-        }
-        let waiting = world.notebook.tool_calls.len();
-        let open = judge.calls.values().filter(|call| call.ends == 0).count();
-        assert_eq!(open, waiting, "every request has ended, or is in the state");
-        assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
-        gated_starts += judge.gated_starts;
-        held_starts += judge.held_starts;
-        granted_starts += judge.granted_starts;
-        calls += judge.calls.len();
+        let judge = walk(&mut dice);
+        judge.tally.into_iter().for_each(|(what, count)| *tally.entry(what).or_default() += count);
     }
-    // A walk that never gets through the gate would prove nothing.
-    let seen = format!("{gated_starts} {held_starts} {calls} {accepted} {replies} {granted_starts}");
-    assert!(gated_starts > 100 && held_starts > 25 && calls > 2_000 && accepted > STEPS / 10, "{seen}");
-    assert!(replies > 1_000 && granted_starts > 25, "{seen}");
+    let missed = AT_LEAST.iter().find(|(what, least)| tally.get(*what).copied().unwrap_or_default() < *least);
+    assert_eq!(missed, None, "{tally:#?}");
+}
+
+/// One world, from its first step to its last.
+fn walk(dice: &mut Dice) -> Judge {
+    let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
+    world.step(&user("ann"), grant("workspace", WORKSPACE, "runner"));
+    let mut judge = Judge::default();
+    for _ in 0..STEPS_OF_A_WORLD {
+        if dice.roll(200) == 0 {
+            world.now += EXPIRY_MS / 4 * (1 + dice.roll(4) as u64);
+        }
+        world.now += 1_000 * dice.roll(8) as u64;
+        let command = anything(dice, &world);
+        // Half of the steps by who may do it, so that the walk gets somewhere.
+        let mut who = if dice.roll(2) == 0 { rightful(dice, &command) } else { anybody(dice) };
+        vouch(dice, &mut who);
+        let (before, seen) = (world.notebook.clone(), world.recorded.len());
+        if world.try_do(&who, &command).is_ok() {
+            judge.count("accepted");
+        }
+        let vouched: Vec<Actor> =
+            who.authority.reactor.iter().flat_map(|vouched| &vouched.0).map(|(actor, _)| actor.clone()).collect();
+        world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded, &vouched));
+        if has_true_reply(&world) {
+            judge.count("a prompt cell shows a reply");
+        }
+    }
+    judge.close(&world.notebook);
+    assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
+    judge
 }

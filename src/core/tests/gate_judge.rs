@@ -1,0 +1,357 @@
+//! A judge of tool calls that knows nothing of `decide`: it reads the log beside the state, keeps what each call was asked
+//! as, and has rules and tables of its own for what may follow.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{
+    Actor, CellId, CellType, EXPIRY_MS, Event, GrantId, GrantIssued, Millis, Notebook, Passed, Policy, Recorded, Risk,
+    Role, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted,
+    arguments_hash, granted_role,
+};
+
+/// The one person that is in a workspace, and that workspace: who edits by its own name and runs by the other's confirms edits.
+pub const MEMBER: &str = "author";
+pub const WORKSPACE: &str = "lab";
+
+/// How far a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Waiting,
+    Passed,
+    Confirmed,
+    Started,
+    Ended,
+}
+
+/// What the log says of one call.
+#[derive(Debug)]
+struct Call {
+    asked: ToolCallRequested,
+    requester: Actor,
+    stage: Stage,
+    confirmed_by: Option<Actor>,
+}
+
+/// An event, and the state before the command that led to it.
+struct Moment<'a> {
+    before: &'a Notebook,
+    recorded: &'a Recorded,
+    /// Those for whom the sender vouches.
+    vouched: &'a [Actor],
+}
+
+/// Judges each event as it is recorded.
+#[derive(Default)]
+pub struct Judge {
+    calls: BTreeMap<ToolCallId, Call>,
+    /// Who issued which grant.
+    grants: BTreeMap<GrantId, (Actor, GrantIssued)>,
+    /// What happened how often: a walk that never gets through the gate would prove nothing.
+    pub tally: BTreeMap<String, usize>,
+}
+
+impl Judge {
+    pub fn see(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
+        let moment = Moment { before, recorded, vouched };
+        match &recorded.event {
+            Event::GrantIssued(event) => {
+                self.grants.insert(event.grant_id.clone(), (moment.actor().clone(), event.clone()));
+            }
+            Event::GrantRevoked(event) => _ = self.grants.remove(&event.grant_id),
+            Event::ToolCallRequested(event) => self.request(&moment, event),
+            Event::ToolCallConfirmed(event) => self.confirm(&moment, event),
+            Event::ToolCallStarted(event) => self.start(&moment, event),
+            Event::ToolCallDenied(_) => {
+                let call = self.advance(&moment, &[Stage::Waiting], Stage::Ended);
+                moment.check_decides(moment.actor(), &call.asked);
+            }
+            Event::ToolCallExpired(_) => {
+                let call = self.advance(&moment, &[Stage::Waiting], Stage::Ended);
+                assert!(call.asked.expires_at.is_some_and(|at| at <= moment.now()), "it expires before its time");
+            }
+            Event::ToolCallWithdrawn(_) | Event::ToolCallVoided(_) => {
+                self.advance(&moment, &[Stage::Waiting, Stage::Passed, Stage::Confirmed], Stage::Ended);
+            }
+            Event::ToolCallExecuted(_) => _ = self.advance(&moment, &[Stage::Started], Stage::Ended),
+            _ => self.see_other(&moment),
+        }
+    }
+
+    /// The one end of a world: every request has ended, or stands in the state as the log has it.
+    pub fn close(&self, notebook: &Notebook) {
+        let open = self.calls.iter().filter(|(_, call)| call.stage != Stage::Ended);
+        let open = open.map(|(id, call)| (id.clone(), call.stage, call.confirmed_by.clone()));
+        let shown = notebook.tool_calls.iter().map(|(id, call)| match &call.phase {
+            ToolCallPhase::Waiting => (id.clone(), Stage::Waiting, None),
+            ToolCallPhase::Passed => (id.clone(), Stage::Passed, None),
+            ToolCallPhase::Confirmed { by } => (id.clone(), Stage::Confirmed, Some(by.clone())),
+            ToolCallPhase::Started { .. } => (id.clone(), Stage::Started, self.calls[id].confirmed_by.clone()),
+        });
+        assert_eq!(open.collect::<Vec<_>>(), shown.collect::<Vec<_>>());
+    }
+
+    pub fn count(&mut self, what: &str) {
+        *self.tally.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// Takes the call to its next stage, from one of these and from no other: so nothing happens twice, and each has one end.
+    fn advance(&mut self, moment: &Moment<'_>, from: &[Stage], to: Stage) -> &mut Call {
+        let what = &moment.recorded.envelope.event_type;
+        self.count(what);
+        let id = moment.recorded.event.tool_call_id().expect("an event of a call");
+        let call = self.calls.get_mut(id).unwrap_or_else(|| panic!("{id}: {what}, and nobody asked for it"));
+        assert!(from.contains(&call.stage), "{id}: {what}, yet it is {:?}", call.stage);
+        call.stage = to;
+        call
+    }
+
+    fn request(&mut self, moment: &Moment<'_>, event: &ToolCallRequested) {
+        let id = &event.call_id;
+        assert!(!self.calls.contains_key(id), "{id} is requested twice");
+        assert!(!moment.before.archived, "{id} in an archived notebook");
+        assert!(event.risk >= least_risk(&event.function), "{id}: {} is {:?}", event.function, event.risk);
+        assert_eq!(event.arguments_hash, arguments_hash(&event.function, &event.arguments), "{id}");
+        assert!(event.expires_at.is_none_or(|at| at == moment.now() + EXPIRY_MS), "{id} waits for a day");
+        moment.check_may(moment.actor(), event, "asks for");
+        moment.check_targets(event);
+        moment.check_touched(event);
+        if let Some(after) = &event.wait_for {
+            let after = &self.calls[after];
+            let is_of_it = after.requester.conversation() == moment.actor().conversation();
+            assert!(after.stage != Stage::Ended && is_of_it, "{id} waits for {after:?}");
+        }
+        let stage = if event.expires_at.is_some() { Stage::Waiting } else { Stage::Passed };
+        let requester = moment.actor().clone();
+        assert!(matches!(requester, Actor::Assistant { .. }), "{id} is requested by {requester:?}");
+        self.calls.insert(id.clone(), Call { asked: event.clone(), requester, stage, confirmed_by: None });
+    }
+
+    fn confirm(&mut self, moment: &Moment<'_>, event: &ToolCallConfirmed) {
+        let call = self.advance(moment, &[Stage::Waiting], Stage::Confirmed);
+        let id = &event.call_id;
+        assert_eq!(event.arguments_hash, call.asked.arguments_hash, "{id}: other arguments are confirmed");
+        assert!(call.asked.expires_at.is_some_and(|at| moment.now() < at), "{id} is confirmed after its time");
+        assert!(!moment.before.archived, "{id} is confirmed in an archived notebook");
+        moment.check_decides(moment.actor(), &call.asked);
+        moment.check_targets(&call.asked);
+        call.confirmed_by = Some(moment.actor().clone());
+    }
+
+    fn start(&mut self, moment: &Moment<'_>, event: &ToolCallStarted) {
+        let Call { asked, requester, confirmed_by, .. } =
+            self.advance(moment, &[Stage::Passed, Stage::Confirmed], Stage::Started);
+        let (asked, confirmed_by) = (asked.clone(), confirmed_by.clone());
+        let id = &event.call_id;
+        assert_eq!(moment.actor(), requester, "{id} is started in another's name");
+        assert!(!moment.before.archived, "{id} starts in an archived notebook");
+        moment.check_may(moment.actor(), &asked, "starts");
+        moment.check_targets(&asked);
+        moment.check_code(&asked);
+        if let Some(after) = &asked.wait_for {
+            assert_eq!(self.calls[after].stage, Stage::Ended, "{id} starts before {after} has ended");
+            self.count("started after another one");
+        }
+        let by = match (&event.passed_by, confirmed_by) {
+            (Passed::Confirmation { by }, Some(confirmed_by)) => {
+                assert_eq!(*by, confirmed_by, "{id} was confirmed by another");
+                moment.check_stands_for(by, &asked);
+                "a confirmation"
+            }
+            (Passed::Grant { grant_id }, None) => {
+                self.check_grant(moment, grant_id, &asked);
+                "a grant"
+            }
+            (Passed::Policy, None) => {
+                let policy = moment.before.policy;
+                assert!(passes(policy, asked.risk), "{id} starts unasked: {:?} under {policy:?}", asked.risk);
+                "policy"
+            }
+            (passed_by, confirmed_by) => panic!("{id} starts by {passed_by:?}, confirmed by {confirmed_by:?}"),
+        };
+        self.count(&format!("{:?} by {by}", asked.risk));
+    }
+
+    fn check_grant(&self, moment: &Moment<'_>, grant_id: &GrantId, asked: &ToolCallRequested) {
+        let (issuer, grant) = self.grants.get(grant_id).expect("a grant that was not revoked");
+        assert!(moment.now() < grant.expires_at, "grant {grant_id} has ended");
+        let is_named = grant.functions.is_empty() || grant.functions.contains(&asked.function);
+        assert!(is_named, "grant {grant_id} does not name {}", asked.function);
+        let Actor::Assistant { conversation, .. } = moment.actor() else { panic!("{grant_id} opens for no assistant") };
+        assert_eq!(*conversation, grant.conversation_id, "grant {grant_id} is of another conversation");
+        assert!(asked.risk < Risk::Destructive, "grant {grant_id} opens for what destroys");
+        moment.check_stands_for(issuer, asked);
+    }
+
+    /// Whatever an assistant does stands inside a call that has started and not ended.
+    fn see_other(&self, moment: &Moment<'_>) {
+        let Moment { recorded, .. } = moment;
+        let is_own = matches!(
+            recorded.event,
+            Event::ConversationStarted(_)
+                | Event::MessagePosted(_)
+                | Event::TurnStarted(_)
+                | Event::ModelCallStarted(_)
+                | Event::ModelCallFinished(_)
+                | Event::TurnFinished(_)
+                | Event::TurnFailed(_)
+        );
+        if is_own || !matches!(moment.actor(), Actor::Assistant { .. }) {
+            return;
+        }
+        let what = &recorded.envelope.event_type;
+        let mut started = self.calls.iter().filter(|(_, call)| call.stage == Stage::Started);
+        let is_inside = match recorded.envelope.undoes {
+            Some(_) => started.any(|(_, call)| call.asked.function == "undo"),
+            None => started.any(|(id, _)| id.as_str() == recorded.envelope.correlation_id.as_str()),
+        };
+        assert!(is_inside, "an assistant's {what} outside of its calls");
+    }
+}
+
+impl Moment<'_> {
+    fn actor(&self) -> &Actor {
+        &self.recorded.envelope.actor
+    }
+
+    fn now(&self) -> Millis {
+        self.recorded.envelope.recorded_at
+    }
+
+    /// What the person is by its own name, and as a member of the workspace.
+    fn roles(&self, actor: &Actor) -> Vec<Role> {
+        let mut subjects = match actor {
+            Actor::User { id } | Actor::Assistant { for_user: id, .. } => vec![Subject::User { id: id.clone() }],
+            Actor::Guest { share_link } => vec![Subject::ShareLink { id: share_link.clone() }],
+            other => panic!("{other:?} has no part in this"),
+        };
+        if matches!(actor, Actor::User { id } if id.as_str() == MEMBER) {
+            subjects.push(Subject::Workspace { id: WORKSPACE.parse().expect("an id") });
+        }
+        subjects.iter().filter_map(|subject| granted_role(self.before, subject, self.now())).collect()
+    }
+
+    /// The role is enough for the thing itself.
+    fn check_may(&self, actor: &Actor, asked: &ToolCallRequested, what: &str) {
+        let roles = self.roles(actor);
+        assert!(may_do(&roles, asked), "{roles:?} {what} {}, {}", asked.call_id, asked.function);
+    }
+
+    /// A person whose role is enough to decide on such a call, and for the thing itself.
+    fn check_decides(&self, actor: &Actor, asked: &ToolCallRequested) {
+        assert!(matches!(actor, Actor::User { .. } | Actor::Guest { .. }), "{actor:?} decides, and is no person");
+        let roles = self.roles(actor);
+        assert!(may_decide_on(&roles, asked.risk), "{roles:?} decides on {}, {:?}", asked.call_id, asked.risk);
+        self.check_may(actor, asked, "decides on");
+    }
+
+    /// … and can still answer for it, when the call starts.
+    fn check_stands_for(&self, person: &Actor, asked: &ToolCallRequested) {
+        assert!(self.vouched.contains(person), "{} starts, and nobody vouches for {person:?}", asked.call_id);
+        self.check_decides(person, asked);
+    }
+
+    /// All that the call touches is there as the log says that it was seen.
+    fn check_targets(&self, asked: &ToolCallRequested) {
+        let Notebook { cells, kernels, functions, .. } = self.before;
+        let changed = asked.targets.iter().find(|target| match target {
+            Target::Cell { cell_id, cell_version } => {
+                cells.get(cell_id).is_none_or(|cell| cell.cell_version != *cell_version)
+            }
+            Target::Kernel { kernel_session } => !kernels.contains_key(kernel_session),
+            Target::Function { name, registered_version } => functions
+                .get(name)
+                .is_none_or(|known| known.registered_version != *registered_version || known.kernel_session.is_none()),
+            Target::File { .. } => false,
+        });
+        assert_eq!(changed, None, "{} is not what it was for {}", asked.function, asked.call_id);
+    }
+
+    /// … and that is all that it touches.
+    fn check_touched(&self, asked: &ToolCallRequested) {
+        let arguments: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
+        let kinds: Vec<&str> = asked.targets.iter().map(kind).collect();
+        let cells = asked.targets.iter().filter_map(|target| match target {
+            Target::Cell { cell_id, .. } => Some(cell_id),
+            _ => None,
+        });
+        let expected: Vec<&str> = match asked.function.as_str() {
+            "modify_cell" | "delete_cell" | "execute_cell" => {
+                assert_eq!(
+                    cells.map(ToString::to_string).collect::<Vec<_>>(),
+                    [arguments["cell_id"].as_str().unwrap()]
+                );
+                vec!["cell"]
+            }
+            "run_all" => {
+                assert_eq!(cells.collect::<Vec<_>>(), self.code().map(|(id, _)| id).collect::<Vec<_>>());
+                vec!["cell"; self.code().count()]
+            }
+            "restart_kernel" => vec!["kernel"; usize::from(!self.before.kernels.is_empty())],
+            "save_data" => vec!["file"],
+            "double" => vec!["function"],
+            _ => Vec::new(),
+        };
+        assert_eq!(kinds, expected, "{}: {}", asked.call_id, asked.function);
+    }
+
+    fn code(&self) -> impl Iterator<Item = (&CellId, &str)> {
+        let code = self.before.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code);
+        code.map(|(id, cell)| (id, cell.content.source.as_str()))
+    }
+
+    /// Code that removes files runs only as what destroys, whenever it came to stand there.
+    fn check_code(&self, asked: &ToolCallRequested) {
+        let named: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
+        let runs = |id: &CellId| match asked.function.as_str() {
+            "run_all" => true,
+            "execute_cell" => named["cell_id"] == id.as_str(),
+            _ => false,
+        };
+        let removes = self.code().any(|(id, source)| runs(id) && source.contains("os.remove"));
+        assert!(!removes || asked.risk == Risk::Destructive, "{} removes files as {:?}", asked.call_id, asked.risk);
+    }
+}
+
+fn kind(target: &Target) -> &'static str {
+    match target {
+        Target::Cell { .. } => "cell",
+        Target::Kernel { .. } => "kernel",
+        Target::Function { .. } => "function",
+        Target::File { .. } => "file",
+    }
+}
+
+fn passes(policy: Policy, risk: Risk) -> bool {
+    match (policy, risk) {
+        (_, Risk::Read) => true,
+        (Policy::Guarded | Policy::Trusted, Risk::Edit) => true,
+        (Policy::Trusted, Risk::Sensitive) => true,
+        (_, Risk::Edit | Risk::Sensitive | Risk::Destructive) => false,
+    }
+}
+
+fn least_risk(function: &str) -> Risk {
+    match function {
+        "delete_cell" | "restart_kernel" => Risk::Destructive,
+        "get_variables" => Risk::Read,
+        _ => Risk::Edit,
+    }
+}
+
+fn may_do(roles: &[Role], asked: &ToolCallRequested) -> bool {
+    let edits = roles.iter().any(|role| matches!(role, Role::Author | Role::Editor | Role::Owner));
+    let runs = roles.iter().any(|role| matches!(role, Role::Runner | Role::Editor | Role::Owner));
+    match asked.function.as_str() {
+        "create_cells" => edits && (runs || !asked.arguments.get().contains(r#""run":true"#)),
+        "create_cell" | "modify_cell" | "delete_cell" | "undo" => edits,
+        "execute_cell" | "run_all" | "restart_kernel" | "get_variables" | "save_data" | "double" => runs,
+        other => panic!("the walk knows no {other}"),
+    }
+}
+
+fn may_decide_on(roles: &[Role], risk: Risk) -> bool {
+    roles.iter().any(|role| match risk {
+        Risk::Read | Risk::Edit => matches!(role, Role::Author | Role::Editor | Role::Owner),
+        Risk::Sensitive | Risk::Destructive => matches!(role, Role::Editor | Role::Owner),
+    })
+}
