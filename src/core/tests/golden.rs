@@ -3,7 +3,7 @@
 //! `NOTARIUM_BLESS=1` rewrites them. An event file that exists must never change but by a new schema number.
 #![allow(clippy::disallowed_methods)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use crate::edits::edit;
@@ -331,6 +331,20 @@ fn every_golden_event_decodes_re_encodes_to_its_bytes_and_has_its_hash() {
         assert!(name.starts_with(&begins) && name.ends_with(".json"), "{name}");
         verify_chain(before(stored.envelope.version), [&stored]).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
+}
+
+/// A client that is written by the document alone must not meet anything that the document does not know.
+#[test]
+fn the_protocol_names_every_event_and_every_command() {
+    let text = std::fs::read_to_string(protocol().join("README.md")).unwrap();
+    let words: BTreeSet<&str> = text.split(|character: char| !character.is_ascii_alphanumeric()).collect();
+    let named = ["golden/events", "golden/commands"].map(names_in).concat();
+    let missing = named.iter().filter(|name| !words.contains(name.split('.').next().unwrap()));
+    assert_eq!(
+        missing.collect::<Vec<_>>(),
+        Vec::<&String>::new(),
+        "protocol/README.md: in the tables of sections 2, 3 and 11"
+    );
 }
 
 #[test]
