@@ -12,6 +12,10 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tool_calls::{ToolCall, ToolCallPhase};
 use crate::tools::{Arguments, NewCell};
 
+/// Code of all cells, when one of them is to run: what one cell binds another may use.
+const MAX_CHECKED_BYTES_TOGETHER: usize = 1 << 20;
+const MAX_REASONS: usize = 20;
+
 /// What the call touches, in the versions that the assistant has seen.
 pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
     let seen = |cell_id: &CellId, version: Version| {
@@ -75,7 +79,7 @@ pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (R
     if !matches!(arguments, Arguments::CreateNotebook(_)) {
         earlier.extend(code_left_behind(notebook));
     }
-    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES {
+    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES_TOGETHER {
         return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
     }
     let languages = languages(notebook, arguments);
@@ -98,10 +102,6 @@ pub(crate) fn does_more(notebook: &Notebook, own: Risk, arguments: &Arguments, c
     let new = reasons.iter().find(|reason| is_confirmed && !call.reasons.contains(reason))?;
     Some(format!("it can do more now than when it was confirmed: {new}"))
 }
-
-/// Of all cells, when one of them is to run: what one cell binds another may use.
-const MAX_CHECKED_BYTES: usize = 1 << 20;
-const MAX_REASONS: usize = 20;
 
 fn risk_of(grade: Grade) -> Risk {
     match grade {

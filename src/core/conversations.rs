@@ -25,7 +25,7 @@ use crate::lifecycle::{check_not_archived, checked_title};
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::replies::{Reply, ReplyStatus};
-use crate::{access, cells, replies, tool_calls};
+use crate::{access, call_decisions, cells, replies, tool_calls};
 
 /// Model calls of one turn, at most.
 pub const MAX_MODEL_CALLS: u32 = 10;
@@ -330,7 +330,7 @@ fn check_size(context: &Context, bytes: usize) -> Result<(), Rejection> {
 
 fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Rejection> {
     known(notebook, turn_id)?;
-    let mut events = tool_calls::withdrawals(notebook, turn_id, "the turn was stopped");
+    let mut events = call_decisions::withdrawals(notebook, turn_id, "the turn was stopped");
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
     Ok(Decision { events, outcome: Outcome::default() })
 }
@@ -438,7 +438,7 @@ fn decide_model_report(
     if !turn.is_calling_model {
         return Err(Rejection::new(RejectionCode::TurnState, "no model call of this turn is under way"));
     }
-    let failure = failure.map(|cause| shortened(context, &cause));
+    let failure = failure.map(|cause| context.limits.cause(&cause));
     Ok(Decision::one(ModelCallFinished { turn_id, number: turn.model_calls, attempt: turn.attempts, failure, usage }))
 }
 
@@ -461,16 +461,12 @@ fn decide_reply(
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
 fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: TurnEnd) -> Result<Decision, Rejection> {
     own(notebook, context, &turn_id)?;
-    let mut events = tool_calls::withdrawals(notebook, &turn_id, "the turn has ended");
+    let mut events = call_decisions::withdrawals(notebook, &turn_id, "the turn has ended");
     events.push(match end {
         TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason }.into(),
-        TurnEnd::Failed(cause) => TurnFailed { turn_id, cause: shortened(context, &cause) }.into(),
+        TurnEnd::Failed(cause) => TurnFailed { turn_id, cause: context.limits.cause(&cause) }.into(),
     });
     Ok(Decision { events, outcome: Outcome::default() })
-}
-
-fn shortened(context: &Context, cause: &str) -> String {
-    cause.chars().take(context.limits.max_cause_characters).collect()
 }
 
 // --- apply ---

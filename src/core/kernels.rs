@@ -261,7 +261,7 @@ fn decide_failed(
     if session.fence.is_some() {
         return Err(wrong_phase(&id, session));
     }
-    let cause = shortened(context, cause);
+    let cause = context.limits.cause(cause);
     let mut events = cancel_queued(notebook, &id, &format!("the kernel did not start: {cause}"));
     events.push(KernelLaunchFailed { kernel_session: id, cause }.into());
     Ok(Decision { events, outcome: Outcome::default() })
@@ -275,7 +275,7 @@ fn decide_ended(
 ) -> Result<Decision, Rejection> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
-    let events = ending(notebook, &id, session, &shortened(context, cause));
+    let events = ending(notebook, &id, session, &context.limits.cause(cause));
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
@@ -301,10 +301,6 @@ fn ending(notebook: &Notebook, id: &KernelSessionId, session: &KernelSession, ca
     let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
     events.push(KernelSessionEnded { kernel_session: id.clone(), cause: cause.to_owned() }.into());
     events
-}
-
-fn shortened(context: &Context, cause: &str) -> String {
-    cause.chars().take(context.limits.max_cause_characters).collect()
 }
 
 // --- apply ---

@@ -37,6 +37,13 @@ pub struct Limits {
     pub max_grants: usize,
 }
 
+impl Limits {
+    /// The beginning of a cause or reason, as long as one may be.
+    pub(crate) fn cause(&self, text: &str) -> String {
+        text.chars().take(self.max_cause_characters).collect()
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {

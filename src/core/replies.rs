@@ -82,7 +82,7 @@ pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: Reply) -> Res
     }
     check_source(limits, &reply.prompt)?;
     let mut reply = Reply { turn_id: None, ..reply };
-    reply.cause = reply.cause.map(|cause| cause.chars().take(limits.max_cause_characters).collect());
+    reply.cause = reply.cause.map(|cause| limits.cause(&cause));
     if reply.status == ReplyStatus::Running {
         stop(&mut reply, "the assistant was still answering when this was copied");
     }

@@ -10,10 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::access::{self, Authority, Operation};
+use crate::access::{self, Operation};
 use crate::actor::Actor;
 use crate::call_commands::{commands, undo_command};
-use crate::call_rights::{check_token, operations, operations_of};
+use crate::call_decisions::{decide_confirm, decide_deny, decide_sweep, decide_withdraw};
+use crate::call_rights::{check_token, operations};
 use crate::call_risk::{does_more, judge, targets};
 use crate::command::Command;
 use crate::context::Context;
@@ -376,7 +377,7 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
     Ok(done)
 }
 
-fn voided(call_id: ToolCallId, reason: String) -> Decision {
+pub(crate) fn voided(call_id: ToolCallId, reason: String) -> Decision {
     let notices = vec![format!("call {call_id} is void: {reason}")];
     let event = ToolCallVoided { call_id: call_id.clone(), reason };
     let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
@@ -432,8 +433,8 @@ fn executor(arguments: &Arguments) -> Executor {
     }
 }
 
-/// What the model hears of commands: the call, which it may undo by its id, the ids that it did not know, and the versions that cells have now. `first` is the version
-/// of the first effect.
+/// What the model hears of commands: the call, which it may undo by its id, the ids that it did not know, and the versions
+/// that cells have now. `first` is the version of the first effect.
 fn told(call_id: &ToolCallId, effects: &Decision, first: Version) -> String {
     let mut cells: Vec<(&CellId, Version)> = Vec::new();
     for (decided, version) in effects.events.iter().zip(first..) {
@@ -482,125 +483,6 @@ fn decide_report(
     Ok(Decision::one(ToolCallExecuted { call_id, end, result, duration_ms }))
 }
 
-// --- decisions of people ---
-
-fn decide_confirm(
-    notebook: &Notebook,
-    context: &Context,
-    call_id: ToolCallId,
-    arguments_hash: Hash,
-) -> Result<Decision, Rejection> {
-    check_not_archived(notebook)?;
-    let call = waiting(notebook, context, &call_id)?;
-    check_decider(notebook, context, call)?;
-    if arguments_hash != call.arguments_hash {
-        let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
-        return Err(Rejection::new(RejectionCode::Conflict, message));
-    }
-    if let Some(reason) = call.targets.iter().find_map(|target| target.change(notebook)) {
-        return Ok(voided(call_id, reason));
-    }
-    let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
-    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash }.into()], outcome })
-}
-
-fn decide_deny(
-    notebook: &Notebook,
-    context: &Context,
-    call_id: ToolCallId,
-    reason: &str,
-) -> Result<Decision, Rejection> {
-    let call = waiting(notebook, context, &call_id)?;
-    check_decider(notebook, context, call)?;
-    Ok(Decision::one(ToolCallDenied { call_id, reason: shortened(context, reason) }))
-}
-
-fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
-    let call = known(notebook, &context.history, call_id)?;
-    let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
-    match &call.phase {
-        ToolCallPhase::Waiting if call.expires_at.is_some_and(|at| at <= context.now) => {
-            refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
-        }
-        ToolCallPhase::Waiting => Ok(call),
-        ToolCallPhase::Confirmed { by } => refused(format!("{} has confirmed call {call_id} already", by.key())),
-        ToolCallPhase::Passed => refused(format!("call {call_id} needs no confirmation")),
-        ToolCallPhase::Started { .. } => refused(format!("call {call_id} has started")),
-    }
-}
-
-/// A person who may do the thing, and may decide on things of its risk.
-fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
-    access::authorise(notebook, context, deciding(call.risk))?;
-    let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
-    let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
-    let message =
-        format!("you may not do this yourself ({operation:?}), so you cannot confirm it: ask somebody who may");
-    Err(Rejection::new(RejectionCode::Forbidden, message))
-}
-
-/// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
-pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
-    let may = |operation| access::may(notebook, actor, authority, now, operation);
-    may(deciding(call.risk)) && operations_of(call).into_iter().all(may)
-}
-
-/// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
-/// one expires. `None`: nothing waits.
-pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
-    let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
-    let due = waiting.filter_map(|call| {
-        let is_void = call.targets.iter().any(|target| target.change(notebook).is_some());
-        if is_void { Some(0) } else { call.expires_at }
-    });
-    due.min()
-}
-
-fn decide_withdraw(
-    notebook: &Notebook,
-    context: &Context,
-    call_id: ToolCallId,
-    reason: &str,
-) -> Result<Decision, Rejection> {
-    let call = known(notebook, &context.history, &call_id)?;
-    if matches!(call.phase, ToolCallPhase::Started { .. }) {
-        return Err(Rejection::new(
-            RejectionCode::ToolCallState,
-            format!("call {call_id} has started: cancel its run instead"),
-        ));
-    }
-    let is_own = call.requested_by == context.actor
-        || matches!((&call.requested_by, &context.actor), (Actor::Assistant { for_user, .. }, Actor::User { id }) if for_user == id);
-    if !is_own {
-        access::authorise(notebook, context, Operation::Edit)?;
-    }
-    Ok(Decision::one(ToolCallWithdrawn { call_id, reason: shortened(context, reason) }))
-}
-
-fn shortened(context: &Context, text: &str) -> String {
-    text.chars().take(context.limits.max_cause_characters).collect()
-}
-
-/// Everything of a turn that has not started is taken back.
-pub(crate) fn withdrawals(notebook: &Notebook, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
-    let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
-    let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
-    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), reason: reason.to_owned() }.into()).collect()
-}
-
-fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Rejection> {
-    check_is_reactor(context)?;
-    let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
-    let events = waiting.filter_map(|(id, call)| {
-        if call.expires_at.is_some_and(|at| at <= context.now) {
-            return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
-        }
-        let reason = call.targets.iter().find_map(|target| target.change(notebook))?;
-        Some(ToolCallVoided { call_id: id.clone(), reason }.into())
-    });
-    Ok(Decision { events: events.collect(), outcome: Outcome::default() })
-}
-
 // --- the past ---
 
 /// The last that happened to a call which has ended.
@@ -608,7 +490,12 @@ fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Record
     history.events.iter().rev().find(|recorded| recorded.event.tool_call_id() == Some(call_id))
 }
 
-fn known<'a>(notebook: &'a Notebook, history: &History, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+/// The call, unless it is over: then who ended it is told.
+pub(crate) fn known<'a>(
+    notebook: &'a Notebook,
+    history: &History,
+    call_id: &ToolCallId,
+) -> Result<&'a ToolCall, Rejection> {
     if let Some(call) = notebook.tool_calls.get(call_id) {
         return Ok(call);
     }

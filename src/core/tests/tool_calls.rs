@@ -73,6 +73,27 @@ fn decider_left() -> World {
     confirmed().with(&user("ann"), grant("user", "editor", "viewer"))
 }
 
+/// The call `run`, confirmed, goes on in the kernel.
+fn executing() -> World {
+    let mut world = talking().with(&user("ann"), insert("rm", "code", "import os\nos.remove('x')"));
+    world.step(&assistant_of("ann"), call("run", "execute_cell", json!({"cell_id": "rm"})));
+    let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+    world.name("hash", format!("\"{hash}\""));
+    world.with(&user("editor"), confirm("run")).with(&reactor_of("ann"), start("run"))
+}
+
+fn confirm_unasked(id: &str) -> serde_json::Value {
+    json!({"ConfirmToolCall": {"call_id": id, "arguments_hash": Hash::ZERO}})
+}
+
+fn cancelled() -> World {
+    waiting().with(&user("ann"), json!({"CancelTurn": {"turn_id": "turn"}}))
+}
+
+fn withdrawn() -> World {
+    waiting().with(&assistant_of("ann"), withdraw("del"))
+}
+
 fn archive(world: World) -> World {
     world.with(&user("ann"), json!({"ArchiveNotebook": {}}))
 }
@@ -164,6 +185,11 @@ pub fn cases() -> Vec<Case> {
         case(confirmed, ann(), confirm("del"), rejected(Code::ToolCallState)),
         case(done, ann(), confirm("del"), rejected(Code::ToolCallState)),
         case(expired, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(executing, ann(), confirm("run"), rejected(Code::ToolCallState)),
+        case(calling, ann(), confirm_unasked("vars"), rejected(Code::ToolCallState)),
+        case(cancelled, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(withdrawn, ann(), confirm("del"), rejected(Code::ToolCallState)),
+        case(cancelled, it(), start("del"), rejected(Code::ToolCallState)),
         case(edited_meanwhile, ann(), confirm("del"), events(["ToolCallVoided"])),
         case(waiting, ann(), deny(), events(["ToolCallDenied"])),
         case(waiting, mcp(), deny(), rejected(Code::Forbidden)),

@@ -1,0 +1,128 @@
+//! What becomes of a tool call before it starts: a person confirms or denies it, it is taken back, it lapses.
+
+use crate::access::{self, Authority, Operation};
+use crate::actor::Actor;
+use crate::call_rights::operations_of;
+use crate::context::Context;
+use crate::decide::{Decided, Decision, Outcome};
+use crate::envelope::Hash;
+use crate::event::{ToolCallConfirmed, ToolCallDenied, ToolCallExpired, ToolCallVoided, ToolCallWithdrawn};
+use crate::gate::deciding;
+use crate::ids::{Millis, ToolCallId, TurnId};
+use crate::lifecycle::check_not_archived;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::tool_calls::{ToolCall, ToolCallPhase, check_is_reactor, known, voided};
+
+pub(crate) fn decide_confirm(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    arguments_hash: Hash,
+) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    let call = waiting(notebook, context, &call_id)?;
+    check_decider(notebook, context, call)?;
+    if arguments_hash != call.arguments_hash {
+        let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
+        return Err(Rejection::new(RejectionCode::Conflict, message));
+    }
+    if let Some(reason) = call.targets.iter().find_map(|target| target.change(notebook)) {
+        return Ok(voided(call_id, reason));
+    }
+    let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
+    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash }.into()], outcome })
+}
+
+pub(crate) fn decide_deny(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    reason: &str,
+) -> Result<Decision, Rejection> {
+    let call = waiting(notebook, context, &call_id)?;
+    check_decider(notebook, context, call)?;
+    Ok(Decision::one(ToolCallDenied { call_id, reason: context.limits.cause(reason) }))
+}
+
+fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+    let call = known(notebook, &context.history, call_id)?;
+    let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
+    match &call.phase {
+        ToolCallPhase::Waiting if call.expires_at.is_some_and(|at| at <= context.now) => {
+            refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
+        }
+        ToolCallPhase::Waiting => Ok(call),
+        ToolCallPhase::Confirmed { by } => refused(format!("{} has confirmed call {call_id} already", by.key())),
+        ToolCallPhase::Passed => refused(format!("call {call_id} needs no confirmation")),
+        ToolCallPhase::Started { .. } => refused(format!("call {call_id} has started")),
+    }
+}
+
+/// A person who may do the thing, and may decide on things of its risk.
+fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
+    access::authorise(notebook, context, deciding(call.risk))?;
+    let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
+    let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
+    let message =
+        format!("you may not do this yourself ({operation:?}), so you cannot confirm it: ask somebody who may");
+    Err(Rejection::new(RejectionCode::Forbidden, message))
+}
+
+/// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
+pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
+    let may = |operation| access::may(notebook, actor, authority, now, operation);
+    may(deciding(call.risk)) && operations_of(call).into_iter().all(may)
+}
+
+/// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
+/// one expires. `None`: nothing waits.
+pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
+    let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
+    let due = waiting.filter_map(|call| {
+        let is_void = call.targets.iter().any(|target| target.change(notebook).is_some());
+        if is_void { Some(0) } else { call.expires_at }
+    });
+    due.min()
+}
+
+pub(crate) fn decide_withdraw(
+    notebook: &Notebook,
+    context: &Context,
+    call_id: ToolCallId,
+    reason: &str,
+) -> Result<Decision, Rejection> {
+    let call = known(notebook, &context.history, &call_id)?;
+    if matches!(call.phase, ToolCallPhase::Started { .. }) {
+        return Err(Rejection::new(
+            RejectionCode::ToolCallState,
+            format!("call {call_id} has started: cancel its run instead"),
+        ));
+    }
+    let is_own = call.requested_by == context.actor
+        || matches!((&call.requested_by, &context.actor), (Actor::Assistant { for_user, .. }, Actor::User { id }) if for_user == id);
+    if !is_own {
+        access::authorise(notebook, context, Operation::Edit)?;
+    }
+    Ok(Decision::one(ToolCallWithdrawn { call_id, reason: context.limits.cause(reason) }))
+}
+
+/// Everything of a turn that has not started is taken back.
+pub(crate) fn withdrawals(notebook: &Notebook, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
+    let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
+    let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
+    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), reason: reason.to_owned() }.into()).collect()
+}
+
+pub(crate) fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
+    let events = waiting.filter_map(|(id, call)| {
+        if call.expires_at.is_some_and(|at| at <= context.now) {
+            return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
+        }
+        let reason = call.targets.iter().find_map(|target| target.change(notebook))?;
+        Some(ToolCallVoided { call_id: id.clone(), reason }.into())
+    });
+    Ok(Decision { events: events.collect(), outcome: Outcome::default() })
+}
