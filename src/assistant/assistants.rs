@@ -34,7 +34,7 @@ use crate::door::Door;
 use crate::mcp::Caller;
 use crate::picture::{PngResult, without_data};
 use desk::Desk;
-pub use executor::{MAX_RESULT_BYTES, MAX_RUN_WAIT};
+pub use executor::MAX_RESULT_BYTES;
 pub use models::{Models, NO_PROVIDER};
 use names::RecentNames;
 
@@ -44,6 +44,8 @@ pub struct AssistantsConfig {
     pub models: Models,
     /// Tokens that one model call may read, where its model takes more.
     pub max_context_tokens: u64,
+    /// How long a call waits for its runs. They go on without it.
+    pub run_wait: Duration,
     /// When a call that still runs is told of, once.
     pub update_after: Duration,
     /// How long a notebook is kept at hand in which everything waits for people: the usual answer comes sooner.
@@ -55,6 +57,7 @@ impl AssistantsConfig {
         Self {
             models,
             max_context_tokens: MAX_CONTEXT_TOKENS,
+            run_wait: Duration::from_secs(30),
             update_after: Duration::from_secs(5),
             stay: Duration::from_secs(20),
         }

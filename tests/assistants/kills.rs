@@ -2,46 +2,69 @@
 //! and a confirmation given before still counts.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use notarium_core::{Command, Event, Notebook};
+use notarium_core::{Command, Event, Notebook, Policy, StopReason, ToolCall, ToolCallId, ToolCallPhase, TurnId};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, script};
+use crate::gate::Gate;
+use crate::scene::{Scene, gate_function, script};
 
-/// A moment of a turn, told by the log.
+/// A moment of a turn.
 struct Moment {
     name: &'static str,
-    is_there: fn(&Notebook, &[String]) -> bool,
+    when: When,
+}
+
+enum When {
+    /// The log tells it.
+    Seen(fn(&Notebook, &[String]) -> bool),
+    /// The cell's code stands before the gate.
+    Executing,
+    /// The yes to the call that is next is on disk; whether it has started, nobody has seen.
+    Confirmed,
 }
 
 const MOMENTS: &[Moment] = &[
-    Moment { name: "started", is_there: |_, types| types.contains(&"TurnStarted".to_owned()) },
-    Moment { name: "mid-stream", is_there: |state, _| state.turns.values().any(|turn| turn.is_calling_model) },
-    Moment { name: "replied", is_there: |_, types| count(types, "ModelCallFinished") == 1 },
-    Moment {
-        name: "running a cell",
-        is_there: |state, _| state.executions.values().any(|run| run.started_at.is_some() && run.ended_at.is_none()),
-    },
-    Moment { name: "second call", is_there: |_, types| count(types, "ModelCallStarted") == 2 },
-    Moment {
-        name: "waiting for a person",
-        is_there: |state, _| state.tool_calls.values().any(|call| call.expires_at.is_some()),
-    },
-    Moment { name: "third call", is_there: |_, types| count(types, "ModelCallStarted") == 3 },
+    Moment { name: "started", when: When::Seen(|_, types| count(types, "TurnStarted") == 1) },
+    Moment { name: "mid-stream", when: When::Seen(|state, _| state.turns.values().any(|turn| turn.is_calling_model)) },
+    Moment { name: "replied", when: When::Seen(|_, types| count(types, "ModelCallFinished") == 1) },
+    Moment { name: "running a cell", when: When::Executing },
+    Moment { name: "a call has ended", when: When::Seen(|_, types| count(types, "ToolCallExecuted") == 1) },
+    Moment { name: "second call", when: When::Seen(|_, types| count(types, "ModelCallStarted") == 2) },
+    Moment { name: "waiting for a person", when: When::Seen(|state, _| !waiting(state).is_empty()) },
+    // The call behind one that waits: it stays so until that one is answered.
+    Moment { name: "confirmed, not started", when: When::Seen(|state, _| state.tool_calls.values().any(is_confirmed)) },
+    Moment { name: "confirmed this instant", when: When::Confirmed },
+    Moment { name: "third call", when: When::Seen(|_, types| count(types, "ModelCallStarted") == 3) },
 ];
+
+fn is_confirmed(call: &Arc<ToolCall>) -> bool {
+    matches!(call.phase, ToolCallPhase::Confirmed { .. })
+}
 
 fn count(types: &[String], name: &str) -> usize {
     types.iter().filter(|one| *one == name).count()
 }
 
-/// Creates and runs a cell that takes a moment, deletes another, and reports.
-fn rules() -> Value {
+/// The calls that wait for a person, in the order in which they were asked for.
+fn waiting(state: &Notebook) -> Vec<ToolCallId> {
+    let mut waiting: Vec<_> =
+        state.tool_calls.iter().filter(|(_, call)| call.phase == ToolCallPhase::Waiting).collect();
+    waiting.sort_by_key(|(_, call)| call.requested_version);
+    waiting.into_iter().map(|(id, _)| id.clone()).collect()
+}
+
+/// Creates and runs a cell that stands before the gate, deletes two others, and reports.
+fn rules(gate: &Gate) -> Value {
+    let code = format!("{}\nprint('ran')", gate.code());
     json!([
         {"when": {"user": "work"}, "reply": {"text": "First I run something. ", "chunk_delay_ms": 30, "calls": [
-            {"name": "create_cells", "arguments": {"run": true, "cells": [
-                {"source": "import time, pathlib\ntime.sleep(1)\nruns = pathlib.Path('runs.txt')\nprint('ran', runs.open('a').write('x'))"}]}}]}},
+            {"name": "create_cells", "arguments": {"run": true, "cells": [{"source": code}]}}]}},
+        // The versions of the cells are known beforehand: they are the notebook's second and third event.
         {"when": {"user": "work", "after_tool": "create_cells"}, "reply": {"chunk_delay_ms": 30, "calls": [
-            {"name": "delete_cell", "arguments": {"cell_id": "old", "cell_version": 0}}]}},
+            {"name": "delete_cell", "arguments": {"cell_id": "old", "cell_version": 2}},
+            {"name": "delete_cell", "arguments": {"cell_id": "older", "cell_version": 3}}]}},
         {"when": {"user": "work", "after_tool": "delete_cell"}, "reply": {"text": "All done.", "chunk_delay_ms": 30}},
     ])
 }
@@ -54,55 +77,77 @@ async fn killed_in_every_state_of_a_turn_it_goes_on_and_nothing_happens_twice() 
 }
 
 async fn killed_at(moment: &Moment) {
-    let mut rules = rules();
-    let scene_rules = |version: u64, rules: &mut Value| {
-        rules[1]["reply"]["calls"][0]["arguments"]["cell_version"] = json!(version);
-    };
-    // The version of the cell is known beforehand: the notebook's second event.
-    scene_rules(2, &mut rules);
-    let mut scene = Scene::with_kernel(script(&rules)).await;
-    let old = json!({"InsertCell": {"cell_id": "old", "cell_type": "code", "source": "old = 1"}});
-    scene.ada.command(serde_json::from_value(old).unwrap()).await;
-    scene.ada.until("the cell", |state| state.cells.len() == 1).await;
-    assert_eq!(scene.ada.state().cells.values().next().unwrap().cell_version, 3 - 1);
-    scene.ada.command(Command::SetPolicy { policy: notarium_core::Policy::Trusted }).await;
+    let mut gate = Gate::start().await;
+    let mut scene = trusting(&rules(&gate)).await;
     let turn = scene.ask("work").await;
     let mut was_killed = false;
-    loop {
-        let types: Vec<String> = scene.ada.events().iter().map(|it| it.event.event_type().to_owned()).collect();
-        if !was_killed && (moment.is_there)(scene.ada.state(), &types) {
+    if let When::Executing = moment.when {
+        gate.until_arrived(1).await;
+        scene.kill_and_restart().await;
+        was_killed = true;
+    }
+    gate.open();
+    while scene.end_of(&turn).is_none() {
+        if !was_killed && moment.is_seen(&scene) {
+            scene.kill_and_restart().await;
             was_killed = true;
-            scene.fixture.kill_server();
-            scene.fixture.restart_server().await;
-            scene.ada.until_connected().await;
+        } else if let Some(call_id) = next_to_confirm(&scene) {
+            let is_last = waiting(scene.ada.state()).len() == 1;
+            scene.confirm(&call_id).await;
+            if is_last && matches!(moment.when, When::Confirmed) {
+                scene.kill_and_restart().await;
+                was_killed = true;
+            }
+            scene.ada.until("the yes", |state| !waiting(state).contains(&call_id)).await;
+        } else {
+            let version = scene.ada.state().version;
+            scene.ada.until("news", |state| state.version > version).await;
         }
-        if scene.end_of(&turn).is_some() {
-            break;
-        }
-        let waiting =
-            scene.ada.state().tool_calls.iter().find(|(_, call)| call.phase == notarium_core::ToolCallPhase::Waiting);
-        if let Some((id, call)) = waiting {
-            let confirm = Command::ConfirmToolCall { call_id: id.clone(), arguments_hash: call.arguments_hash };
-            // Told twice in a race with the log: the second is refused.
-            let _ = scene.ada.try_command(confirm).await;
-        }
-        let version = scene.ada.state().version;
-        scene.ada.until("news", |state| state.version > version).await;
     }
     assert!(was_killed, "the moment '{}' never came: {:#?}", moment.name, scene.story());
-    assert_eq!(
-        scene.end_of(&turn),
-        Some(Ok(notarium_core::StopReason::EndTurn)),
-        "{}: {:#?}",
-        moment.name,
-        scene.story()
-    );
-    assert_eq!(scene.said(&turn), "All done.", "{}", moment.name);
-    check_once(&scene, moment.name);
+    check_end(&scene, &turn, moment.name);
+    check_once(&scene, moment.name, 2);
+    assert_eq!(gate.count(), 1, "{}: how often the code was executed", moment.name);
 }
 
-/// Every call was started once and ended once, and what it ran, ran once.
-fn check_once(scene: &Scene, moment: &str) {
+impl Moment {
+    fn is_seen(&self, scene: &Scene) -> bool {
+        match self.when {
+            When::Seen(is_there) => is_there(scene.ada.state(), &types(scene)),
+            When::Executing | When::Confirmed => false,
+        }
+    }
+}
+
+/// With a kernel, two cells to delete, and a policy under which only that waits.
+async fn trusting(rules: &Value) -> Scene {
+    let mut scene = Scene::with_kernel(script(rules)).await;
+    for id in ["old", "older"] {
+        let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": "old = 1"}});
+        scene.ada.command(serde_json::from_value(insert).unwrap()).await;
+    }
+    scene.ada.command(Command::SetPolicy { policy: Policy::Trusted }).await;
+    scene.ada.until("the policy", |state| state.policy == Policy::Trusted).await;
+    scene
+}
+
+fn types(scene: &Scene) -> Vec<String> {
+    scene.ada.events().iter().map(|recorded| recorded.event.event_type().to_owned()).collect()
+}
+
+/// The last of the calls that wait, once all have come: those before it start only after their own yes.
+fn next_to_confirm(scene: &Scene) -> Option<ToolCallId> {
+    let all_are_there = count(&types(scene), "ToolCallRequested") == 3;
+    waiting(scene.ada.state()).pop().filter(|_| all_are_there)
+}
+
+fn check_end(scene: &Scene, turn: &TurnId, moment: &str) {
+    assert_eq!(scene.end_of(turn), Some(Ok(StopReason::EndTurn)), "{moment}: {:#?}", scene.story());
+    assert_eq!(scene.said(turn), "All done.", "{moment}");
+}
+
+/// Every call was started once and ended once, well; what it deleted and ran, it did once.
+fn check_once(scene: &Scene, moment: &str, deletions: usize) {
     let mut seen: BTreeMap<(String, String), usize> = BTreeMap::new();
     for recorded in scene.ada.events() {
         if let Some(call_id) = recorded.event.tool_call_id() {
@@ -111,6 +156,59 @@ fn check_once(scene: &Scene, moment: &str) {
     }
     assert!(seen.values().all(|count| *count == 1), "{moment}: {seen:#?}");
     let deleted = scene.ada.events().iter().filter(|it| matches!(it.event, Event::CellDeleted(_))).count();
-    let ran = scene.ada.events().iter().filter(|it| matches!(it.event, Event::ExecutionRequested(_))).count();
-    assert_eq!((deleted, ran), (1, 1), "{moment}: {:#?}", scene.story());
+    assert_eq!(deleted, deletions, "{moment}: {:#?}", scene.story());
+    assert!(scene.results().iter().all(|(_, is_error)| !is_error), "{moment}: {:#?}", scene.results());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_a_function_runs_in_the_kernel_it_is_waited_for() {
+    let rules = json!([
+        {"when": {"user": "work"}, "reply": {"calls": [{"name": "pass_gate", "arguments": {}}]}},
+        {"when": {"user": "work", "after_tool": "pass_gate", "result": "passed"}, "reply": {"text": "All done."}},
+    ]);
+    let mut gate = Gate::start().await;
+    let mut scene = trusting(&rules).await;
+    scene.register(&gate_function(&gate)).await;
+    let turn = scene.ask("work").await;
+    gate.until_arrived(1).await;
+    scene.kill_and_restart().await;
+    gate.open();
+    scene.until_over(&turn).await;
+    check_end(&scene, &turn, "in a function");
+    check_once(&scene, "in a function", 0);
+    assert_eq!(gate.count(), 1, "how often the function was called");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_while_a_notebook_is_made_and_run_it_is_made_and_run_once() {
+    for is_running in [false, true] {
+        let mut gate = Gate::start().await;
+        let cells = json!([{"cell_type": "markdown", "source": "# New"}, {"source": gate.code()}]);
+        let make = json!({"title": "Made by a call", "run": true, "cells": cells});
+        let mut scene = trusting(&json!([
+            {"when": {"user": "work"}, "reply": {"calls": [{"name": "create_notebook", "arguments": make}]}},
+            {"when": {"user": "work", "after_tool": "create_notebook"}, "reply": {"text": "All done."}},
+        ]))
+        .await;
+        let turn = scene.ask("work").await;
+        match is_running {
+            true => gate.until_arrived(1).await,
+            false => scene.ada.until("the start", |state| state.tool_calls.values().any(has_started)).await,
+        }
+        scene.kill_and_restart().await;
+        gate.open();
+        scene.until_over(&turn).await;
+        let moment = if is_running { "running the new notebook" } else { "making a notebook" };
+        check_end(&scene, &turn, moment);
+        check_once(&scene, moment, 0);
+        assert_eq!(gate.count(), 1, "{moment}: how often the code was executed");
+        let titles = scene.titles().await;
+        assert_eq!(titles.iter().filter(|title| *title == "Made by a call").count(), 1, "{moment}: {titles:?}");
+        let made = scene.results().remove(0).0;
+        assert!(made.contains("All 1 cells executed successfully"), "{moment}: {made}");
+    }
+}
+
+fn has_started(call: &Arc<ToolCall>) -> bool {
+    matches!(call.phase, ToolCallPhase::Started { .. })
 }

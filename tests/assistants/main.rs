@@ -2,6 +2,7 @@
 
 mod chat;
 mod compatible;
+mod gate;
 mod kills;
 #[path = "../agent/processes.rs"]
 #[allow(dead_code, reason = "the agent's tests use the rest")]
@@ -10,6 +11,7 @@ mod scene;
 mod secrets;
 #[path = "../support/terminal.rs"]
 mod terminal;
+mod side_by_side;
 mod tools;
 mod turns;
 mod waits;

@@ -8,6 +8,7 @@ use notarium_core::{
 };
 use serde_json::{Value, json};
 
+use crate::gate::Gate;
 use crate::processes::{Fixture, PATIENCE, Process, Visitor};
 
 /// What a test must never find again.
@@ -17,7 +18,7 @@ pub struct Scene {
     pub model: ScriptedServer,
     pub fixture: Fixture,
     pub ada: Visitor,
-    agent: Option<Process>,
+    pub agent: Option<Process>,
     _settings: tempfile::TempDir,
 }
 
@@ -37,6 +38,27 @@ fn from_file(path: &str) -> Script {
 
 pub fn script(replies: &Value) -> Script {
     Script::parse(&json!({ "key": KEY, "replies": replies }).to_string()).unwrap()
+}
+
+/// What the Python module will do: a function that assistants may call, and the one way to call it. `body` returns its answer.
+pub fn function(name: &str, parameter: Option<&str>, body: &str) -> String {
+    let properties = parameter.map(|name| json!({name: {"type": "integer"}})).unwrap_or_else(|| json!({}));
+    let schema = json!({"type": "object", "properties": properties, "required": Vec::from_iter(parameter)});
+    let function = json!({"name": name, "version": "1", "description": format!("The function {name}"), "schema": schema, "risk": "read"});
+    let body = body.replace('\n', "\n    ");
+    format!(
+        "import sys, types, comm, json\n\
+         notarium = types.ModuleType('notarium')\n\
+         def call_function(name, arguments):\n    {body}\n\
+         notarium.call_function = call_function\n\
+         sys.modules['notarium'] = notarium\n\
+         comm.create_comm(target_name='notarium.functions', data={{'functions': [json.loads(r'{function}')]}})"
+    )
+}
+
+/// The function `pass_gate`.
+pub fn gate_function(gate: &Gate) -> String {
+    function("pass_gate", None, &format!("{}\nreturn 'passed'", gate.code()))
 }
 
 impl Scene {
@@ -73,6 +95,22 @@ impl Scene {
     pub async fn and_kernel(mut self) -> Self {
         self.agent = Some(self.fixture.agent().await);
         self
+    }
+
+    /// Runs, as the person, code that registers functions, and waits for them.
+    pub async fn register(&mut self, module: &str) {
+        self.ada.run(module).await;
+        let is_there = |state: &notarium_core::Notebook| {
+            state.functions.values().any(|function| function.kernel_session.is_some())
+        };
+        self.ada.until("the function", is_there).await;
+    }
+
+    /// SIGKILL, in the middle of whatever goes on.
+    pub async fn kill_and_restart(&mut self) {
+        self.fixture.kill_server();
+        self.fixture.restart_server().await;
+        self.ada.until_connected().await;
     }
 
     /// Asks, in the conversation `talk`.
@@ -229,6 +267,18 @@ impl Scene {
     pub async fn get(&self, path: &str) -> Value {
         let answer = self.request(reqwest::Method::GET, path).send().await.unwrap();
         answer.error_for_status().unwrap().json().await.unwrap()
+    }
+
+    /// The titles of all notebooks that the person can see.
+    pub async fn titles(&self) -> Vec<String> {
+        let listed = self.get("/api/notebooks").await;
+        let listed = listed["notebooks"].as_array().unwrap_or_else(|| panic!("{listed}"));
+        listed.iter().map(|notebook| notebook["title"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// What REST tells of the notebook's calls in this state.
+    pub async fn calls(&self, state: &str) -> Value {
+        self.get(&format!("calls?state={state}")).await["calls"].clone()
     }
 }
 

@@ -1,102 +1,279 @@
 //! Every tool of the table, executed for real.
 
-use notarium_core::{Command, StopReason};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use notarium_core::tools::TOOLS;
+use notarium_core::{
+    Command, Event, KernelPhase, Notebook, Policy, StopReason, ToolCall, ToolCallEnd, ToolCallPhase, TurnId,
+};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, script};
+use crate::gate::Gate;
+use crate::scene::{Scene, function, script};
 
-/// One call, asked for and answered.
-fn one(user: &str, name: &str, arguments: &Value) -> [Value; 2] {
-    [
-        json!({"when": {"user": user}, "reply": {"calls": [{"name": name, "arguments": arguments}]}}),
-        json!({"when": {"user": user, "after_tool": "*"}, "reply": {"text": "Done."}}),
-    ]
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/// Calls that a model makes one after the other, each after the answer to the one before.
+fn chain(user: &str, calls: &[(&str, Value)]) -> Vec<Value> {
+    let when = |after: Option<&str>| match after {
+        Some(tool) => json!({"user": user, "after_tool": tool}),
+        None => json!({"user": user}),
+    };
+    let mut after = None;
+    let mut rules = Vec::new();
+    for (name, arguments) in calls {
+        rules.push(json!({"when": when(after), "reply": {"calls": [{"name": name, "arguments": arguments}]}}));
+        after = Some(*name);
+    }
+    rules.push(json!({"when": when(after), "reply": {"text": "Done."}}));
+    rules
 }
 
-async fn call(scene: &mut Scene, text: &str) -> (String, bool) {
+async fn until_done(scene: &mut Scene, turn: &TurnId) {
+    scene.until_over(turn).await;
+    assert_eq!(scene.end_of(turn), Some(Ok(StopReason::EndTurn)), "{:#?}", scene.story());
+}
+
+/// What the calls of one turn came to.
+async fn calls(scene: &mut Scene, text: &str) -> Vec<(String, bool)> {
+    let before = scene.results().len();
     let turn = scene.ask(text).await;
-    scene.until_over(&turn).await;
-    assert_eq!(scene.end_of(&turn), Some(Ok(StopReason::EndTurn)), "{:#?}", scene.story());
-    scene.results().last().cloned().unwrap()
+    until_done(scene, &turn).await;
+    scene.results().split_off(before)
+}
+
+/// The same of a turn with one call.
+async fn call(scene: &mut Scene, text: &str) -> (String, bool) {
+    calls(scene, text).await.pop().unwrap()
+}
+
+/// … that works.
+async fn good(scene: &mut Scene, text: &str) -> String {
+    let (result, is_error) = call(scene, text).await;
+    assert!(!is_error, "{text}: {result}");
+    result
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tool_of_the_kernel_and_the_server_answers() {
-    let png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-    let picture = format!(
-        "from IPython.display import display\ndisplay({{'image/png': '{png}', 'text/plain': 'dot'}}, raw=True)"
-    );
-    let rules: Vec<Value> = [
-        one("variables", "get_variables", &json!({})),
-        one("inspect", "inspect_variable", &json!({"name": "losses"})),
-        one("save", "save_data", &json!({"path": "out/losses.csv", "content": "a,b\n1,2\n"})),
-        one("files", "list_files", &json!({"path": "out"})),
-        one("read", "read_file", &json!({"path": "out/losses.csv"})),
-        one("outputs", "get_cell_outputs", &json!({"cell_id": "first"})),
-        one("picture", "get_cell_image", &json!({"cell_id": "second"})),
-        one("notebooks", "list_notebooks", &json!({})),
-        one("make", "create_notebook", &json!({"title": "Second", "run": true, "cells": [{"source": "print(6 * 7)"}]})),
-    ]
-    .concat();
+async fn every_tool_of_the_table_answers() {
+    let mut gate = Gate::start().await;
+    let rules = [rules_of_cells(), rules_of_looks(), rules_of_runs()].concat();
     let mut scene = Scene::with_kernel(script(&json!(rules))).await;
+    scene.ada.command(Command::SetPolicy { policy: Policy::Trusted }).await;
+    prepare(&mut scene).await;
+    looks(&mut scene).await;
+    cells(&mut scene).await;
+    runs(&mut scene).await;
+    interrupt_and_restart(&mut scene, &mut gate).await;
+    let table: BTreeSet<String> = TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
+    assert_eq!(executed(&scene), table, "every tool was called, and worked");
+}
+
+/// Two cells that ran: one with a variable and a long text, one with a picture.
+async fn prepare(scene: &mut Scene) {
+    let picture = format!(
+        "from IPython.display import display\ndisplay({{'image/png': '{PNG}', 'text/plain': 'dot'}}, raw=True)"
+    );
     for (id, source) in [("first", "losses = [3.1, 2.2]\nprint('x' * 3000)"), ("second", picture.as_str())] {
         let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": source}});
         scene.ada.command(serde_json::from_value(insert).unwrap()).await;
-        let run = json!({"RequestExecution": {"target": {"cell": {"cell_id": id}}}});
-        let run: Command = serde_json::from_value(run).unwrap();
+        let run: Command =
+            serde_json::from_value(json!({"RequestExecution": {"target": {"cell": {"cell_id": id}}}})).unwrap();
         let execution = scene.ada.command(run).await.executions[0].clone();
-        scene
-            .ada
-            .until("the run", |state| state.executions.get(&execution).is_some_and(|run| run.ended_at.is_some()))
-            .await;
+        let has_ended = |state: &Notebook| state.executions.get(&execution).is_some_and(|run| run.ended_at.is_some());
+        scene.ada.until("the run", has_ended).await;
     }
-    let (variables, is_error) = call(&mut scene, "variables").await;
-    assert!(!is_error && variables.contains("losses") && variables.contains("list"), "{variables}");
-    let (inspected, _) = call(&mut scene, "inspect").await;
-    assert!(inspected.contains("3.1"), "{inspected}");
-    let (saved, is_error) = call(&mut scene, "save").await;
-    assert!(!is_error, "{saved}");
-    assert!(call(&mut scene, "files").await.0.contains("losses.csv"));
-    assert!(call(&mut scene, "read").await.0.contains("1,2"));
-    let (outputs, _) = call(&mut scene, "outputs").await;
-    assert!(outputs.contains(&"x".repeat(3000)), "{outputs}");
-    let (image, _) = call(&mut scene, "picture").await;
-    assert!(image.contains("image/png"), "{image}");
-    let shown = scene.model.requests().last().unwrap().body.clone();
-    assert!(shown.contains(&png[..40]), "the model sees the picture");
-    assert!(call(&mut scene, "notebooks").await.0.contains("\"title\""));
-    let (made, is_error) = call(&mut scene, "make").await;
-    assert!(!is_error && made.contains("All 1 cells executed successfully"), "{made}");
 }
 
-/// What the Python module will do: a table of functions, and one way to call them.
-const MODULE: &str = r#"
-import sys, types, comm
-notarium = types.ModuleType("notarium")
-def call_function(name, arguments):
-    return {"twice": arguments["number"] * 2}
-notarium.call_function = call_function
-sys.modules["notarium"] = notarium
-schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
-comm.create_comm(target_name="notarium.functions", data={"functions": [
-    {"name": "double", "version": "1", "description": "Doubles a number", "schema": schema, "risk": "read"}]})
-"#;
+/// The functions of all calls that ended well.
+fn executed(scene: &Scene) -> BTreeSet<String> {
+    let events = || scene.ada.events().iter().map(|recorded| &recorded.event);
+    let ended = |event: &Event| match event {
+        Event::ToolCallExecuted(event) if event.end == ToolCallEnd::Ok => Some(event.call_id.clone()),
+        _ => None,
+    };
+    let ended: BTreeSet<_> = events().filter_map(ended).collect();
+    let functions = events().filter_map(|event| match event {
+        Event::ToolCallRequested(event) if ended.contains(&event.call_id) => Some(event.function.clone()),
+        _ => None,
+    });
+    functions.collect()
+}
+
+fn rules_of_looks() -> Vec<Value> {
+    let save = json!({"path": "out/losses.csv", "content": "a,b\n1,2\n"});
+    [
+        chain("variables", &[("get_variables", json!({}))]),
+        chain("inspect", &[("inspect_variable", json!({"name": "losses"}))]),
+        chain("save", &[("save_data", save)]),
+        chain("list files", &[("list_files", json!({"path": "out"}))]),
+        chain("read", &[("read_file", json!({"path": "out/losses.csv"}))]),
+        chain("outputs", &[("get_cell_outputs", json!({"cell_id": "first"}))]),
+        chain("picture", &[("get_cell_image", json!({"cell_id": "second"}))]),
+        chain("notebooks", &[("list_notebooks", json!({}))]),
+    ]
+    .concat()
+}
+
+async fn looks(scene: &mut Scene) {
+    let variables = good(scene, "variables").await;
+    assert!(variables.contains("losses") && variables.contains("list"), "{variables}");
+    let inspected = good(scene, "inspect").await;
+    assert!(inspected.contains("3.1"), "{inspected}");
+    good(scene, "save").await;
+    assert!(good(scene, "list files").await.contains("losses.csv"));
+    assert!(good(scene, "read").await.contains("1,2"));
+    let outputs = good(scene, "outputs").await;
+    assert!(outputs.contains(&"x".repeat(3000)), "{outputs}");
+    let image = good(scene, "picture").await;
+    assert!(image.contains("image/png"), "{image}");
+    let shown = scene.model.requests().last().unwrap().body.clone();
+    assert!(shown.contains(&PNG[..40]), "the model sees the picture");
+    assert!(good(scene, "notebooks").await.contains("\"title\""));
+}
+
+fn rules_of_cells() -> Vec<Value> {
+    let made = "${create_cell/cells/0/cell_id}";
+    chain(
+        "tidy",
+        &[
+            ("get_notebook_state", json!({})),
+            ("create_cell", json!({"source": "made = 1", "after": "second"})),
+            (
+                "modify_cell",
+                json!({"cell_id": made, "cell_version": "${create_cell/cells/0/cell_version}", "source": "made = 2"}),
+            ),
+            ("move_cell", json!({"cell_id": made, "before": "first"})),
+            ("delete_cell", json!({"cell_id": made, "cell_version": "${move_cell/cells/0/cell_version}"})),
+            ("restore_cell", json!({"cell_id": made})),
+            ("undo", json!({"call_id": "${modify_cell/call_id}"})),
+        ],
+    )
+}
+
+async fn cells(scene: &mut Scene) {
+    let turn = scene.ask_in("cells", "tidy").await;
+    let deletion = scene.waiting().await;
+    assert_eq!(sources(scene)[0], "made = 2", "made, changed and moved");
+    scene.confirm(&deletion).await;
+    until_done(scene, &turn).await;
+    assert_eq!(scene.ada.state().cells.len(), 3);
+    assert_eq!(sources(scene)[0], "made = 1", "back where it was, without its change: {:#?}", scene.results());
+}
+
+fn sources(scene: &Scene) -> Vec<String> {
+    scene.ada.state().ordered_cells().map(|(_, cell)| cell.content.source.as_str().to_owned()).collect()
+}
+
+fn rules_of_runs() -> Vec<Value> {
+    let two = json!([{"source": "made_here = 1"}, {"source": "print(made_here + 1)"}]);
+    let new = json!({"title": "Second", "run": true, "cells": [{"source": "print(6 * 7)"}]});
+    [
+        chain("several", &[("create_cells", json!({"run": true, "cells": two}))]),
+        chain("one cell", &[("execute_cell", json!({"cell_id": "first"}))]),
+        chain("everything", &[("run_all", json!({}))]),
+        chain("elsewhere", &[("create_notebook", new)]),
+        chain("begin", &[("execute_cell_async", json!({"cell_id": "slow"}))]),
+        chain("stop", &[("interrupt", json!({}))]),
+        chain("how is it", &[("get_run_status", json!({"execution_id": "${execute_cell_async/executions/0}"}))]),
+        chain("afresh", &[("restart_kernel", json!({}))]),
+        chain("what is left", &[("get_variables", json!({}))]),
+    ]
+    .concat()
+}
+
+async fn runs(scene: &mut Scene) {
+    let made = good(scene, "several").await;
+    assert!(made.contains("All 2 cells executed successfully"), "{made}");
+    let one = good(scene, "one cell").await;
+    assert!(one.contains("\"status\":\"ok\""), "{one}");
+    let all = good(scene, "everything").await;
+    assert!(all.contains("All 5 cells executed successfully"), "{all}");
+    let elsewhere = good(scene, "elsewhere").await;
+    assert!(elsewhere.contains("All 1 cells executed successfully"), "{elsewhere}");
+}
+
+async fn interrupt_and_restart(scene: &mut Scene, gate: &mut Gate) {
+    let insert = json!({"InsertCell": {"cell_id": "slow", "cell_type": "code", "source": gate.code()}});
+    scene.ada.command(serde_json::from_value(insert).unwrap()).await;
+    good(scene, "begin").await;
+    gate.until_arrived(1).await;
+    good(scene, "stop").await;
+    let ends = |state: &Notebook| state.latest_execution(&"slow".parse().unwrap()).unwrap().1.ended_at.is_some();
+    scene.ada.until("the end of the run", ends).await;
+    let status = good(scene, "how is it").await;
+    assert!(status.contains("\"status\":\"error\"") && status.contains("KeyboardInterrupt"), "{status}");
+    let kernel = scene.ada.state().kernels.keys().next().cloned().unwrap();
+    let turn = scene.ask("afresh").await;
+    let restart = scene.waiting().await;
+    scene.confirm(&restart).await;
+    until_done(scene, &turn).await;
+    let is_new = |state: &Notebook| {
+        state.kernels.iter().any(|(id, session)| *id != kernel && session.phase == KernelPhase::Started)
+    };
+    scene.ada.until("the new kernel", is_new).await;
+    let left = good(scene, "what is left").await;
+    assert!(!left.contains("losses"), "{left}");
+}
+
+// --- functions of the notebook ---
+
+fn double() -> String {
+    function("double", Some("number"), "return {'twice': arguments['number'] * 2}")
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_function_of_the_notebook_is_offered_and_called() {
     let rules: Vec<Value> = [
-        one("double", "double", &json!({"number": 21})),
-        one("wrong", "double", &json!({"number": "many"})),
-        one("missing", "double", &json!({})),
+        chain("good", &[("double", json!({"number": 21}))]),
+        chain("wrong", &[("double", json!({"number": "many"}))]),
+        chain("missing", &[("double", json!({}))]),
     ]
     .concat();
     let mut scene = Scene::with_kernel(script(&json!(rules))).await;
-    scene.ada.run(MODULE).await;
-    scene.ada.until("the function", |state| !state.functions.is_empty()).await;
-    let (result, is_error) = call(&mut scene, "double").await;
-    assert!(!is_error && result.contains("42"), "{result}");
-    assert!(scene.model.requests()[0].body.contains("Doubles a number"), "it is offered to the model");
+    scene.register(&double()).await;
+    let result = good(&mut scene, "good").await;
+    assert!(result.contains("42"), "{result}");
+    assert!(scene.model.requests()[0].body.contains("The function double"), "it is offered to the model");
     let (result, is_error) = call(&mut scene, "wrong").await;
     assert!(is_error && result.contains("number"), "{result}");
     assert_eq!(call(&mut scene, "missing").await, ("Missing required parameters: number".to_owned(), true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_function_that_vanishes_is_told_to_the_model_and_the_turn_goes_on() {
+    let rules = chain("double", &[("double", json!({"number": 21}))]);
+    let mut scene = Scene::with_kernel(script(&json!(rules))).await;
+    scene.register(&double()).await;
+    // In the kernel, after the call had started: it waits behind code that takes the function away.
+    let (told, is_error) = behind(&mut scene, "\nimport sys; del sys.modules['notarium']", async |_| {}).await;
+    assert!(is_error && told.contains("does not know double any more: run the cell that registers it"), "{told}");
+    // With its kernel, after the call had started.
+    scene.register(&double()).await;
+    let restart = async |scene: &mut Scene| {
+        let kernel_session = scene.ada.state().kernels.keys().next().cloned().unwrap();
+        scene.ada.command(Command::RestartKernel { kernel_session }).await;
+    };
+    let (told, is_error) = behind(&mut scene, "", restart).await;
+    assert!(is_error && told.contains("the kernel was restarted"), "{told}");
+    // With its kernel, before the call.
+    let is_gone = |state: &Notebook| state.functions.values().all(|function| function.kernel_session.is_none());
+    scene.ada.until("the end of the kernel", is_gone).await;
+    let (told, is_error) = call(&mut scene, "double").await;
+    assert!(is_error && told.contains("has ended: run the cell that registers it again"), "{told}");
+}
+
+/// What the call comes to that starts while the person's code runs, after `meanwhile`.
+async fn behind(scene: &mut Scene, code: &str, meanwhile: impl AsyncFn(&mut Scene)) -> (String, bool) {
+    let mut gate = Gate::start().await;
+    scene.ada.run(&(gate.code() + code)).await;
+    gate.until_arrived(1).await;
+    let turn = scene.ask("double").await;
+    let has_started = |call: &Arc<ToolCall>| matches!(call.phase, ToolCallPhase::Started { .. });
+    scene.ada.until("the start of the call", |state| state.tool_calls.values().any(has_started)).await;
+    meanwhile(scene).await;
+    gate.open();
+    until_done(scene, &turn).await;
+    scene.results().pop().unwrap()
 }

@@ -1,9 +1,11 @@
-//! What takes long: a word after five seconds, an end of the wait after thirty, and a run that goes on.
+//! What takes long: a word after five seconds, an end of the wait after thirty, and a run that goes on; and runs that get lost.
+//! What can be had with shorter waits is in `src/cli/assistants/tests/`.
 
-use notarium_core::ExecutionStatus;
+use notarium_core::{Command, ExecutionStatus, Policy};
 use serde_json::{Value, json};
 
-use crate::scene::{Scene, script};
+use crate::gate::Gate;
+use crate::scene::{Scene, gate_function, script};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_on() {
@@ -27,13 +29,32 @@ async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kernel_that_never_comes_is_told_to_the_model() {
+async fn an_agent_that_dies_in_the_middle_leaves_an_outcome_that_nobody_knows() {
+    let mut gate = Gate::start().await;
+    let cell = json!({"run": true, "cells": [{"source": gate.code()}]});
     let rules: Value = json!([
-        {"when": {"user": "look"}, "reply": {"calls": [{"name": "get_variables", "arguments": {}}]}},
-        {"when": {"user": "look", "after_tool": "get_variables"}, "reply": {"text": "No kernel answers."}},
+        {"when": {"user": "function"}, "reply": {"calls": [{"name": "pass_gate", "arguments": {}}]}},
+        {"when": {"user": "cell"}, "reply": {"calls": [{"name": "create_cells", "arguments": cell}]}},
+        {"when": {"after_tool": "*", "result": "Nobody knows how this ended"}, "reply": {"text": "I look first."}},
     ]);
-    let mut scene = Scene::start(script(&rules)).await;
-    assert_eq!(scene.answered("look").await, "No kernel answers.");
-    let (text, is_error) = scene.results()[0].clone();
-    assert!(!is_error && text.contains("Still queued after 30 s") && text.contains("execution_id"), "{text}");
+    let mut scene = Scene::with_kernel(script(&rules)).await;
+    scene.ada.command(Command::SetPolicy { policy: Policy::Trusted }).await;
+    scene.register(&gate_function(&gate)).await;
+    for (asked, text) in ["a function", "a cell"].into_iter().enumerate() {
+        let turn = scene.ask(text).await;
+        gate.until_arrived(asked + 1).await;
+        scene.agent.as_mut().expect("an agent").kill();
+        // The next one tells what became of the kernel.
+        scene.agent = Some(scene.fixture.agent().await);
+        scene.until_over(&turn).await;
+        assert_eq!(scene.said(&turn), "I look first.", "{text}: {:#?}", scene.results());
+        let (told, is_error) = scene.results().pop().unwrap();
+        assert!(is_error && told.contains("its runtime agent was killed"), "{text}: {told}");
+    }
+    assert_eq!(gate.count(), 2, "nothing was called again");
+    let unknown = scene.calls("outcome_unknown").await["calls"].clone();
+    let functions: Vec<&str> =
+        unknown.as_array().unwrap().iter().map(|call| call["function"].as_str().unwrap()).collect();
+    assert_eq!(functions, ["create_cells", "pass_gate"], "{unknown:#}");
+    assert_eq!(scene.calls("failed").await["calls"], json!([]));
 }

@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use super::executor::{Done, Effects, Errand, MAX_RUN_WAIT, execute};
+use super::executor::{Done, Effects, Errand, execute};
 use super::model_call::{ModelCall, ModelNews};
 use super::{Handle, Office, assistant_of};
 use crate::messages;
@@ -502,6 +502,7 @@ impl Desk {
             call_id: call_id.clone(),
             call: call.clone(),
             effects,
+            run_wait: office.config.run_wait,
             state: self.handle.state.subscribe(),
             watch: Box::new(move |notebook| office.watch(notebook)),
         };
@@ -519,8 +520,8 @@ impl Desk {
     fn update(&self, call_id: &ToolCallId, call: &ToolCall) -> Option<impl Future<Output = ()> + Send + use<>> {
         let turn_id = call.turn_id.clone()?;
         let turn = self.notebook.turns.get(&turn_id)?;
-        let message =
-            format!("{} is still running; it is waited for up to {} s", call.function, MAX_RUN_WAIT.as_secs());
+        let run_wait = self.office.config.run_wait.as_secs();
+        let message = format!("{} is still running; it is waited for up to {run_wait} s", call.function);
         let news = TurnNews {
             conversation_id: turn.conversation_id.clone(),
             turn_id,

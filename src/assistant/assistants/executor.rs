@@ -23,8 +23,6 @@ use crate::picture::PngResult;
 use crate::preview::{self, ReadBlob};
 use crate::state::{CellStatus, TextQuery, state_text, verify};
 
-/// How long a call waits for its runs. They go on without it.
-pub const MAX_RUN_WAIT: Duration = Duration::from_secs(30);
 /// Bytes of a result; the core takes more, models should not.
 pub const MAX_RESULT_BYTES: usize = 60_000;
 /// Characters of one output in `get_cell_outputs`.
@@ -41,6 +39,8 @@ pub struct Errand {
     pub call: Arc<ToolCall>,
     /// What the call began in the log.
     pub effects: Effects,
+    /// How long it waits for its runs.
+    pub run_wait: Duration,
     /// The notebook, renewed when something happened.
     pub state: State,
     /// The same of another notebook.
@@ -88,14 +88,28 @@ pub struct Done {
     pub result: String,
 }
 
-type Answer = Result<String, String>;
+/// Why there is no good answer, in words for the model.
+enum Failure {
+    Certain(String),
+    /// It had begun, and nobody knows how far it came: a run of it was lost, or cannot be read.
+    Unknown(String),
+}
+
+type Answer = Result<String, Failure>;
+
+impl From<String> for Failure {
+    fn from(sentence: String) -> Self {
+        Self::Certain(sentence)
+    }
+}
 
 /// Executes the call to its end, or until its wait is over.
 pub async fn execute(errand: Errand) -> Done {
     let limit = errand.limit();
     let (end, result) = match answer(&errand).await {
         Ok(result) => (ToolCallEnd::Ok, result),
-        Err(sentence) => (ToolCallEnd::Error, sentence),
+        Err(Failure::Certain(sentence)) => (ToolCallEnd::Error, sentence),
+        Err(Failure::Unknown(sentence)) => (ToolCallEnd::OutcomeUnknown, sentence),
     };
     Done { end, result: shortened(result, limit) }
 }
@@ -117,7 +131,7 @@ async fn answer(errand: &Errand) -> Answer {
         Arguments::RunAll(_) => run_all(errand).await,
         Arguments::CreateCells(_) => create_cells(errand).await,
         Arguments::CreateNotebook(call) => create_notebook(errand, call).await,
-        other => Err(format!("{} is executed elsewhere", other.name())),
+        other => Err(format!("{} is executed elsewhere", other.name()).into()),
     }
 }
 
@@ -154,10 +168,17 @@ impl Errand {
         Execution::replay(&events).map(Arc::new)
     }
 
+    /// The call's only run, when it has ended or the wait is over.
+    async fn waited_for(&self, id: &ExecutionId) -> Result<Arc<Execution>, Failure> {
+        let notebook = self.wait_for(&self.state, &self.effects.executions).await;
+        let run = self.run(&notebook, id).await;
+        run.ok_or_else(|| Failure::Unknown(format!("The record of the run {id} cannot be read.")))
+    }
+
     /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
     async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Notebook> {
         let mut state = state.clone();
-        let until = Instant::now() + MAX_RUN_WAIT;
+        let until = Instant::now() + self.run_wait;
         loop {
             let notebook = state.borrow_and_update().clone();
             let unfinished = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| !has_ended(run.status));
@@ -183,7 +204,7 @@ async fn state(errand: &Errand, include_outputs: bool, cell_ids: Option<&[CellId
     let notebook = errand.notebook();
     let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
     let tell = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
-    with_blobs(&*errand.door, &errand.notebook, tell).await
+    Ok(with_blobs(&*errand.door, &errand.notebook, tell).await?)
 }
 
 fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
@@ -201,7 +222,7 @@ async fn outputs(errand: &Errand, cell_id: &CellId) -> Answer {
             "outputs": whole(execution, blobs)})
         .to_string())
     });
-    told.await
+    Ok(told.await?)
 }
 
 fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
@@ -212,11 +233,11 @@ async fn image(errand: &Errand, cell_id: &CellId) -> Answer {
     let notebook = errand.notebook();
     let (_, execution) = latest(&notebook, cell_id)?;
     let Some(output) = execution.outputs.iter().find(|output| preview::has_png(output)) else {
-        return Err(format!("Cell {cell_id} shows no PNG. get_cell_outputs tells what it shows."));
+        return Err(format!("Cell {cell_id} shows no PNG. get_cell_outputs tells what it shows.").into());
     };
     let png = png_of(&*errand.door, &errand.notebook, output).await?;
     if png.len() > MAX_IMAGE_BYTES {
-        return Err(format!("The picture has {} bytes, more than a model takes.", png.len()));
+        return Err(format!("The picture has {} bytes, more than a model takes.", png.len()).into());
     }
     Ok(PngResult::of(output, &png).to_text(cell_id))
 }
@@ -232,17 +253,19 @@ async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
     let run = errand.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
     // The run of a tool that was not waited for to its end.
     let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
-    if is_answer && has_ended(run.status) { answer_of(errand, &run).await } else { tell(errand, id, &run).await }
+    let told =
+        if is_answer && has_ended(run.status) { answer_of(errand, &run).await } else { tell(errand, id, &run).await };
+    Ok(told?)
 }
 
 /// What the kernel answered in a run of a tool.
-async fn answer_of(errand: &Errand, run: &Execution) -> Answer {
+async fn answer_of(errand: &Errand, run: &Execution) -> Result<String, String> {
     let read = |blobs: &ReadBlob| Ok(kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES)));
     with_blobs(&*errand.door, &errand.notebook, read).await?
 }
 
 /// A run, with previews of its outputs and its error whole.
-async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Answer {
+async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Result<String, String> {
     with_blobs(&*errand.door, &errand.notebook, |blobs| {
         let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
         let mut told = json!({"execution_id": id, "status": run.status, "outputs": outputs});
@@ -281,13 +304,13 @@ async fn list(errand: &Errand, query: Option<&str>) -> Answer {
 
 async fn execute_cell(errand: &Errand) -> Answer {
     let Some(id) = errand.effects.executions.first() else {
-        return Err("The run was not requested: read the notebook and try again.".to_owned());
+        return Err("The run was not requested: read the notebook and try again.".to_owned().into());
     };
-    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
-    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("The run {id} is gone."))?;
+    let run = errand.waited_for(id).await?;
     let told = tell(errand, id, &run).await?;
     match run.status {
-        ExecutionStatus::Error | ExecutionStatus::Lost | ExecutionStatus::Cancelled => Err(told),
+        ExecutionStatus::Lost => Err(Failure::Unknown(told)),
+        ExecutionStatus::Error | ExecutionStatus::Cancelled => Err(Failure::Certain(told)),
         _ => Ok(told),
     }
 }
@@ -319,24 +342,27 @@ async fn create_cells(errand: &Errand) -> Answer {
 /// What the kernel answered: the tool is a run of its own.
 async fn in_kernel(errand: &Errand) -> Answer {
     let Some(id) = errand.effects.executions.first() else {
-        return Err("The kernel was not asked: read the notebook and try again.".to_owned());
+        return Err("The kernel was not asked: read the notebook and try again.".to_owned().into());
     };
-    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
-    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("The run {id} is gone."))?;
+    let run = errand.waited_for(id).await?;
     if !has_ended(run.status) {
         // It goes on, and must not be asked for twice.
         let state = word(run.status);
         let notice = format!(
             "Still {state} after {} s: the kernel is busy, or there is none. It goes on; do not call it again. Ask \
              get_run_status for this execution, or tell the person.",
-            MAX_RUN_WAIT.as_secs()
+            errand.run_wait.as_secs()
         );
         return Ok(json!({"execution_id": id, "status": state, "notice": notice}).to_string());
     }
-    answer_of(errand, &run).await
+    answer_of(errand, &run).await.map_err(|sentence| match run.status {
+        ExecutionStatus::Lost => Failure::Unknown(sentence),
+        _ => Failure::Certain(sentence),
+    })
 }
 
-/// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one.
+/// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one. Unknown when the run of
+/// one was lost.
 async fn verified(
     errand: &Errand,
     id: &NotebookId,
@@ -347,9 +373,12 @@ async fn verified(
     let judged = with_blobs(&*errand.door, id, |blobs| Ok(verify(notebook, cells, blobs))).await?;
     let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
     let text = format!("{head}{}", judged.text);
+    let is_lost =
+        |cell: &CellId| notebook.latest_execution(cell).is_some_and(|(_, run)| run.status == ExecutionStatus::Lost);
     match judged.all_ok || !judged.unfinished.is_empty() {
+        _ if cells.iter().any(is_lost) => Err(Failure::Unknown(text)),
         true => Ok(text),
-        false => Err(text),
+        false => Err(Failure::Certain(text)),
     }
 }
 
@@ -368,10 +397,11 @@ async fn create_notebook(errand: &Errand, call: &CreateNotebook) -> Answer {
         return Ok(made.to_string());
     }
     let mut state = (errand.watch)(&id);
-    let notebook = errand.door.read_as(&errand.call.requested_by, &id).await.map_err(said)?;
+    let notebook = errand.door.read_as(&errand.call.requested_by, &id).await;
+    let notebook = notebook.map_err(|rejection| Failure::Unknown(format!("{made}\n{}", rejection.message)))?;
     // What is watched first may be older than what was read: a notebook without these cells and runs.
     let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
-    drop(timeout_at(Instant::now() + MAX_RUN_WAIT, caught_up).await);
+    drop(timeout_at(Instant::now() + errand.run_wait, caught_up).await);
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
     let notebook = errand.wait_for(&state, &runs).await;
     verified(errand, &id, &notebook, &ids, Some(made)).await
