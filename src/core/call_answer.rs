@@ -24,7 +24,8 @@ impl Event {
                 ToolCallEnd::Ok => CallAnswer { text: event.result.clone(), is_error: false },
                 ToolCallEnd::Error => CallAnswer::error(event.result.clone()),
                 ToolCallEnd::OutcomeUnknown => CallAnswer::error(format!(
-                    "Nobody knows how this ended: the server stopped meanwhile. Look at what is there before you go on. {}",
+                    "Nobody knows how this ended: it may have done all of its work, some of it or nothing. Look at what is \
+                     there before you do it again. {}",
                     event.result
                 )),
             },

@@ -1,5 +1,7 @@
 //! Where everything waits for people nobody sits, and no notebook is kept in memory; who answers is heard nonetheless.
 
+mod lost_runs;
+
 use std::time::Duration;
 
 use notarium_assistant::assistants::Called;
@@ -22,8 +24,12 @@ struct Scene {
 }
 
 impl Scene {
-    /// Nobody stays anywhere: desks leave and rooms end as soon as they may.
     async fn start(expiry: Millis) -> Self {
+        Self::start_with(expiry, PATIENCE).await
+    }
+
+    /// Nobody stays anywhere: desks leave and rooms end as soon as they may.
+    async fn start_with(expiry: Millis, run_wait: Duration) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir().unwrap();
         let mut config = ServerConfig::in_folder(folder.path());
@@ -43,7 +49,7 @@ impl Scene {
         };
         let audit = AuditEntry { at: now, actor: "system".into(), action: "test".into(), subject: "ann".into() };
         server.app().accounts.change(&[AccountChange::CreateUser(ann)], audit).await.unwrap();
-        let config = AssistantsConfig { stay: Duration::ZERO, ..AssistantsConfig::new(Models::default()) };
+        let config = AssistantsConfig { stay: Duration::ZERO, run_wait, ..AssistantsConfig::new(Models::default()) };
         let assistants = start_with(&server, config);
         let scene = Self { server, assistants, notebook: "n".parse().unwrap(), _folder: folder };
         let create = Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default() };
@@ -59,14 +65,18 @@ impl Scene {
             name: "Ann".into(),
             connection: String::new(),
         };
+        self.execute(&self.notebook, identity, command).await
+    }
+
+    async fn execute(&self, notebook: &NotebookId, identity: Identity, command: &Command) -> AckMessage {
         let message = CommandMessage {
             id: ulid::Ulid::generate().into(),
-            notebook: self.notebook.clone(),
+            notebook: notebook.clone(),
             expected_version: None,
             correlation_id: None,
             body: RawJson::of(command).unwrap(),
         };
-        self.server.app().rooms.open(&self.notebook).execute(Arc::new(identity), message).await.unwrap()
+        self.server.app().rooms.open(notebook).execute(Arc::new(identity), message).await.unwrap()
     }
 
     fn assistant() -> Actor {
