@@ -9,9 +9,9 @@ mod kills;
 mod processes;
 mod scene;
 mod secrets;
+mod side_by_side;
 #[path = "../support/terminal.rs"]
 mod terminal;
-mod side_by_side;
 mod tools;
 mod turns;
 mod waits;
