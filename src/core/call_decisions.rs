@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::decide::{Decided, Decision, Outcome};
 use crate::envelope::Hash;
 use crate::event::{ToolCallConfirmed, ToolCallDenied, ToolCallExpired, ToolCallVoided, ToolCallWithdrawn};
-use crate::gate::deciding;
+use crate::gate::{TargetChanges, deciding};
 use crate::ids::{Millis, ToolCallId, TurnId};
 use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
@@ -27,7 +27,7 @@ pub(crate) fn decide_confirm(
         let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
         return Err(Rejection::new(RejectionCode::Conflict, message));
     }
-    if let Some(reason) = call.targets.iter().find_map(|target| target.change(notebook)) {
+    if let Some(reason) = TargetChanges::since(notebook).of_call(call) {
         return Ok(voided(call_id, reason));
     }
     let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
@@ -79,8 +79,9 @@ pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now
 /// one expires. `None`: nothing waits.
 pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
     let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
+    let changes = TargetChanges::since(notebook);
     let due = waiting.filter_map(|call| {
-        let is_void = call.targets.iter().any(|target| target.change(notebook).is_some());
+        let is_void = changes.of_call(call).is_some();
         if is_void { Some(0) } else { call.expires_at }
     });
     due.min()
@@ -117,11 +118,12 @@ pub(crate) fn withdrawals(notebook: &Notebook, turn_id: &TurnId, reason: &str) -
 pub(crate) fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
     let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
+    let changes = TargetChanges::since(notebook);
     let events = waiting.filter_map(|(id, call)| {
         if call.expires_at.is_some_and(|at| at <= context.now) {
             return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
         }
-        let reason = call.targets.iter().find_map(|target| target.change(notebook))?;
+        let reason = changes.of_call(call)?;
         Some(ToolCallVoided { call_id: id.clone(), reason }.into())
     });
     Ok(Decision { events: events.collect(), outcome: Outcome::default() })

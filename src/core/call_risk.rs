@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use sha2::{Digest, Sha256};
+
 use crate::danger::{Danger, Grade, Language, dangers_of_each};
 use crate::gate::{Risk, Target};
 use crate::ids::{CellId, Version};
@@ -43,7 +45,7 @@ pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<
         Arguments::ExecuteCell(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
-        Arguments::RunAll(_) => code_cells(notebook).filter_map(now).collect(),
+        Arguments::RunAll(_) => vec![Target::code(notebook)],
         Arguments::RestartKernel(_) => kernels::default_session(notebook)
             .map(|id| Target::Kernel { kernel_session: id.clone() })
             .into_iter()
@@ -88,7 +90,18 @@ pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (R
     let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(own).max(own);
     let mut said = BTreeSet::new();
     let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
-    (risk, reasons.take(MAX_REASONS).collect())
+    (risk, cut(reasons.collect()))
+}
+
+/// What is left out is counted and named by a hash: a list of other dangers reads otherwise.
+fn cut(mut reasons: Vec<String>) -> Vec<String> {
+    if reasons.len() > MAX_REASONS {
+        let rest = reasons.split_off(MAX_REASONS - 1);
+        let digest = Sha256::digest(rest.join("\n"));
+        let name: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        reasons.push(format!("and {} more, in all {name}", rest.len()));
+    }
+    reasons
 }
 
 /// Why the call is more than what it was asked for or confirmed as. `None`: it is no more.

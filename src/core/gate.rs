@@ -1,6 +1,7 @@
 //! The gate: which tool calls wait for a person, and what opens it. Pure data and one function; `tool_calls` asks it
 //! before every start, whoever wants the start.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
@@ -15,7 +16,8 @@ use crate::envelope::Hash;
 use crate::functions;
 use crate::ids::{CellId, ConversationId, GrantId, KernelSessionId, Millis, Version};
 use crate::json::RawObject;
-use crate::notebook::Notebook;
+use crate::notebook::{CellType, Notebook};
+use crate::tool_calls::ToolCall;
 
 /// What a tool call can do, from harmless to what cannot be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -62,6 +64,12 @@ pub enum Target {
         cell_id: CellId,
         cell_version: Version,
     },
+    /// All code cells: how many, and the newest of their versions. Each change of one of them, of their order or of which
+    /// there are changes one of the two.
+    Code {
+        cells: u64,
+        newest_version: Version,
+    },
     Kernel {
         kernel_session: KernelSessionId,
     },
@@ -81,7 +89,38 @@ pub enum Target {
 impl Target {
     /// Why it is not what it was; `None`: it is. Files are looked at by who executes the call.
     pub fn change(&self, notebook: &Notebook) -> Option<String> {
-        match self {
+        TargetChanges::since(notebook).of(self)
+    }
+
+    /// All code cells as they are now.
+    pub(crate) fn code(notebook: &Notebook) -> Self {
+        let (mut cells, mut newest_version) = (0, 0);
+        for cell in notebook.cells.values().filter(|cell| cell.content.cell_type == CellType::Code) {
+            cells += 1;
+            newest_version = newest_version.max(cell.cell_version);
+        }
+        Target::Code { cells, newest_version }
+    }
+}
+
+/// Looks at the targets of many calls: the cells are walked once.
+pub(crate) struct TargetChanges<'a> {
+    notebook: &'a Notebook,
+    code: OnceCell<Target>,
+}
+
+impl<'a> TargetChanges<'a> {
+    pub(crate) fn since(notebook: &'a Notebook) -> Self {
+        Self { notebook, code: OnceCell::new() }
+    }
+
+    pub(crate) fn of_call(&self, call: &ToolCall) -> Option<String> {
+        call.targets.iter().find_map(|target| self.of(target))
+    }
+
+    fn of(&self, target: &Target) -> Option<String> {
+        let notebook = self.notebook;
+        match target {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {
                 None => Some(format!("cell {cell_id} was deleted")),
                 Some(cell) if cell.cell_version != *cell_version => {
@@ -89,6 +128,10 @@ impl Target {
                 }
                 Some(_) => None,
             },
+            Target::Code { .. } => {
+                let now = self.code.get_or_init(|| Target::code(notebook));
+                (now != target).then(|| "the notebook's code cells are not those that it was asked for".to_owned())
+            }
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
                 Some(format!("kernel session {kernel_session} is over"))
             }

@@ -25,7 +25,7 @@ use crate::event::{
     Event, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired, ToolCallRequested, ToolCallStarted,
     ToolCallVoided, ToolCallWithdrawn,
 };
-use crate::gate::{Passed, Risk, Target, arguments_hash, deciding, passes_unasked};
+use crate::gate::{Passed, Risk, Target, TargetChanges, arguments_hash, deciding, passes_unasked};
 use crate::history::{History, HistoryQuery};
 use crate::ids::{CellId, ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
@@ -311,7 +311,7 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
 /// What lets the call start now, or why it does not.
 fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, String> {
     let tool = find(notebook, &call.function).map_err(|rejection| rejection.message)?;
-    if let Some(change) = call.targets.iter().find_map(|target| target.change(notebook)) {
+    if let Some(change) = TargetChanges::since(notebook).of_call(call) {
         return Err(change);
     }
     // What else the notebook holds may have changed what the code does: a name that another cell binds now.

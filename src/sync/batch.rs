@@ -496,7 +496,7 @@ impl Effects {
             }
             event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
             E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
-            E::CellRestored(_) => self.targets = true,
+            E::CellInserted(_) | E::CellRestored(_) => self.targets = true,
             E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::FunctionsRegistered(_) => {
                 (self.assistants, self.targets) = (true, true)
             }

@@ -24,6 +24,7 @@ mod properties;
 mod races;
 mod replies;
 mod reports;
+mod run_all;
 mod tool_calls;
 mod tool_calls_property;
 mod undo;

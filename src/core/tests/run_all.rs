@@ -1,0 +1,115 @@
+//! A confirmed `run_all` runs the cells that were there when it was asked for, or nothing.
+
+use crate::support::*;
+use notarium_core::{CellType, Event, Target};
+
+const WIPES: &str = "import os\nos.remove('tmp.csv')";
+
+/// `all` is to run all cells, and waits for a person.
+fn waiting_for_all() -> World {
+    let world =
+        talking().with(&user("ann"), insert("one", "code", WIPES)).with(&user("ann"), insert("two", "code", "1"));
+    world
+        .with(&user("ann"), insert("words", "markdown", "Hi"))
+        .with(&assistant_of("ann"), call("all", "run_all", json!({})))
+}
+
+fn confirm(world: &World) -> serde_json::Value {
+    let hash = world.notebook.tool_calls[&"all".parse().unwrap()].arguments_hash.to_string();
+    json!({"ConfirmToolCall": {"call_id": "all", "arguments_hash": hash}})
+}
+
+fn place(cell: &str, place: serde_json::Value) -> serde_json::Value {
+    json!({"MoveCell": {"cell_id": cell, "place": place}})
+}
+
+fn change(world: &World, cell: &str) -> serde_json::Value {
+    let version = world.cell(cell).cell_version;
+    json!({"ReplaceSource": {"cell_id": cell, "cell_version": version, "source": "os.remove('thesis.docx')"}})
+}
+
+/// What anybody may do between the question and the answer, or between the answer and the start.
+fn changes(world: &World) -> Vec<serde_json::Value> {
+    let retyped = |cell: &str, to: &str| json!({"ChangeCellType": {"cell_id": cell, "cell_version": world.cell(cell).cell_version, "cell_type": to}});
+    vec![
+        insert("new", "code", "import os\nos.remove('thesis.docx')"),
+        insert("new", "code", "2"),
+        change(world, "one"),
+        change(world, "two"),
+        json!({"DeleteCell": {"cell_id": "two"}}),
+        place("one", json!({"after": "two"})),
+        retyped("two", "markdown"),
+        retyped("words", "code"),
+        json!({"Batch": {"commands": [{"DeleteCell": {"cell_id": "two"}}, insert("new", "code", "1")]}}),
+    ]
+}
+
+#[test]
+fn another_set_of_code_voids_it_before_and_after_the_confirmation() {
+    for change in changes(&waiting_for_all()) {
+        let mut world = waiting_for_all().with(&user("ann"), change.clone());
+        let (events, _) = world.try_do(&user("ann"), &confirm(&world)).unwrap();
+        assert_eq!(types(&events), ["ToolCallVoided"], "{change}");
+        let mut swept = waiting_for_all().with(&user("ann"), change.clone());
+        let (events, _) = swept.try_do(&reactor_of("ann"), &json!({"SweepToolCalls": {}})).unwrap();
+        assert_eq!(types(&events), ["ToolCallVoided"], "{change}");
+        let mut world = waiting_for_all();
+        world.step(&user("ann"), confirm(&world));
+        world.step(&user("ann"), change.clone());
+        let (events, _) = world.try_do(&reactor_of("ann"), &start("all")).unwrap();
+        assert_eq!(types(&events), ["ToolCallVoided"], "{change}");
+    }
+}
+
+#[test]
+fn what_is_no_code_leaves_it_alone() {
+    let mut world = waiting_for_all();
+    world.step(&user("ann"), insert("more", "markdown", "Hi"));
+    world.step(&user("ann"), insert("brief", "code", "1"));
+    world.step(&user("ann"), json!({"DeleteCell": {"cell_id": "brief"}}));
+    world.step(&user("ann"), change(&world, "words"));
+    world.step(&user("ann"), confirm(&world));
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("all")).unwrap();
+    assert_eq!(
+        types(&events),
+        [
+            "ToolCallStarted",
+            "ExecutionRequested",
+            "ExecutionAssigned",
+            "ExecutionRequested",
+            "ExecutionRequested",
+            "ExecutionRequested"
+        ]
+    );
+}
+
+#[test]
+fn it_names_its_cells_in_one_target() {
+    let mut world =
+        talking().with(&user("ann"), insert("one", "code", "1")).with(&user("ann"), insert("two", "code", "2"));
+    let newest_version = world.cell("two").cell_version;
+    let (events, _) = world.try_do(&assistant_of("ann"), &call("all", "run_all", json!({}))).unwrap();
+    let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
+    let cells = world.notebook.cells.values().filter(|cell| cell.content.cell_type == CellType::Code).count() as u64;
+    assert_eq!(event.targets, [Target::Code { cells, newest_version }]);
+}
+
+#[test]
+fn a_danger_behind_those_that_are_listed_is_seen() {
+    let many: String = (0..30)
+        .map(|number| {
+            format!("eval('{number}')\nos.remove('x'); open('{number}', 'w+')\n!c{number}\nopen('x', 'a{number}')\n")
+        })
+        .collect();
+    let mut world = talking().with(&user("ann"), insert("names", "code", "pass"));
+    world.step(&user("ann"), insert("use", "code", &format!("{many}tidy('x')")));
+    let run = json!({"cell_id": "use", "cell_version": world.cell("use").cell_version});
+    world.step(&assistant_of("ann"), call("all", "execute_cell", run));
+    let reasons = &world.notebook.tool_calls[&"all".parse().unwrap()].reasons;
+    assert!(reasons.len() == 20 && reasons[19].starts_with("and "), "{reasons:?}");
+    world.step(&user("ann"), confirm(&world));
+    let bind = json!({"cell_id": "names", "cell_version": world.cell("names").cell_version, "source": "from requests import post as tidy"});
+    world.step(&user("ann"), json!({"ReplaceSource": bind}));
+    let (events, _) = world.try_do(&reactor_of("ann"), &start("all")).unwrap();
+    assert_eq!(types(&events), ["ToolCallVoided"]);
+}
