@@ -174,7 +174,7 @@ impl OutputCollector {
         }
         while !text.is_empty() {
             let room = self.limits.max_piece_bytes.saturating_sub(self.stream.len());
-            let at = if text.len() <= room { text.len() } else { ceil_char_boundary(text, room.max(1)) };
+            let at = if text.len() <= room { text.len() } else { text.ceil_char_boundary(room.max(1)) };
             self.stream.push(&text[..at]);
             text = &text[at..];
             if self.stream.len() >= self.limits.max_piece_bytes {
@@ -312,10 +312,6 @@ fn is_error(output: &RawValue) -> bool {
         output_type: std::borrow::Cow<'a, str>,
     }
     serde_json::from_str::<Kind>(output.get()).is_ok_and(|kind| kind.output_type == "error")
-}
-
-fn ceil_char_boundary(text: &str, at: usize) -> usize {
-    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 #[cfg(test)]

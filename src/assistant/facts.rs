@@ -17,15 +17,13 @@ const MAX_LINE_CHARACTERS: usize = 80;
 pub fn facts(notebook: &Notebook, names: &KnownNames) -> Value {
     let [imported, definitions, variables] = known(notebook, names);
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    let unfinished =
-        |status| matches!(status, ExecutionStatus::Running | ExecutionStatus::Queued | ExecutionStatus::Assigned);
-    let running = notebook.executions.values().filter(|execution| unfinished(execution.status)).count();
+    let unfinished = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
     json!({
         "notebook_id": notebook.notebook_id,
         "title": notebook.title,
         "version": notebook.version,
         "kernel": kernel.map(|kernel| json!({"kernelspec": kernel.kernelspec, "phase": kernel.phase})),
-        "runs_unfinished": running,
+        "runs_unfinished": unfinished,
         "imported": listed(imported),
         "functions_and_classes": listed(definitions),
         "variables": listed(variables),

@@ -20,7 +20,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use axum::body::Body;
 use http::{Method, Request, Response, StatusCode};
-use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scope, Scopes, TokenId, ToolCallId, UserId};
+use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scopes, TokenId, ToolCallId, UserId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -34,8 +34,6 @@ pub use bridge::{BridgeError, BridgeOptions, bridge};
 
 /// Of one message of a client.
 pub const MAX_REQUEST_BYTES: usize = 8 << 20;
-/// The scopes that a token for an assistant may hold; with any other one it is refused.
-pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
 /// Requests tool calls for assistants, and waits for them.
 #[async_trait]

@@ -183,7 +183,7 @@ fn frame<C>(notebook: &Notebook, cells: Vec<C>) -> NotebookState<'_, C> {
         cell_count: notebook.order.len(),
         cells,
         running: runs(notebook, |status| status == ExecutionStatus::Running),
-        queued: runs(notebook, |status| matches!(status, ExecutionStatus::Queued | ExecutionStatus::Assigned)),
+        queued: runs(notebook, ExecutionStatus::is_queued),
         kernels: kernels(notebook),
         notice: None,
     }

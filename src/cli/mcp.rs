@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use clap::Args;
 use notarium_assistant::door::Door;
 use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller, McpService, Person};
-use notarium_core::{Millis, NotebookId, Scope, TokenId};
+use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Scope, TokenId};
 use notarium_server::RunningServer;
 use notarium_server::auth::Authenticated;
 use notarium_server::routes::mcp::{McpDoor, McpRequest, McpResponse};
@@ -75,7 +75,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
 
 /// A token of a program that can confirm nothing is good as it is.
 fn is_for_assistants(me: &Me) -> bool {
-    me.kind == "api" && me.scopes.iter().all(|scope| mcp::ASSISTANT_SCOPES.contains(scope))
+    me.kind == "api" && me.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope))
 }
 
 async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> Result<NewToken, Failure> {
@@ -86,7 +86,7 @@ async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> 
     }
     let covers = notebook.map_or_else(|| json!({}), |notebook| json!({ "notebooks": [notebook] }));
     let new = json!({
-        "label": "notarium mcp", "scopes": mcp::ASSISTANT_SCOPES, "covers": covers, "expires_at": expiry(Some(TOKEN_LIFE_MS)),
+        "label": "notarium mcp", "scopes": ASSISTANT_SCOPES, "covers": covers, "expires_at": expiry(Some(TOKEN_LIFE_MS)),
     });
     client.post("/api/tokens", &new).await
 }

@@ -150,8 +150,10 @@ pub enum Scope {
 pub type Scopes = BTreeSet<Scope>;
 
 /// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
+pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
+
 pub fn assistant_scopes() -> Scopes {
-    [Scope::Read, Scope::Edit, Scope::Run].into()
+    ASSISTANT_SCOPES.into()
 }
 
 pub(crate) fn are_assistant_scopes(scopes: &Scopes) -> bool {

@@ -52,7 +52,8 @@ mod undo;
 mod undo_text;
 
 pub use access::{
-    Authority, Operation, Role, Scope, Scopes, Subject, Vouched, assistant_scopes, granted_role, role_of,
+    ASSISTANT_SCOPES, Authority, Operation, Role, Scope, Scopes, Subject, Vouched, assistant_scopes, granted_role,
+    role_of,
 };
 pub use actor::Actor;
 pub use apply::apply;

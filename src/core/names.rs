@@ -1,10 +1,12 @@
-//! Which names of the notebook a Python cell reads and writes, at the level of the module: what it needs from cells before it, and what it
-//! leaves to those behind.
+//! Which names of the notebook a Python cell reads and writes, at the level of the module: what it needs from cells before
+//! it, and what it leaves to those behind.
 //!
-//! Order within the cell matters: `x = 1; y = x` writes `x` and `y` and reads nothing. A function's body runs later, so a name that it takes
-//! from the module is read only if the cell itself never binds it. Builtins and IPython's own names are no reads.
+//! Order within the cell matters: `x = 1; y = x` writes `x` and `y` and reads nothing. A function's body runs later, so a
+//! name that it takes from the module is read only if the cell itself never binds it. Builtins and IPython's own names are no
+//! reads.
 //!
-//! **Limits.** Branches count as taken; names in `exec`, in `from m import *` and in commands of the shell (`!echo {x}`) are not seen.
+//! **Limits.** Branches count as taken; names in `exec`, in `from m import *` and in commands of the shell (`!echo {x}`) are
+//! not seen.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

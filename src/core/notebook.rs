@@ -201,6 +201,11 @@ impl ExecutionStatus {
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Lost)
     }
+
+    /// The kernel has not begun with it.
+    pub fn is_queued(self) -> bool {
+        matches!(self, Self::Queued | Self::Assigned)
+    }
 }
 
 /// A question that waits for an answer on stdin.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use http::Method;
 use http::request::Parts;
-use notarium_core::{Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
+use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
 use notarium_store::accounts::TokenKind;
 use utoipa::openapi::path::Operation as DocumentedOperation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -18,7 +18,6 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::problem::Problem;
-use crate::reactor::ASSISTANT_SCOPES;
 
 /// The name of the security scheme in the OpenAPI document.
 const BEARER: &str = "bearer";

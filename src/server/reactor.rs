@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_core::{
-    Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Scope, Stored, ToolCallId,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Stored, ToolCallId,
     ToolCallPhase, UserId, Version, Vouched,
 };
 use notarium_store::accounts::AccountError;
@@ -25,9 +25,6 @@ use crate::app::App;
 use crate::blob_check::{self, parse_hash};
 use crate::listing::{self, Wanted};
 use crate::rooms::{Identity, ReadState};
-
-/// What an assistant has of its person's scopes: it confirms nothing, and manages nothing.
-pub(crate) const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
 /// The assistants' door. Cheap to clone. It keeps the server's data open: drop it when the server stops.
 #[derive(Clone)]

@@ -658,8 +658,7 @@ fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
             if written > most {
                 // As many bytes as would fit if all of it were as dense.
                 let wanted = text.len() * most / written;
-                let end = (0..=wanted).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-                text.truncate(end);
+                text.truncate(text.floor_char_boundary(wanted));
                 text.push_str("…[truncated]");
             }
         }

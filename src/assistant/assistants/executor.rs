@@ -137,8 +137,7 @@ async fn answer(errand: &Errand) -> Answer {
 
 fn shortened(mut text: String, limit: usize) -> String {
     if text.len() > limit {
-        let end = (0..=limit).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        text.truncate(end);
+        text.truncate(text.floor_char_boundary(limit));
         text.push_str("\n…[truncated: ask for less at once]");
     }
     text
@@ -181,7 +180,8 @@ impl Errand {
         let until = Instant::now() + self.run_wait;
         loop {
             let notebook = state.borrow_and_update().clone();
-            let unfinished = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| !has_ended(run.status));
+            let unfinished =
+                |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| !run.status.is_finished());
             let asks = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| run.pending_input.is_some());
             if runs.iter().filter(unfinished).count() == 0 || runs.iter().any(|id| asks(&id)) {
                 return notebook;
@@ -192,10 +192,6 @@ impl Errand {
             }
         }
     }
-}
-
-fn has_ended(status: ExecutionStatus) -> bool {
-    !matches!(status, ExecutionStatus::Queued | ExecutionStatus::Assigned | ExecutionStatus::Running)
 }
 
 // --- reading ---
@@ -253,8 +249,11 @@ async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
     let run = errand.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
     // The run of a tool that was not waited for to its end.
     let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
-    let told =
-        if is_answer && has_ended(run.status) { answer_of(errand, &run).await } else { tell(errand, id, &run).await };
+    let told = if is_answer && run.status.is_finished() {
+        answer_of(errand, &run).await
+    } else {
+        tell(errand, id, &run).await
+    };
     Ok(told?)
 }
 
@@ -278,7 +277,7 @@ async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Result<Stri
         if let Some(input) = &run.pending_input {
             told["waits_for_input"] = json!(input.prompt);
             told["notice"] = json!("The run asks a person for input; only a person can answer. Tell them.");
-        } else if !has_ended(run.status) {
+        } else if !run.status.is_finished() {
             told["notice"] =
                 json!(format!("Still {}: the run goes on. Ask again with get_run_status.", word(run.status)));
         }
@@ -288,10 +287,7 @@ async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Result<Stri
 }
 
 fn word(status: ExecutionStatus) -> &'static str {
-    match status {
-        ExecutionStatus::Queued | ExecutionStatus::Assigned => "queued",
-        _ => "running",
-    }
+    if status.is_queued() { "queued" } else { "running" }
 }
 
 async fn list(errand: &Errand, query: Option<&str>) -> Answer {
@@ -345,7 +341,7 @@ async fn in_kernel(errand: &Errand) -> Answer {
         return Err("The kernel was not asked: read the notebook and try again.".to_owned().into());
     };
     let run = errand.waited_for(id).await?;
-    if !has_ended(run.status) {
+    if !run.status.is_finished() {
         // It goes on, and must not be asked for twice.
         let state = word(run.status);
         let notice = format!(

@@ -9,7 +9,7 @@ use notarium_core::{
     arguments_hash, granted_role,
 };
 
-/// The one person that is in a workspace, and that workspace: who edits by its own name and runs by the other's confirms edits.
+/// The one person that is in a workspace, and that workspace: who edits by the one and runs by the other confirms edits.
 pub const MEMBER: &str = "author";
 pub const WORKSPACE: &str = "lab";
 
