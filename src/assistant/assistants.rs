@@ -7,9 +7,11 @@
 mod blobs;
 mod desk;
 mod executor;
+mod fitting;
 mod model_call;
 mod models;
 mod names;
+mod rests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! A turn as a pure state machine over the log: what is to be done next, told by what is recorded and by what this process
 //! is doing right now. After a restart the same record gives the same answer, so a turn goes on where it stood.
 //!
-//! model call → message → its tool calls, one after the other, each to its end → their results as a message → model call …
+//! model call → message → its tool calls, done one after the other, each to its end → their results as a message → model call …
 //! until the model calls nothing more, or has been called ten times.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,11 +24,11 @@ const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to 
 pub struct Record {
     /// The last message of the turn: what everything else answers.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
-    /// Tool calls that have ended, with what the model is told.
+    /// Calls of that message that have ended, with what the model is told.
     ended: BTreeMap<ToolCallId, CallAnswer>,
     /// Calls of this turn that ran something and failed, since the last one that did not.
     failed_runs: u32,
-    /// What the provider said when it stopped, where that was not to call tools.
+    /// It finished, failed or was stopped.
     has_ended: bool,
 }
 
@@ -38,37 +38,33 @@ impl Record {
         match &recorded.event {
             Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => {
                 self.last = Some((event.role, event.blocks.clone()));
+                self.ended.clear();
             }
             Event::TurnFinished(event) if event.turn_id == *turn_id => self.has_ended = true,
             Event::TurnCancelled(event) if event.turn_id == *turn_id => self.has_ended = true,
             Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
             event => {
-                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), event.call_answer()) {
-                    self.count_run(call_id, &answer);
+                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), event.call_answer())
+                    && let Some(tells) = self.asked_for(call_id)
+                {
+                    if tells {
+                        self.failed_runs = if answer.is_error { self.failed_runs + 1 } else { 0 };
+                    }
                     self.ended.insert(call_id.clone(), answer);
                 }
             }
         }
     }
 
-    fn count_run(&mut self, call_id: &ToolCallId, answer: &CallAnswer) {
-        let of_last = self.last.iter().flat_map(|(_, blocks)| blocks).any(|block| match block {
-            // A run that is not waited for tells nothing of how it went.
-            MessageBlock::ToolCall { call_id: id, function, arguments, .. } => {
-                id == call_id && function != "execute_cell_async" && is_run(function, arguments)
+    /// Whether a call of the last message tells how a run went; `None`: it is no call of it.
+    fn asked_for(&self, call_id: &ToolCallId) -> Option<bool> {
+        self.last.iter().flat_map(|(_, blocks)| blocks).find_map(|block| match block {
+            // A run that is not waited for tells nothing.
+            MessageBlock::ToolCall { call_id: id, function, arguments, .. } if id == call_id => {
+                Some(function != "execute_cell_async" && is_run(function, arguments))
             }
-            _ => false,
-        });
-        match (of_last, answer.is_error) {
-            (true, true) => self.failed_runs += 1,
-            (true, false) => self.failed_runs = 0,
-            _ => {}
-        }
-    }
-
-    /// The turn has finished, failed or was stopped.
-    pub fn has_ended(&self) -> bool {
-        self.has_ended
+            _ => None,
+        })
     }
 }
 

@@ -5,11 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use notarium_core::{
-    Actor, Command, CommandId, MessageBlock, MessageRole, Notebook, NotebookId, Rejection, RejectionCode, StopReason,
-    ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
+    Actor, Command, CommandId, Event, MessageBlock, MessageRole, Notebook, NotebookId, Recorded, Rejection,
+    RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity, TurnNews};
 use tokio::sync::mpsc;
@@ -17,7 +16,9 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
 use super::executor::{Done, Effects, Errand, execute};
+use super::fitting::fitting;
 use super::model_call::{ModelCall, ModelNews};
+use super::rests::{PATIENCE, Rests};
 use super::{Handle, Office, assistant_of};
 use crate::messages;
 use crate::providers;
@@ -25,10 +26,6 @@ use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
 
 /// Events that are read at once.
 const PAGE: usize = 2_000;
-/// How long the desk waits after something that went wrong and may pass.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// Bytes of the results of one message together: the core takes a message of 1 MiB.
-const MAX_RESULTS_BYTES: usize = 800_000;
 
 /// What tasks tell the desk.
 struct CallDone {
@@ -47,7 +44,7 @@ pub(super) struct Desk {
     /// Calls that this process executes.
     executing: BTreeSet<ToolCallId>,
     /// Turns and calls that are not looked at before: something went wrong with them.
-    resting: BTreeMap<String, Instant>,
+    resting: Rests,
     /// When the desk leaves, if everything still waits for people then.
     leaves_at: Option<Instant>,
     model_news: Channel<(TurnId, ModelNews)>,
@@ -67,8 +64,9 @@ impl<T> Channel<T> {
 }
 
 /// One turn. Dropping it stops its model call.
-#[derive(Default)]
 struct Seat {
+    /// Version of its start: an id that was chosen again is another turn.
+    started: Version,
     record: Record,
     live: Live,
     model_call: Option<AbortHandle>,
@@ -99,7 +97,7 @@ impl Desk {
             seen: 0,
             turns: BTreeMap::new(),
             executing: BTreeSet::new(),
-            resting: BTreeMap::new(),
+            resting: Rests::default(),
             leaves_at: None,
             model_news: Channel::new(),
             calls_done: Channel::new(),
@@ -133,7 +131,7 @@ impl Desk {
     /// At once when nothing is left, after a while when only people can go on. Who watches is looked for again then.
     fn may_leave(&mut self) -> bool {
         // What could not be read is not known to be idle.
-        let is_idle = self.is_idle() && !self.resting.contains_key("");
+        let is_idle = self.is_idle() && !self.resting.has("", Instant::now());
         if is_idle && self.is_unwatched() {
             return true;
         }
@@ -154,7 +152,7 @@ impl Desk {
         let calls = || self.notebook.tool_calls.values();
         let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
         self.executing.is_empty()
-            && self.resting.is_empty()
+            && self.resting.next(Instant::now()).is_none()
             && calls().all(|call| call.phase == ToolCallPhase::Waiting)
             && self.turns.iter().all(|(turn_id, seat)| waiting.contains(turn_id) && seat.live.is_forgettable())
     }
@@ -165,7 +163,7 @@ impl Desk {
 
     /// Until something happened: in the notebook, in a task, or a rest is over.
     async fn wait(&mut self) {
-        let wake_at = self.resting.values().copied().chain(self.leaves_at).min();
+        let wake_at = self.resting.next(Instant::now()).into_iter().chain(self.leaves_at).min();
         tokio::select! {
             () = self.handle.knock.notified() => self.leaves_at = None,
             Some((turn_id, news)) = self.model_news.receiver.recv() => self.hear(turn_id, news).await,
@@ -176,24 +174,34 @@ impl Desk {
 
     /// Everything that can be done now.
     async fn work(&mut self) {
-        let now = Instant::now();
-        self.resting.retain(|_, until| *until > now);
+        self.resting.tidy(Instant::now());
         if self.refresh().await.is_err() {
-            self.resting.insert(String::new(), now + PATIENCE);
+            self.resting.add("", Instant::now());
             return;
         }
+        self.resting.end("");
         loop {
-            let turns: Vec<TurnId> = self.turns.keys().cloned().collect();
-            let mut progress = Progress::None;
-            for turn_id in turns.iter().filter(|id| !self.resting.contains_key(id.as_str())).collect::<Vec<_>>() {
-                if self.step(turn_id).await == Progress::Made {
+            let mut progress = self.carry_on_calls().await;
+            for turn_id in self.turns_to_step() {
+                if !self.resting.has(turn_id.as_str(), Instant::now()) && self.step(&turn_id).await == Progress::Made {
+                    self.resting.end(turn_id.as_str());
                     progress = Progress::Made;
                 }
             }
-            if self.carry_on_calls().await == Progress::None && progress == Progress::None {
+            if progress == Progress::None {
                 return;
             }
         }
+    }
+
+    /// Those with a call that somebody has just confirmed come first: a person waits.
+    fn turns_to_step(&self) -> Vec<TurnId> {
+        let calls = self.notebook.tool_calls.values();
+        let confirmed = calls.filter(|call| matches!(call.phase, ToolCallPhase::Confirmed { .. }));
+        let urgent: BTreeSet<&TurnId> = confirmed.filter_map(|call| call.turn_id.as_ref()).collect();
+        let mut turns: Vec<TurnId> = self.turns.keys().cloned().collect();
+        turns.sort_by_key(|turn_id| !urgent.contains(turn_id));
+        turns
     }
 
     // --- what is known ---
@@ -201,18 +209,18 @@ impl Desk {
     /// The notebook as it is on disk, and every turn's record up to it.
     async fn refresh(&mut self) -> Result<(), Rejection> {
         let notebook = self.office.door.read(&self.id).await?;
-        self.turns.retain(|turn_id, _| notebook.turns.contains_key(turn_id));
+        let is_open =
+            |id: &TurnId, seat: &Seat| notebook.turns.get(id).is_some_and(|turn| turn.started_version == seat.started);
+        self.turns.retain(|turn_id, seat| is_open(turn_id, seat));
         if !self.turns.is_empty() {
-            self.fold(self.seen, notebook.version, None).await?;
+            self.follow(notebook.version).await?;
         }
         for (turn_id, turn) in &notebook.turns {
             if !self.turns.contains_key(turn_id) {
-                self.turns.insert(turn_id.clone(), Seat::default());
-                let read = self.fold(turn.started_version.saturating_sub(1), notebook.version, Some(turn_id)).await;
-                if let Err(rejection) = read {
-                    self.turns.remove(turn_id);
-                    return Err(rejection);
-                }
+                let record = self.recorded(turn_id, turn, notebook.version).await?;
+                let (live, model_call) = (Live::default(), None);
+                let seat = Seat { started: turn.started_version, record, live, model_call };
+                self.turns.insert(turn_id.clone(), seat);
             }
         }
         self.seen = notebook.version;
@@ -221,21 +229,49 @@ impl Desk {
         Ok(())
     }
 
-    /// Shows the events after `since` up to `until` to one turn, or to all.
-    async fn fold(&mut self, mut since: Version, until: Version, only: Option<&TurnId>) -> Result<(), Rejection> {
-        while since < until {
-            let events = self.office.door.events(&self.id, since, PAGE).await?;
+    /// Shows all turns the events that came since, up to `until`.
+    async fn follow(&mut self, until: Version) -> Result<(), Rejection> {
+        while self.seen < until {
+            let events = self.office.door.events(&self.id, self.seen, PAGE).await?;
             let Some(last) = events.last() else { break };
-            since = last.envelope.version;
+            let seen = last.envelope.version.min(until);
             let told = events.iter().filter(|stored| stored.envelope.version <= until);
             for recorded in told.filter(|stored| concerns(&stored.envelope.event_type)).filter_map(|it| it.typed().ok())
             {
-                for (turn_id, seat) in self.turns.iter_mut().filter(|(id, _)| only.is_none_or(|only| only == *id)) {
+                for (turn_id, seat) in &mut self.turns {
                     seat.record.see(turn_id, &recorded);
                 }
             }
+            self.seen = seen;
         }
         Ok(())
+    }
+
+    /// What the log says of a turn up to `until`: found by what it is about, however much else happened meanwhile.
+    async fn recorded(&self, turn_id: &TurnId, turn: &Turn, until: Version) -> Result<Record, Rejection> {
+        let mut events = self.about(turn.conversation_id.as_str(), turn.started_version, until).await?;
+        let of_turn = events.iter().filter_map(|recorded| match &recorded.event {
+            Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => Some(&event.blocks),
+            _ => None,
+        });
+        let calls = of_turn.flatten().filter_map(|block| match block {
+            MessageBlock::ToolCall { call_id, .. } => Some(call_id.clone()),
+            _ => None,
+        });
+        for call_id in calls.collect::<Vec<_>>() {
+            events.extend(self.about(call_id.as_str(), turn.started_version, until).await?);
+        }
+        events.sort_by_key(|recorded| recorded.envelope.version);
+        let mut record = Record::default();
+        events.iter().for_each(|recorded| record.see(turn_id, recorded));
+        Ok(record)
+    }
+
+    /// From one version on, and up to another.
+    async fn about(&self, subject: &str, since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
+        let events = self.office.door.about(&self.id, subject).await?;
+        let wanted = events.iter().filter(|stored| (since..=until).contains(&stored.envelope.version));
+        Ok(wanted.filter_map(|stored| stored.typed().ok()).collect())
     }
 
     // --- commands ---
@@ -245,10 +281,6 @@ impl Desk {
         let ack = self.office.door.execute(id, actor, &self.id, command).await?;
         self.refresh().await?;
         Ok(ack)
-    }
-
-    fn rest(&mut self, what: &str) {
-        self.resting.insert(what.to_owned(), Instant::now() + PATIENCE);
     }
 
     /// A command of a turn was refused. What passes is tried again; what does not ends the turn, in the server's name if its
@@ -275,7 +307,7 @@ impl Desk {
                 return;
             }
         }
-        self.rest(turn_id.as_str());
+        self.resting.add(turn_id.as_str(), Instant::now());
         // What was refused may have happened meanwhile.
         let _ = self.refresh().await;
     }
@@ -578,7 +610,7 @@ impl Desk {
         let of_no_turn =
             |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
         let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
-            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.contains_key(id.as_str())
+            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.has(id.as_str(), Instant::now())
         });
         let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
         let mut progress = Progress::None;
@@ -592,7 +624,10 @@ impl Desk {
                 ToolCallPhase::Started { .. } => self.lose(&call_id, &call.requested_by).await,
             };
             match done {
-                Ok(()) => progress = Progress::Made,
+                Ok(()) => {
+                    self.resting.end(call_id.as_str());
+                    progress = Progress::Made;
+                }
                 Err(rejection) => self.call_refused(&call_id, &rejection).await,
             }
         }
@@ -607,7 +642,7 @@ impl Desk {
                 return;
             }
         }
-        self.rest(call_id.as_str());
+        self.resting.add(call_id.as_str(), Instant::now());
         let _ = self.refresh().await;
     }
 }
@@ -647,21 +682,4 @@ fn stop_reason(stop: &providers::StopReason) -> Option<StopReason> {
         providers::StopReason::Refusal => Some(StopReason::Refusal),
         _ => None,
     }
-}
-
-/// The results of one message, none of them so long that they do not fit together as JSON.
-fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
-    let most = MAX_RESULTS_BYTES / blocks.len().max(1);
-    for block in &mut blocks {
-        if let MessageBlock::ToolResult { text, .. } = block {
-            let written = serde_json::to_string(text).map_or(text.len(), |json| json.len());
-            if written > most {
-                // As many bytes as would fit if all of it were as dense.
-                let wanted = text.len() * most / written;
-                text.truncate(text.floor_char_boundary(wanted));
-                text.push_str("…[truncated]");
-            }
-        }
-    }
-    blocks
 }
