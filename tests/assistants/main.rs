@@ -1,5 +1,6 @@
 //! Assistants end to end: the built server, a real kernel, and a model provider that plays a script over real HTTP.
 
+mod again;
 mod chat;
 mod compatible;
 mod gate;
