@@ -14,7 +14,8 @@ pub fn command(source: &Notebook, title: String, with_outputs: bool) -> Command 
     let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone() }, note];
     for (cell_id, cell) in source.ordered_cells() {
         commands.push(insert(cell_id, cell, with_outputs));
-        let latest = source.latest_execution(cell_id).filter(|(_, execution)| with_outputs && execution.status.is_finished());
+        let latest =
+            source.latest_execution(cell_id).filter(|(_, execution)| with_outputs && execution.status.is_finished());
         commands.extend(latest.map(|(_, execution)| record(cell_id, execution)));
     }
     Command::Batch { commands }

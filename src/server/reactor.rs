@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Stored, ToolCallId,
-    ToolCallPhase, UserId, Version, Vouched,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Stored,
+    ToolCallId, ToolCallPhase, UserId, Version, Vouched,
 };
 use notarium_store::accounts::AccountError;
 use notarium_store::{BlobError, CatalogEntry, StoreError};
