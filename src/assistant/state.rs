@@ -2,6 +2,7 @@
 //!
 //! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
 
+mod functions;
 mod names;
 mod text;
 mod verify;
@@ -18,6 +19,8 @@ use serde::Serialize;
 
 use crate::preview::{ReadBlob, preview, truncated};
 
+pub use functions::FunctionState;
+use functions::functions;
 pub use names::KnownNames;
 pub use text::{TextQuery, state_text};
 pub use verify::{Verification, verify};
@@ -103,6 +106,9 @@ pub struct NotebookState<'a, C = CellState<'a>> {
     /// What waits, in the order of the queue.
     pub queued: Vec<RunState<'a>>,
     pub kernels: Vec<KernelState<'a>>,
+    /// What can be called like a tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<FunctionState<'a>>,
     /// Why not everything is told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
@@ -185,6 +191,7 @@ fn frame<C>(notebook: &Notebook, cells: Vec<C>) -> NotebookState<'_, C> {
         running: runs(notebook, |status| status == ExecutionStatus::Running),
         queued: runs(notebook, ExecutionStatus::is_queued),
         kernels: kernels(notebook),
+        functions: functions(notebook),
         notice: None,
     }
 }

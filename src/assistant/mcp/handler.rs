@@ -32,6 +32,8 @@ what you do is recorded in the notebook's log.
 - Say which notebook you mean with the argument `notebook` (list_notebooks says which there are), unless the connection is for one.
 - Read before you change anything (get_notebook_state). Name cells by id, never by position, and give the cell_version that you \
 read: if somebody changed the cell since, you are told, and read it again.
+- A notebook may have functions of its own, which people registered in its kernel: get_notebook_state lists them. Call one like a \
+tool, by its name, with `notebook` beside its arguments.
 - What destroys something (deleting cells, restarting the kernel, overwriting a file, code that might) waits until a person \
 confirms it in Notarium. The call returns at once, says so, and has done nothing yet. Wait for its end with await_confirmation; do \
 not request it again, and do not try to reach the same in another way. Nobody but a person can confirm, you cannot.

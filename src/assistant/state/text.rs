@@ -10,7 +10,7 @@ use notarium_core::{CellId, Notebook, language};
 use serde_json::value::RawValue;
 
 use super::names::names_of;
-use super::{CellDetail, CellState, StateError, cell_state, frame, known};
+use super::{CellDetail, CellState, FunctionState, StateError, cell_state, frame, known};
 use crate::preview::ReadBlob;
 
 /// What the text of a cell has at least, beside its source.
@@ -19,6 +19,8 @@ const MIN_CELL_BYTES: usize = 64;
 const FRAME_BYTES: usize = 2_000;
 /// Runs that are told of a large notebook, of those that run and of those that wait.
 const MAX_TOLD_RUNS: usize = 20;
+/// Functions that are told of a large notebook, their names and what they are for.
+const MAX_TOLD_FUNCTIONS: usize = 40;
 
 /// What `get_notebook_state` asks for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,6 +87,8 @@ impl Writer<'_> {
         let mut state = frame(self.notebook, Vec::new());
         state.running.truncate(MAX_TOLD_RUNS);
         state.queued.truncate(MAX_TOLD_RUNS);
+        state.functions.truncate(MAX_TOLD_FUNCTIONS);
+        state.functions.iter_mut().for_each(FunctionState::shorten);
         let mut bytes = FRAME_BYTES.max(serde_json::to_string(&state).map_or(0, |text| text.len() + FRAME_BYTES / 2));
         for id in wanted {
             let Some(text) = self.text(id, CellDetail::Short) else { break };

@@ -188,6 +188,45 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     assert_eq!(state_text(&notebook, query, &no_blobs), Ok(text), "the same notebook, the same bytes");
 }
 
+/// With functions: one whose kernel is there, one whose kernel has ended.
+fn with_functions(notebook: &Notebook, many: usize) -> Notebook {
+    let mut notebook = serde_json::to_value(notebook).expect("JSON");
+    let schema =
+        json!({"type": "object", "properties": {"number": {"type": "integer", "description": "n".repeat(2_000)}}});
+    let function = |name: &str, kernel: Value| {
+        let function =
+            json!({"name": name, "version": "1", "description": "d".repeat(1_000), "schema": schema, "risk": "read"});
+        json!({"function": function, "registered_version": 3, "kernel_session": kernel})
+    };
+    notebook["functions"] = json!({"gone": function("gone", Value::Null)});
+    for number in 0..many {
+        let name = format!("double_{number:03}");
+        notebook["functions"][&name] = function(&name, json!("k1"));
+    }
+    serde_json::from_value(notebook).expect("a notebook")
+}
+
+#[test]
+fn functions_are_told_that_can_be_called_and_in_short_where_there_is_much() {
+    let query = TextQuery { include_outputs: false, cell_ids: None, most: 60_000 };
+    let told = |notebook: &Notebook| -> Value {
+        let text = state_text(notebook, query, &no_blobs).expect("a text");
+        assert!(text.len() <= query.most, "{}", text.len());
+        serde_json::from_str(&text).expect("JSON")
+    };
+    assert_eq!(told(&notebook()).get("functions"), None);
+    let one = told(&with_functions(&notebook(), 1))["functions"].clone();
+    let function = &one[0];
+    assert_eq!((one.as_array().map(Vec::len), &function["name"]), (Some(1), &json!("double_000")));
+    assert_eq!(function["arguments"]["properties"]["number"]["type"], "integer");
+    assert!(function["description"].as_str().is_some_and(|text| text.ends_with("…[truncated]")), "{function}");
+    let many = told(&with_functions(&notebook(), 120));
+    let functions = many["functions"].as_array().expect("functions");
+    assert_eq!(functions.len(), 40);
+    assert_eq!(functions[39], json!({"name": "double_039", "description": format!("{}…", "d".repeat(80))}));
+    assert!(!many["cells"].as_array().expect("cells").is_empty(), "there is room for cells as well");
+}
+
 #[test]
 fn every_cell_has_its_status() {
     use CellStatus::*;

@@ -243,6 +243,50 @@ async def all_ways(server):
     check(all(one["label"] != "notarium mcp" for one in tokens), "the bridge revokes its token", tokens)
 
 
+# What the Python module will do: a table of functions, and one way to call them.
+MODULE = """
+import sys, types, comm
+notarium = types.ModuleType("notarium")
+notarium.call_function = lambda name, arguments: {"twice": arguments["number"] * 2}
+sys.modules["notarium"] = notarium
+schema = {"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]}
+comm.create_comm(target_name="notarium.functions", data={"functions": [
+    {"name": "double", "version": "1", "description": "Doubles a number", "schema": schema, "risk": "read"}]})
+"""
+
+
+async def functions(server):
+    """What people registered in a kernel: listed where the connection is for the notebook, called by name everywhere."""
+    notebook, other = server.cli("new", "Functions"), server.cli("new", "None")
+    server.cli("exec", notebook, "--code", MODULE)
+    async with over_http(server, server.token(), "legacy", f"?notebook={notebook}") as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        check("double" in tools, "a function of the notebook is listed", set(tools))
+        check(tools["double"].description == "Doubles a number", "with its words", tools["double"])
+        check(tools["double"].input_schema["required"] == ["number"], "and its arguments", tools["double"])
+        doubled = await call(client, "double", number=21)
+        check(doubled.structured_content == {"twice": 42}, "it is called", text(doubled))
+        for arguments, said in [({}, "Missing required parameters: number"), ({"number": "many"}, "number")]:
+            wrong = await client.call_tool("double", arguments)
+            check(wrong.is_error and said in text(wrong), "wrong arguments are told", text(wrong))
+    for mode in ("legacy", "auto"):
+        async with over_http(server, server.token(), mode) as client:
+            check("double" not in {tool.name for tool in (await client.list_tools()).tools}, "it is one notebook's")
+            told = (await state_of(client, notebook))["functions"]
+            check([one["name"] for one in told] == ["double"], "its state tells what can be called", told)
+            check(told[0]["arguments"]["required"] == ["number"], "and how", told)
+            doubled = await call(client, "double", notebook=notebook, number=4)
+            check(doubled.structured_content == {"twice": 8}, "it is called by its name", text(doubled))
+            check("functions" not in await state_of(client, other), "another notebook has none")
+            with contextlib.suppress(Exception):
+                await client.call_tool("double", {"notebook": other, "number": 4})
+                raise SystemExit("a function was called where there is none")
+    async with over_http(server, server.token("read", "edit"), "legacy", f"?notebook={notebook}") as client:
+        check("double" not in {tool.name for tool in (await client.list_tools()).tools}, "who may not run has none")
+        refused = await client.call_tool("double", {"number": 4})
+        check(refused.is_error and "scope" in text(refused), "nor calls one", text(refused))
+
+
 async def one_notebook(server):
     own, other = server.cli("new", "Own"), server.cli("new", "Other")
     async with over_http(server, server.token(), "legacy", f"?notebook={own}") as client:
@@ -367,6 +411,7 @@ def main():
             signed_out(server)
             asyncio.run(asyncio.wait_for(all_ways(server), 4 * PATIENCE_SECONDS))
             asyncio.run(asyncio.wait_for(one_notebook(server), PATIENCE_SECONDS))
+            asyncio.run(asyncio.wait_for(functions(server), PATIENCE_SECONDS))
             asyncio.run(asyncio.wait_for(revocation_ends_streams(server), PATIENCE_SECONDS))
             asyncio.run(asyncio.wait_for(survives_a_restart(server), PATIENCE_SECONDS))
             if "--conformance" in sys.argv:
