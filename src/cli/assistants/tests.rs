@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use notarium_assistant::assistants::Called;
 use notarium_assistant::mcp::Caller;
-use notarium_core::{Authority, CellFlagChanges, CellType, Place, RawJson, RawObject, ToolCallId, UserId};
+use notarium_assistant::providers::scripted::{Script, ScriptedServer};
+use notarium_core::{
+    Authority, CellFlagChanges, CellType, Event, MessageBlock, Place, RawJson, RawObject, ToolCallId, UserId,
+};
 use notarium_server::rooms::Identity;
 use notarium_server::{Server, ServerConfig};
 use notarium_store::accounts::{AccountChange, AuditEntry, User};
 use notarium_wire::CommandMessage;
+use serde_json::json;
 
 use super::*;
 
@@ -28,8 +32,12 @@ impl Scene {
         Self::start_with(expiry, PATIENCE).await
     }
 
-    /// Nobody stays anywhere: desks leave and rooms end as soon as they may.
     async fn start_with(expiry: Millis, run_wait: Duration) -> Self {
+        Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(Models::default()) }).await
+    }
+
+    /// Nobody stays anywhere: desks leave and rooms end as soon as they may.
+    async fn start_as(expiry: Millis, assistants: AssistantsConfig) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir().unwrap();
         let mut config = ServerConfig::in_folder(folder.path());
@@ -49,8 +57,7 @@ impl Scene {
         };
         let audit = AuditEntry { at: now, actor: "system".into(), action: "test".into(), subject: "ann".into() };
         server.app().accounts.change(&[AccountChange::CreateUser(ann)], audit).await.unwrap();
-        let config = AssistantsConfig { stay: Duration::ZERO, run_wait, ..AssistantsConfig::new(Models::default()) };
-        let assistants = start_with(&server, config);
+        let assistants = super::start_with(&server, AssistantsConfig { stay: Duration::ZERO, ..assistants });
         let scene = Self { server, assistants, notebook: "n".parse().unwrap(), _folder: folder };
         let create = Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default() };
         scene.as_ann(&create).await;
@@ -110,20 +117,24 @@ impl Scene {
         tokio::time::timeout(PATIENCE, left).await.expect("nobody keeps the notebook in memory");
     }
 
-    /// What the record says of the call at last; the notebook is not opened to look.
-    async fn until_recorded(&self, call_id: &ToolCallId, event_type: &str) {
-        let reactor = self.server.reactor();
+    /// The whole record; the notebook is not opened to look.
+    async fn record(&self) -> Vec<Event> {
+        let stored = self.server.reactor().events(&self.notebook, 0, 2_000).await.unwrap();
+        stored.iter().map(|stored| stored.typed().unwrap().event).collect()
+    }
+
+    async fn until(&self, what: &str, is_meant: impl Fn(&Event) -> bool) {
         let recorded = async {
-            loop {
-                let events = reactor.about(&self.notebook, call_id.as_str()).await.unwrap();
-                if events.iter().any(|stored| stored.envelope.event_type == event_type) {
-                    break;
-                }
+            while !self.record().await.iter().any(&is_meant) {
                 tokio::task::yield_now().await;
             }
         };
-        let told = format!("{event_type} is recorded");
-        tokio::time::timeout(PATIENCE, recorded).await.expect(&told);
+        assert!(tokio::time::timeout(PATIENCE, recorded).await.is_ok(), "{what} is not recorded");
+    }
+
+    async fn until_recorded(&self, call_id: &ToolCallId, event_type: &str) {
+        let is_meant = |event: &Event| event.tool_call_id() == Some(call_id) && event.event_type() == event_type;
+        self.until(event_type, is_meant).await;
     }
 
     async fn stop(self) {
@@ -188,5 +199,47 @@ async fn who_awaits_a_call_that_everybody_left_hears_that_it_expired() {
     let Called::Ended { text, is_error: true, .. } = heard.unwrap() else { panic!("it goes on") };
     assert_eq!(text, "Nobody answered in time. Ask again if it is still wanted.");
     assert!(!scene.state().await.cells.is_empty());
+    scene.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_hears_why() {
+    let delete = json!({"name": "delete_cell", "arguments": {"cell_id": "c", "cell_version": 2}});
+    let rules = json!([
+        {"when": {"user": "tidy"}, "reply": {"calls": [delete]}},
+        {"when": {"user": "tidy", "after_tool": "delete_cell", "result": "Nobody answered in time"},
+         "reply": {"text": "Then it stays."}},
+    ]);
+    let model = ScriptedServer::start(Script::parse(&json!({"replies": rules}).to_string()).unwrap()).await.unwrap();
+    let settings = ProviderSettings {
+        base_url: Some(model.base_url()),
+        model: Some("scripted".to_owned()),
+        ..ProviderSettings::new(Family::Compatible)
+    };
+    let scene = Scene::start_as(3_000, AssistantsConfig::new(Models::new(vec![connect(&settings).unwrap()]))).await;
+    let start = Command::StartTurn {
+        conversation_id: "talk".parse().unwrap(),
+        turn_id: None,
+        text: Some("Tidy up".to_owned()),
+        cell_id: None,
+        model: None,
+    };
+    scene.as_ann(&start).await;
+    scene.until("the call", |event| matches!(event, Event::ToolCallRequested(_))).await;
+    // For the person nobody has to stay.
+    scene.until_left().await;
+    scene.until("the end", |event| matches!(event, Event::TurnFinished(_))).await;
+    let events = scene.record().await;
+    let place = |is_meant: fn(&Event) -> bool| events.iter().position(is_meant);
+    let expired = place(|event| matches!(event, Event::ToolCallExpired(_))).expect("it expires");
+    assert!(Some(expired) < place(|event| matches!(event, Event::TurnFinished(_))), "{events:#?}");
+    assert_eq!(place(|event| matches!(event, Event::ToolCallStarted(_))), None, "{events:#?}");
+    let last = events.iter().rev().find_map(|event| match event {
+        Event::MessagePosted(event) => Some(event.blocks.clone()),
+        _ => None,
+    });
+    assert_eq!(last, Some(vec![MessageBlock::Text { text: "Then it stays.".to_owned() }]));
+    assert_eq!((model.requests().len(), scene.state().await.cells.len()), (2, 1));
+    scene.until_left().await;
     scene.stop().await;
 }
