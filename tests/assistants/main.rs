@@ -3,6 +3,7 @@
 mod again;
 mod chat;
 mod compatible;
+mod demo;
 mod gate;
 mod kills;
 #[path = "../agent/processes.rs"]
