@@ -26,6 +26,7 @@
 //! | `does_not_parse` | the kernel refuses the cell; its words and what could be parsed are judged all the same |
 
 mod bindings;
+mod budget;
 mod calls;
 mod definitions;
 mod line_magics;

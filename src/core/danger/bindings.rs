@@ -4,10 +4,12 @@
 //! code that uses one name twice, and never too lax.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprCall, ExprSubscript, Operator, Stmt};
 
+use super::budget::Budget;
 use super::table;
 
 /// How deep an expression is followed; what is deeper stands for nothing that is known.
@@ -56,8 +58,11 @@ const PATH_TO_PATH: &[&str] = &[
 
 pub(super) type Meanings = BTreeSet<String>;
 
-#[derive(Default, Clone)]
+/// The names of one source, and those of the source in which it stands.
+#[derive(Default)]
 pub(super) struct Bindings {
+    outer: Option<Rc<Bindings>>,
+    pub(super) budget: Budget,
     names: BTreeMap<String, Meanings>,
     /// Literal texts that names are bound to: SQL is often kept in one.
     texts: BTreeMap<String, Vec<String>>,
@@ -68,6 +73,15 @@ pub(super) struct Bindings {
 }
 
 impl Bindings {
+    /// Those of a source inside: it has names of its own, and sees these.
+    pub(super) fn inside(outer: &Rc<Self>) -> Self {
+        Self { outer: Some(outer.clone()), budget: outer.budget.clone(), ..Self::default() }
+    }
+
+    fn layers(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |layer| layer.outer.as_deref())
+    }
+
     pub(super) fn collect(&mut self, body: &[Stmt]) {
         let mut collector = Collector { bindings: self, depth: 0 };
         collector.visit_body(body);
@@ -79,7 +93,7 @@ impl Bindings {
     }
 
     fn follow(&self, expression: &Expr, depth: usize) -> Meanings {
-        if depth > MAX_FOLLOWED {
+        if depth > MAX_FOLLOWED || !self.budget.spend(1) {
             return Meanings::new();
         }
         let next = |inner: &Expr| self.follow(inner, depth + 1);
@@ -101,9 +115,17 @@ impl Bindings {
     }
 
     fn of_name(&self, name: &str) -> Meanings {
-        let mut meanings = self.names.get(name).cloned().unwrap_or_default();
-        let starred = self.stars.iter().map(|module| format!("{module}.{name}"));
-        meanings.extend(starred.filter(|path| table::is_known(path)));
+        let bound = self.layers().filter_map(|layer| layer.names.get(name)).flatten();
+        let mut meanings: Meanings = bound.cloned().collect();
+        for module in self.layers().flat_map(|layer| &layer.stars) {
+            let path = format!("{module}.{name}");
+            if !self.budget.spend(1) {
+                break;
+            }
+            if table::is_known(&path) {
+                meanings.insert(path);
+            }
+        }
         let own = canonical(name);
         if table::is_known(&own) && !ORDINARY_WORDS.contains(&name) {
             meanings.insert(own);
@@ -184,7 +206,7 @@ impl Bindings {
     }
 
     fn text_at(&self, expression: &Expr, depth: usize) -> Option<String> {
-        if depth > MAX_FOLLOWED {
+        if depth > MAX_FOLLOWED || !self.budget.spend(1) {
             return None;
         }
         let next = |inner: &Expr| self.text_at(inner, depth + 1);
@@ -202,14 +224,22 @@ impl Bindings {
                 _ => next(call.arguments.args.first()?),
             },
             Expr::Named(named) => next(&named.value),
-            Expr::Name(name) => self.texts.get(name.id.as_str()).map(|texts| texts.join(";\n")),
+            Expr::Name(name) => self.texts_of(name.id.as_str()),
             _ => None,
         }
     }
 
+    fn texts_of(&self, name: &str) -> Option<String> {
+        let texts: Vec<&str> =
+            self.layers().filter_map(|layer| layer.texts.get(name)).flatten().map(String::as_str).collect();
+        // Whoever asks reads all of it.
+        let is_read = self.budget.spend(texts.iter().map(|text| text.len()).sum());
+        (is_read && !texts.is_empty()).then(|| texts.join(";\n"))
+    }
+
     /// Whether a variable of the notebook's own has the name of this builtin.
     pub(super) fn is_own(&self, name: &str) -> bool {
-        name == "open" && self.has_own_open
+        name == "open" && self.layers().any(|layer| layer.has_own_open)
     }
 
     fn bind(&mut self, name: &str, meanings: Meanings) {
@@ -275,7 +305,10 @@ impl<'a> Visitor<'a> for Collector<'_> {
                 let module = import.module.as_ref().map(ToString::to_string).unwrap_or_default();
                 for alias in &import.names {
                     if alias.name.as_str() == "*" {
-                        self.bindings.stars.insert(canonical(&module));
+                        let module = canonical(&module);
+                        if table::is_module(&module) {
+                            self.bindings.stars.insert(module);
+                        }
                     } else {
                         let bound = alias.asname.as_ref().unwrap_or(&alias.name);
                         self.bindings.import(&format!("{module}.{}", alias.name), bound.as_str());

@@ -27,7 +27,7 @@ impl Definitions {
         self.0.get(&format!(".{name}")).into_iter().flatten().copied()
     }
 
-    fn add(&mut self, name: String, rules: Rules) {
+    pub(super) fn add(&mut self, name: String, rules: Rules) {
         if !rules.is_empty() {
             self.0.entry(name).or_default().extend(rules);
         }
@@ -37,7 +37,7 @@ impl Definitions {
 /// Follows the definitions of these cells, whose names the source knows.
 pub(super) fn follow(source: &mut Source, cells: &[&ModModule]) {
     for _ in 0..MAX_ROUNDS {
-        let before = source.definitions.clone();
+        let before = source.definitions.clone(); // An Rc: what is added makes a copy, once in a round.
         for cell in cells {
             Definer { source, class: false, depth: 0 }.visit_body(&cell.body);
         }
@@ -63,20 +63,20 @@ impl<'a> Visitor<'a> for Definer<'_> {
             Stmt::FunctionDef(function) => {
                 let rules = self.source.rules_of(&function.body);
                 let dot = if self.class { "." } else { "" };
-                self.source.definitions.add(format!("{dot}{}", function.name), rules);
+                self.source.define(format!("{dot}{}", function.name), rules);
             }
             Stmt::ClassDef(class) => {
                 // A class in a class is reached by the outer one's name: no body is walked once for each level.
                 if !self.class {
                     let rules = self.source.rules_of(&class.body);
-                    self.source.definitions.add(class.name.to_string(), rules);
+                    self.source.define(class.name.to_string(), rules);
                 }
                 self.inside(true, statement);
             }
             Stmt::Assign(assign) => {
                 let rules = self.rules_of_value(&assign.value);
                 for name in assign.targets.iter().filter_map(Expr::as_name_expr) {
-                    self.source.definitions.add(name.id.to_string(), rules.clone());
+                    self.source.define(name.id.to_string(), rules.clone());
                 }
             }
             _ => self.inside(self.class, statement),

@@ -1,6 +1,7 @@
 //! Python cells: parsed as IPython reads them, then walked once for what the names stand for and once for what is done with them.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Alias, CmpOp, Expr, ExprContext, ExprSubscript, ModModule, Stmt};
@@ -19,6 +20,8 @@ const MAX_NESTED_SOURCES: usize = 3;
 const STACK_BYTES_PER_BYTE: usize = 1_024;
 /// Strings with fields in one source: the parser's time grows with the square of how deep they are nested.
 const MAX_FIELD_STRINGS: usize = 1_500;
+/// What code in code costs beside its length.
+const BYTES_OF_INNER: usize = 100;
 const LEAST_STACK_BYTES: usize = 512 << 10;
 
 /// Judges a cell after the cells that ran before it.
@@ -32,12 +35,15 @@ pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Find
         let cells: Vec<Parsed<ModModule>> =
             all().take(others).filter_map(|source| parse(&magics::plain(source))).collect();
         cells.iter().for_each(|cell| bindings.collect(&cell.syntax().body));
-        let mut inherited = Source { bindings, definitions: Definitions::default(), depth: 0 };
+        let mut inherited = Source { bindings: Rc::new(bindings), definitions: Rc::default(), depth: 0 };
         definitions::follow(&mut inherited, &cells.iter().map(Parsed::syntax).collect::<Vec<_>>());
-        for (code, findings) in codes.iter().zip(findings) {
+        for (code, findings) in codes.iter().zip(findings.iter_mut()) {
             if !findings.is_too_long(code) {
                 magics::check_cell(code, &inherited, findings);
             }
+        }
+        if inherited.bindings.budget.is_spent() {
+            findings.iter_mut().for_each(|findings| findings.add(DangerRule::NotChecked, "This code", 1));
         }
     });
 }
@@ -50,8 +56,8 @@ pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T 
 
 /// What a source inherits from the one it stands in.
 pub(super) struct Source {
-    pub(super) bindings: Bindings,
-    pub(super) definitions: Definitions,
+    pub(super) bindings: Rc<Bindings>,
+    pub(super) definitions: Rc<Definitions>,
     depth: usize,
 }
 
@@ -82,13 +88,16 @@ impl Source {
             findings.add(DangerRule::DoesNotParse, "This code", lines.at(error.location.start().to_usize()));
             words::check_unparsed(code, line, findings);
         }
-        let mut source = self.inner(self.depth);
-        source.bindings.collect(&parsed.syntax().body);
+        let mut bindings = Bindings::inside(&self.bindings);
+        bindings.collect(&parsed.syntax().body);
+        let source = Source { bindings: Rc::new(bindings), definitions: self.definitions.clone(), depth: self.depth };
         Checker::new(&source, lines, findings).visit_body(&parsed.syntax().body);
     }
 
-    fn inner(&self, depth: usize) -> Source {
-        Source { bindings: self.bindings.clone(), definitions: self.definitions.clone(), depth }
+    pub(super) fn define(&mut self, name: String, rules: Rules) {
+        if !rules.is_empty() {
+            Rc::make_mut(&mut self.definitions).add(name, rules);
+        }
     }
 
     /// Judges code that stands in a line of this one: a magic's line, a literal that is run.
@@ -97,7 +106,12 @@ impl Source {
             findings.add(DangerRule::TooNested, "Code in code", line);
             return;
         }
-        let inner = self.inner(self.depth + 1);
+        // It is parsed, and walked once or twice.
+        if !self.bindings.budget.spend(BYTES_OF_INNER + code.len()) {
+            return;
+        }
+        let inner =
+            Source { bindings: self.bindings.clone(), definitions: self.definitions.clone(), depth: self.depth + 1 };
         let mut found = Findings::default();
         magics::check_cell(code, &inner, &mut found);
         for (rule, by_words) in found.0 {
@@ -169,6 +183,9 @@ impl<'s, 'f> Checker<'s, 'f> {
     }
 
     fn deeper(&mut self, offset: usize, visit: impl FnOnce(&mut Self)) {
+        if self.source.bindings.budget.is_spent() {
+            return;
+        }
         if self.depth >= MAX_DEPTH {
             self.findings.add(DangerRule::TooNested, "This code", self.lines.at(offset));
             return;

@@ -147,6 +147,11 @@ pub(super) fn is_known(path: &str) -> bool {
     TABLE.known.contains(path) || rule_of(path).is_some()
 }
 
+/// Whether the table has names of this module.
+pub(super) fn is_module(path: &str) -> bool {
+    TABLE.known.contains(path) || module_rule(path).is_some()
+}
+
 /// Methods that are a danger on an object of which nothing is known: no ordinary object has them.
 pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
     Some(match name {

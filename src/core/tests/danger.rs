@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use notarium_core::danger::{
-    Danger, DangerRule, Grade, Language, MAX_CHECKED_BYTES, dangers, dangers_after, is_destructive,
+    Danger, DangerRule, Grade, Language, MAX_CHECKED_BYTES, dangers, dangers_after, dangers_of_each, is_destructive,
 };
 use proptest::prelude::*;
 
@@ -701,6 +701,53 @@ fn hostile_depth_is_refused_and_not_followed() {
     assert_eq!(names(&dangers(&nested, Language::Python)), ["too_nested"]);
     let indented: String = (0..400).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
     dangers(&indented, Language::Python);
+}
+
+/// Work that would grow with the square of the text is not done, and that is the answer.
+#[test]
+fn what_costs_too_much_is_not_checked() {
+    let long = format!("q = '{}'\n", "y".repeat(19_000)).repeat(4);
+    let executed = format!("{long}{}", "cur.execute(q)\n".repeat(1_500));
+    let timed = format!("import timeit\n{long}{}", "timeit.timeit(q)\n".repeat(1_300));
+    for code in [executed, timed] {
+        assert!(names(&dangers(&code, Language::Python)).contains(&"not_checked"));
+    }
+    let others = dangers_of_each(&[], &[&long, &"cur.execute(q)\n".repeat(5_000), "1"], Language::Python);
+    assert!(others.iter().all(|found| is_destructive(found)), "nobody knows which of them was not looked at");
+}
+
+/// 1 MiB of names, texts, functions and magics is judged to its end.
+#[test]
+fn a_large_notebook_is_checked() {
+    let cell = |number: usize| {
+        let lines = (0..700).map(|line| {
+            format!("a{number}_{line} = 'x'\n%time f{number}(a{number}_{line}, df['a'].rolling(3).mean())\ndef g{line}(x): return os.path.join(x, a0_{line})\n")
+        });
+        lines.collect::<String>()
+    };
+    let cells: Vec<String> = (0..10).map(cell).collect();
+    let codes: Vec<&str> = cells.iter().map(String::as_str).chain(["from os import *"]).collect();
+    assert!(codes.iter().all(|code| code.len() <= MAX_CHECKED_BYTES));
+    for found in dangers_of_each(&[], &codes, Language::Python) {
+        assert_eq!(names(&found), Vec::<&str>::new());
+    }
+}
+
+/// Each magic used to copy all names of the notebook.
+#[test]
+#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test measures")]
+fn code_in_code_does_not_copy_the_names() {
+    let named: Vec<String> =
+        (0..8).map(|cell| (0..6_000).map(|name| format!("a{cell}_{name}='x'\n")).collect()).collect();
+    let earlier: Vec<&str> = named.iter().map(String::as_str).collect();
+    let time = |code: &str| {
+        let start = std::time::Instant::now();
+        dangers_after(&earlier, code, Language::Python);
+        start.elapsed()
+    };
+    let best = |code: &str| (0..3).map(|_| time(code)).min().unwrap();
+    let (few, many) = (best("%time 1\n"), best(&"%time 1\n".repeat(1_000)));
+    assert!(many < few * 20, "one magic: {few:?}, 1,000: {many:?}");
 }
 
 #[test]

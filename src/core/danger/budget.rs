@@ -1,0 +1,30 @@
+//! How much work one judgement may be: hostile code must not hold up the room that asks.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Steps of following a name, and bytes of code in code: a notebook of 1 MiB stays below.
+const MAX_STEPS: u64 = 8_000_000;
+
+/// Shared by all that takes part in a judgement.
+#[derive(Clone)]
+pub(super) struct Budget(Rc<Cell<u64>>);
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self(Rc::new(Cell::new(MAX_STEPS)))
+    }
+}
+
+impl Budget {
+    /// False when nothing is left: what follows is not looked at, and the answer is that it was not.
+    pub(super) fn spend(&self, steps: usize) -> bool {
+        let left = self.0.get().saturating_sub(steps as u64);
+        self.0.set(left);
+        left > 0
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+}
