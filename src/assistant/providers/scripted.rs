@@ -14,7 +14,7 @@
 //!     { "when": { "after_tool": "get_notebook_state" },
 //!       "reply": { "text": "I delete it.",
 //!                  "calls": [{ "name": "delete_cell",
-//!                              "arguments": { "cell_id": "${get_notebook_state/cells/0/id}" } }] } },
+//!                              "arguments": { "cell_id": "${get_notebook_state/cells/0/cell_id}" } }] } },
 //!     { "when": { "after_tool": "delete_cell", "result": "denied" }, "reply": { "text": "Then it stays." } },
 //!     { "when": { "after_tool": "delete_cell" }, "reply": { "text": "Gone." } },
 //!     { "reply": { "status": 429, "retry_after": "1" } },

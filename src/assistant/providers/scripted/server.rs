@@ -82,12 +82,7 @@ struct Shared {
 impl ScriptedServer {
     /// Binds a free port of 127.0.0.1.
     pub async fn start(script: Script) -> io::Result<Self> {
-        Self::start_at(script, SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await
-    }
-
-    /// Binds `address`.
-    pub async fn start_at(script: Script, address: SocketAddr) -> io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let stop = CancellationToken::new();
         let play = Mutex::new(Play::new(script));
