@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     Actor, CellId, CellType, EXPIRY_MS, Event, GrantId, GrantIssued, Millis, Notebook, Passed, Policy, Recorded, Risk,
-    Role, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted,
-    arguments_hash, granted_role,
+    Role, Scope, Scopes, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase, ToolCallRequested,
+    ToolCallStarted, TurnId, Version, arguments_hash, granted_role,
 };
 
 /// The one person that is in a workspace, and that workspace: who edits by the one and runs by the other confirms edits.
@@ -28,6 +28,8 @@ enum Stage {
 struct Call {
     asked: ToolCallRequested,
     requester: Actor,
+    /// All code cells, where the call runs all of them.
+    code: Vec<(CellId, Version)>,
     stage: Stage,
     confirmed_by: Option<Actor>,
 }
@@ -46,6 +48,8 @@ pub struct Judge {
     calls: BTreeMap<ToolCallId, Call>,
     /// Who issued which grant.
     grants: BTreeMap<GrantId, (Actor, GrantIssued)>,
+    /// What the token allows with which each turn was begun.
+    turns: BTreeMap<TurnId, Scopes>,
     /// What happened how often: a walk that never gets through the gate would prove nothing.
     pub tally: BTreeMap<String, usize>,
 }
@@ -58,6 +62,7 @@ impl Judge {
                 self.grants.insert(event.grant_id.clone(), (moment.actor().clone(), event.clone()));
             }
             Event::GrantRevoked(event) => _ = self.grants.remove(&event.grant_id),
+            Event::TurnStarted(event) => _ = self.turns.insert(event.turn_id.clone(), event.scopes.clone()),
             Event::ToolCallRequested(event) => self.request(&moment, event),
             Event::ToolCallConfirmed(event) => self.confirm(&moment, event),
             Event::ToolCallStarted(event) => self.start(&moment, event),
@@ -113,6 +118,7 @@ impl Judge {
         assert_eq!(event.arguments_hash, arguments_hash(&event.function, &event.arguments), "{id}");
         assert!(event.expires_at.is_none_or(|at| at == moment.now() + EXPIRY_MS), "{id} waits for a day");
         moment.check_may(moment.actor(), event, "asks for");
+        self.check_token(event);
         moment.check_targets(event);
         moment.check_touched(event);
         if let Some(after) = &event.wait_for {
@@ -123,7 +129,8 @@ impl Judge {
         let stage = if event.expires_at.is_some() { Stage::Waiting } else { Stage::Passed };
         let requester = moment.actor().clone();
         assert!(matches!(requester, Actor::Assistant { .. }), "{id} is requested by {requester:?}");
-        self.calls.insert(id.clone(), Call { asked: event.clone(), requester, stage, confirmed_by: None });
+        let code = moment.code_to_run(event);
+        self.calls.insert(id.clone(), Call { asked: event.clone(), requester, code, stage, confirmed_by: None });
     }
 
     fn confirm(&mut self, moment: &Moment<'_>, event: &ToolCallConfirmed) {
@@ -134,19 +141,22 @@ impl Judge {
         assert!(!moment.before.archived, "{id} is confirmed in an archived notebook");
         moment.check_decides(moment.actor(), &call.asked);
         moment.check_targets(&call.asked);
+        assert_eq!(moment.code_to_run(&call.asked), call.code, "{id} is confirmed, and would run other code");
         call.confirmed_by = Some(moment.actor().clone());
     }
 
     fn start(&mut self, moment: &Moment<'_>, event: &ToolCallStarted) {
-        let Call { asked, requester, confirmed_by, .. } =
+        let Call { asked, requester, code, confirmed_by, .. } =
             self.advance(moment, &[Stage::Passed, Stage::Confirmed], Stage::Started);
         let (asked, confirmed_by) = (asked.clone(), confirmed_by.clone());
         let id = &event.call_id;
         assert_eq!(moment.actor(), requester, "{id} is started in another's name");
+        assert_eq!(moment.code_to_run(&asked), *code, "{id} runs other code");
         assert!(!moment.before.archived, "{id} starts in an archived notebook");
         moment.check_may(moment.actor(), &asked, "starts");
         moment.check_targets(&asked);
         moment.check_code(&asked);
+        self.check_token(&asked);
         if let Some(after) = &asked.wait_for {
             assert_eq!(self.calls[after].stage, Stage::Ended, "{id} starts before {after} has ended");
             self.count("started after another one");
@@ -171,6 +181,14 @@ impl Judge {
         self.count(&format!("{:?} by {by}", asked.risk));
     }
 
+    /// No call of a turn goes beyond the token.
+    fn check_token(&self, asked: &ToolCallRequested) {
+        let Some(scopes) = asked.turn_id.as_ref().and_then(|turn_id| self.turns.get(turn_id)) else { return };
+        let (edits, runs) = needs(asked);
+        let is_allowed = (scopes.contains(&Scope::Edit) || !edits) && (scopes.contains(&Scope::Run) || !runs);
+        assert!(is_allowed, "{}: {} with a token for {scopes:?}", asked.call_id, asked.function);
+    }
+
     fn check_grant(&self, moment: &Moment<'_>, grant_id: &GrantId, asked: &ToolCallRequested) {
         let (issuer, grant) = self.grants.get(grant_id).expect("a grant that was not revoked");
         assert!(moment.now() < grant.expires_at, "grant {grant_id} has ended");
@@ -189,7 +207,6 @@ impl Judge {
             recorded.event,
             Event::ConversationStarted(_)
                 | Event::MessagePosted(_)
-                | Event::TurnStarted(_)
                 | Event::ModelCallStarted(_)
                 | Event::ModelCallFinished(_)
                 | Event::TurnFinished(_)
@@ -257,10 +274,8 @@ impl Moment<'_> {
             Target::Cell { cell_id, cell_version } => {
                 cells.get(cell_id).is_none_or(|cell| cell.cell_version != *cell_version)
             }
-            Target::Code { cells, newest_version } => {
-                let code: Vec<u64> = self.code_versions().collect();
-                *cells != code.len() as u64 || Some(newest_version) != code.iter().max().or(Some(&0))
-            }
+            // Judged by the cells themselves.
+            Target::Code { .. } => false,
             Target::Kernel { kernel_session } => !kernels.contains_key(kernel_session),
             Target::Function { name, registered_version } => functions
                 .get(name)
@@ -295,9 +310,10 @@ impl Moment<'_> {
         assert_eq!(kinds, expected, "{}: {}", asked.call_id, asked.function);
     }
 
-    fn code_versions(&self) -> impl Iterator<Item = u64> {
-        let code = self.before.cells.values().filter(|cell| cell.content.cell_type == CellType::Code);
-        code.map(|cell| cell.cell_version)
+    /// All code cells from top to bottom, as they are.
+    fn code_to_run(&self, asked: &ToolCallRequested) -> Vec<(CellId, Version)> {
+        let code = self.code().filter(|_| asked.function == "run_all");
+        code.map(|(id, _)| (id.clone(), self.before.cells[id].cell_version)).collect()
     }
 
     fn code(&self) -> impl Iterator<Item = (&CellId, &str)> {
@@ -313,7 +329,10 @@ impl Moment<'_> {
             "execute_cell" => named["cell_id"] == id.as_str(),
             _ => false,
         };
-        let removes = self.code().any(|(id, source)| runs(id) && source.contains("os.remove"));
+        // What `tidy` is, another cell says.
+        let is_tidy_bound = self.code().any(|(_, source)| source.contains("remove as tidy"));
+        let removes = |source: &str| source.contains("os.remove") || is_tidy_bound && source.contains("tidy(");
+        let removes = self.code().any(|(id, source)| runs(id) && removes(source));
         assert!(!removes || asked.risk == Risk::Destructive, "{} removes files as {:?}", asked.call_id, asked.risk);
     }
 }
@@ -345,15 +364,21 @@ fn least_risk(function: &str) -> Risk {
     }
 }
 
-fn may_do(roles: &[Role], asked: &ToolCallRequested) -> bool {
-    let edits = roles.iter().any(|role| matches!(role, Role::Author | Role::Editor | Role::Owner));
-    let runs = roles.iter().any(|role| matches!(role, Role::Runner | Role::Editor | Role::Owner));
+/// Whether it edits, and whether it runs something.
+fn needs(asked: &ToolCallRequested) -> (bool, bool) {
     match asked.function.as_str() {
-        "create_cells" => edits && (runs || !asked.arguments.get().contains(r#""run":true"#)),
-        "create_cell" | "modify_cell" | "delete_cell" | "undo" => edits,
-        "execute_cell" | "run_all" | "restart_kernel" | "get_variables" | "save_data" | "double" => runs,
+        "create_cells" => (true, asked.arguments.get().contains(r#""run":true"#)),
+        "create_cell" | "modify_cell" | "delete_cell" | "undo" => (true, false),
+        "execute_cell" | "run_all" | "restart_kernel" | "get_variables" | "save_data" | "double" => (false, true),
         other => panic!("the walk knows no {other}"),
     }
+}
+
+fn may_do(roles: &[Role], asked: &ToolCallRequested) -> bool {
+    let (edits, runs) = needs(asked);
+    let may_edit = roles.iter().any(|role| matches!(role, Role::Author | Role::Editor | Role::Owner));
+    let may_run = roles.iter().any(|role| matches!(role, Role::Runner | Role::Editor | Role::Owner));
+    (may_edit || !edits) && (may_run || !runs)
 }
 
 fn may_decide_on(roles: &[Role], risk: Risk) -> bool {

@@ -1,5 +1,5 @@
-//! What cells read and write, by samples. Compared once with Python's `symtable` (which knows no order) on 6,083 cells of public
-//! notebooks: none differed.
+//! What cells read and write, by samples. Compared once with Python's `symtable` (which knows no order) on 6,083 cells of
+//! public notebooks: none differed.
 
 use notarium_core::names::cell_names;
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::gate_judge::{Judge, MEMBER, WORKSPACE};
 use crate::support::*;
-use notarium_core::{Actor, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Vouched};
+use notarium_core::{Actor, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Scope, Vouched};
 use serde_json::Value;
 
 const STEPS: usize = 100_000;
@@ -22,8 +22,8 @@ const AT_LEAST: &[(&str, usize)] = &[
     ("Edit by policy", 500),
     ("Edit by a grant", 25),
     ("Edit by a confirmation", 50),
-    ("Sensitive by policy", 25),
-    ("Sensitive by a grant", 10),
+    ("Sensitive by policy", 10),
+    ("Sensitive by a grant", 5),
     ("Sensitive by a confirmation", 25),
     ("Destructive by a confirmation", 100),
     ("started after another one", 25),
@@ -105,7 +105,7 @@ fn some_call(dice: &mut Dice, world: &World) -> String {
 fn some_cell(dice: &mut Dice, world: &World) -> String {
     let cells = world.order();
     match cells.is_empty() || dice.roll(4) == 0 {
-        true => dice.pick(&["a", "b", "c", "gone", "ask"]).to_owned(),
+        true => dice.pick(&["a", "b", "c", "gone", "ask", "use", "use"]).to_owned(),
         false => dice.pick(&cells).to_owned(),
     }
 }
@@ -169,11 +169,11 @@ fn of_rules(dice: &mut Dice, world: &World) -> Value {
 
 fn of_cells(dice: &mut Dice, world: &World) -> Value {
     let cell = some_cell(dice, world);
-    match dice.roll(8) {
+    let sources = ["y = 1", "import os\nos.remove('x')", "from os import remove as tidy"];
+    match dice.roll(9) {
         0..3 => json!({"DeleteCell": {"cell_id": cell}}),
         3..6 => json!({"RestoreCell": {"cell_id": cell}}),
-        6 => json!({"InsertCell": {"cell_type": "code", "source": "y = 1"}}),
-        _ => json!({"InsertCell": {"cell_type": "code", "source": "import os\nos.remove('x')"}}),
+        _ => json!({"InsertCell": {"cell_type": "code", "source": dice.pick(&sources)}}),
     }
 }
 
@@ -244,6 +244,7 @@ fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
 fn walk(dice: &mut Dice) -> Judge {
     let mut world = talking().with(&user("ann"), insert("ask", "prompt", "What is x?"));
     world.step(&user("ann"), grant("workspace", WORKSPACE, "runner"));
+    world.step(&user("ann"), insert("use", "code", "tidy('x')"));
     let mut judge = Judge::default();
     for _ in 0..STEPS_OF_A_WORLD {
         if dice.roll(200) == 0 {
@@ -254,6 +255,9 @@ fn walk(dice: &mut Dice) -> Judge {
         // Half of the steps by who may do it, so that the walk gets somewhere.
         let mut who = if dice.roll(2) == 0 { rightful(dice, &command) } else { anybody(dice) };
         vouch(dice, &mut who);
+        if command.get("StartTurn").is_some() && dice.roll(3) == 0 {
+            who = who.with_scopes(&[Scope::Read, Scope::Edit]);
+        }
         let (before, seen) = (world.notebook.clone(), world.recorded.len());
         if world.try_do(&who, &command).is_ok() {
             judge.count("accepted");
