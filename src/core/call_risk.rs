@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest, Sha256};
 
-use crate::danger::{Danger, Grade, Language, dangers_of_each};
+use crate::danger::{self, Danger, Grade, Language, dangers_of_each};
 use crate::gate::{Risk, Target};
 use crate::ids::{CellId, Version};
 use crate::kernel_tools;
@@ -17,6 +17,7 @@ use crate::tools::{Arguments, NewCell};
 /// Code of all cells, when one of them is to run: what one cell binds another may use.
 const MAX_CHECKED_BYTES_TOGETHER: usize = 1 << 20;
 const MAX_REASONS: usize = 20;
+const FORGOTTEN: &str = "the kernel ran more code than is remembered, and what that left in it cannot be checked: a restart of it ends this";
 
 /// What the call touches, in the versions that the assistant has seen.
 pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
@@ -90,6 +91,9 @@ pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (R
     let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(own).max(own);
     let mut said = BTreeSet::new();
     let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
+    if !matches!(arguments, Arguments::CreateNotebook(_)) && has_forgotten(notebook) {
+        return (Risk::Destructive, cut([FORGOTTEN.to_owned()].into_iter().chain(reasons).collect()));
+    }
     (risk, cut(reasons.collect()))
 }
 
@@ -133,6 +137,12 @@ fn code_left_behind(notebook: &Notebook) -> Vec<&str> {
     });
     let forgotten = notebook.kernels.get(id).into_iter().flat_map(|session| &session.left_behind);
     forgotten.map(|source| &**source).chain(shown).collect()
+}
+
+fn has_forgotten(notebook: &Notebook) -> bool {
+    let session = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    session.is_some_and(|session| session.has_forgotten)
+        || code_left_behind(notebook).iter().any(|source| source.len() > danger::MAX_CHECKED_BYTES)
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.

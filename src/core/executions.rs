@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::command::{Command, ExecutionTarget};
 use crate::context::Context;
+use crate::danger::MAX_CHECKED_BYTES;
 use crate::decide::{Decided, Decision, Outcome};
 use crate::envelope::Recorded;
 use crate::event::{
@@ -21,7 +22,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::{cells, kernels};
 
 /// Bytes of the sources that a kernel session is remembered to have run, beside those of the runs in the state.
-const MAX_LEFT_BEHIND_BYTES: usize = 64 << 10;
+const MAX_LEFT_BEHIND_BYTES: usize = 256 << 10;
 
 /// A report on an execution that has left the state is judged by its record.
 pub(crate) fn needs(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
@@ -156,7 +157,8 @@ fn session_for(
 fn assigned_at_once(notebook: &Notebook, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
     let session = started(notebook, id)?;
     let (agent, fence) = (session.agent.as_ref()?, session.fence?);
-    let is_busy = unfinished_on(notebook, id).next().is_some();
+    // From the newest: in a run of all cells what was requested just before is found at once.
+    let is_busy = unfinished_on(notebook, id).next_back().is_some();
     (!is_busy).then(|| assignment(execution_id, id, agent, fence))
 }
 
@@ -173,7 +175,7 @@ fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentI
 pub(crate) fn unfinished_on<'a>(
     notebook: &'a Notebook,
     session: &'a KernelSessionId,
-) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
+) -> impl DoubleEndedIterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
     notebook.executions.iter().filter(move |(_, execution)| {
         !execution.status.is_finished() && execution.kernel_session.as_ref() == Some(session)
     })
@@ -412,11 +414,25 @@ fn leave_behind(notebook: &mut Notebook, execution: &Execution) {
         return;
     }
     let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get_mut(id));
-    if let Some(session) = session.filter(|session| !session.left_behind.contains(source)) {
-        session.left_behind.push(source.clone());
-        while session.left_behind.iter().map(|source| source.len()).sum::<usize>() > MAX_LEFT_BEHIND_BYTES {
-            session.left_behind.remove(0);
-        }
+    if let Some(session) = session {
+        remember(session, source);
+    }
+}
+
+/// What does not fit is forgotten, and that is remembered.
+fn remember(session: &mut KernelSession, source: &Arc<str>) {
+    if session.left_behind.contains(source) {
+        return;
+    }
+    // It could not be checked.
+    if source.len() > MAX_CHECKED_BYTES {
+        session.has_forgotten = true;
+        return;
+    }
+    session.left_behind.push(source.clone());
+    while session.left_behind.iter().map(|source| source.len()).sum::<usize>() > MAX_LEFT_BEHIND_BYTES {
+        session.left_behind.remove(0);
+        session.has_forgotten = true;
     }
 }
 

@@ -352,6 +352,7 @@ fn insert(
         fence: None,
         language_info,
         left_behind: Vec::new(),
+        has_forgotten: false,
     };
     notebook.kernels.insert(id.clone(), session);
 }

@@ -41,8 +41,12 @@ impl Session {
     }
 
     /// The risk of a call that uses the name.
-    fn risk(mut self) -> Risk {
-        let uses = json!({"cells": [{"source": "o.remove('x')"}], "run": true});
+    fn risk(self) -> Risk {
+        self.risk_of("o.remove('x')")
+    }
+
+    fn risk_of(mut self, source: &str) -> Risk {
+        let uses = json!({"cells": [{"source": source}], "run": true});
         let (events, _) = self.world.try_do(&assistant_of("ann"), &call("use", "create_cells", uses)).unwrap();
         let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
         event.risk
@@ -81,13 +85,35 @@ fn what_runs_again_leaves_nothing_behind() {
     assert_eq!(session.left_behind(), ["import os as o", "pass"], "each once");
 }
 
+/// Runs a source of this many bytes, and changes the cell.
+fn run_of(session: Session, bytes: usize, name: usize) -> Session {
+    let head = format!("x = {name} # ");
+    let source = format!("{head}{}", "x".repeat(bytes - head.len()));
+    session.write(&source).run().write("pass")
+}
+
 #[test]
-fn the_latest_64_kib_are_kept() {
+fn the_latest_256_kib_are_kept_and_that_there_was_more() {
     let mut session = Session::new();
     for number in 0..9 {
-        session = session.write(&format!("x = {number} # {}", "x".repeat(10_000))).run();
+        session = run_of(session, 40_000, number);
     }
     let left = session.left_behind();
-    assert!(left.iter().map(String::len).sum::<usize>() <= 64 << 10);
+    assert!(left.iter().map(String::len).sum::<usize>() <= 256 << 10);
     assert_eq!((left.len(), &left[5][..5]), (6, "x = 7"));
+    assert!(session.world.notebook.kernels.values().all(|kernel| kernel.has_forgotten));
+}
+
+#[test]
+fn forgetting_closes_the_gate_until_a_restart() {
+    let restart = || json!({"RestartKernel": {"kernel_session": "$kernel"}});
+    let harmless = |session: Session| session.risk_of("print(1)");
+    assert_eq!(harmless(run_of(Session::new(), 90_000, 0)), Risk::Edit, "all is remembered");
+    let full = || (0..4).fold(Session::new().run(), |session, name| run_of(session, 99_000, name));
+    assert_eq!(harmless(full()), Risk::Destructive, "the first was forgotten");
+    assert_eq!(harmless(full().then(restart())), Risk::Edit, "another kernel");
+    let large = || run_of(Session::new().run(), 150_000, 0);
+    assert_eq!(harmless(large()), Risk::Destructive, "too large to be checked");
+    assert_eq!(harmless(large().run()), Risk::Destructive, "nor when no run shows it any more");
+    assert_eq!(large().run().left_behind(), ["import os as o"], "and it pushes nothing out");
 }

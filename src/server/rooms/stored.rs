@@ -5,7 +5,7 @@ use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreEr
 use notarium_sync::{Append, AppendFailure, CommandRecord, Input, Loaded, NewEvent, ReadFailure, Replay, Ticket};
 
 /// Of the JSON in snapshots: raised when `Notebook` changes so that old JSON would be read wrongly.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 2;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 3;
 /// A snapshot that unpacks to more is not ours.
 const MAX_SNAPSHOT_BYTES: usize = 1 << 30;
 /// Events that a load hands to the room beside the state, at most.
