@@ -1,8 +1,8 @@
 //! Danger rules: what code that an assistant wants to run could do to files, processes, the network and secrets.
 //!
-//! Python is parsed, magics included, and names are followed: `import os as o`, `from os import system as s`, `f = os.system`,
-//! `getattr(os, "sys" + "tem")`, and functions that another cell defines. A word in a string or a comment is no danger. Other languages, and what does not parse, are
-//! judged by words, and rather too strictly.
+//! Python is parsed, magics included, and names are followed: `import os as o`, `from os import system as s`,
+//! `f = os.system`, `getattr(os, "sys" + "tem")`, and functions that another cell defines. A word in a string or a comment
+//! is no danger. Other languages, and what does not parse, are judged by words, and rather too strictly.
 //!
 //! **Limit.** This is a reason to ask a person, not a sandbox: code that wants to hide can (a module of its own, a pickle,
 //! arithmetic on names). What is hidden in a known way is a danger by itself.
@@ -172,8 +172,8 @@ pub fn dangers(code: &str, language: Language) -> Vec<Danger> {
     dangers_after(&[], code, language)
 }
 
-/// As [`dangers`], with the names that `earlier` cells of the same kernel bound: `import subprocess as s` in one, `s.run(…)` in the next.
-/// What the earlier cells do themselves is not reported.
+/// As [`dangers`], with the names that `earlier` cells of the same kernel bound: `import subprocess as s` in one,
+/// `s.run(…)` in the next. What the earlier cells do themselves is not reported.
 pub fn dangers_after(earlier: &[&str], code: &str, language: Language) -> Vec<Danger> {
     dangers_of_each(earlier, &[code], language).into_iter().flatten().collect()
 }

@@ -200,7 +200,8 @@ impl Bindings {
         meanings
     }
 
-    /// The text of a string as far as it stands in the cell: literals, sums, `format`, names bound to one. Parts that are computed read `?`.
+    /// The text of a string as far as it stands in the cell: literals, sums, `format`, names bound to one. Parts that are
+    /// computed read `?`.
     pub(super) fn text(&self, expression: &Expr) -> Option<String> {
         self.text_at(expression, 0).filter(|text| !text.trim_matches(['?', ' ']).is_empty())
     }

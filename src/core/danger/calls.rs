@@ -149,7 +149,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// `path.open("w")`, `zipfile.ZipFile(name, "w")`, `h5py.File(name, "w")`: any object's method with a mode among its first two arguments.
+    /// `path.open("w")`, `zipfile.ZipFile(name, "w")`, `h5py.File(name, "w")`: any object's method with a mode among its
+    /// first two arguments.
     fn opening(&mut self, method: &str, call: &ExprCall) {
         if !matches!(
             method,

@@ -1,5 +1,5 @@
-//! Magics of one line, and what the rest of their line does: IPython hands it to a shell, evaluates it, or takes files from it.
-//! Each was run in IPython 9.18; those that no rule knows are a note.
+//! Magics of one line, and what the rest of their line does: IPython hands it to a shell, evaluates it, or takes files from
+//! it. Each was run in IPython 9.18; those that no rule knows are a note.
 
 use ruff_python_ast::{Expr, Stmt};
 

@@ -63,7 +63,8 @@ pub(crate) fn has_python_body(text: &str) -> bool {
     matches!(name, "time" | "capture" | "prun" | "debug" | "memit")
 }
 
-/// One escape: a `!command`, a `%magic`, a `,call`. `%%` inside a cell that does not begin with it is no cell magic, but is judged as one.
+/// One escape: a `!command`, a `%magic`, a `,call`. `%%` inside a cell that does not begin with it is no cell magic, but is
+/// judged as one.
 pub(super) fn check_escape(kind: IpyEscapeKind, value: &str, line: u32, source: &Source, findings: &mut Findings) {
     match kind {
         IpyEscapeKind::Shell | IpyEscapeKind::ShCap => {

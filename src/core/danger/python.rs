@@ -1,4 +1,5 @@
-//! Python cells: parsed as IPython reads them, then walked once for what the names stand for and once for what is done with them.
+//! Python cells: parsed as IPython reads them, then walked once for what the names stand for and once for what is done with
+//! them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -16,7 +17,8 @@ use super::{DangerRule, Findings, Lines, magics, table, words};
 pub(crate) const MAX_DEPTH: usize = 300;
 /// Code in a string in code in a string … is followed so far.
 const MAX_NESTED_SOURCES: usize = 3;
-/// Stack that one byte of hostile code may cost: a tree as deep as the text is long must be dropped again (measured, debug build).
+/// Stack that one byte of hostile code may cost: a tree as deep as the text is long must be dropped again (measured, debug
+/// build).
 const STACK_BYTES_PER_BYTE: usize = 1_024;
 /// Strings with fields in one source: the parser's time grows with the square of how deep they are nested.
 const MAX_FIELD_STRINGS: usize = 1_500;
@@ -48,7 +50,8 @@ pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Find
     });
 }
 
-/// Runs what parses, walks and drops the tree of a text of this length: on a stack that is large enough for the deepest tree it could make.
+/// Runs what parses, walks and drops the tree of a text of this length: on a stack that is large enough for the deepest
+/// tree it could make.
 pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T {
     let stack = source_bytes * STACK_BYTES_PER_BYTE + LEAST_STACK_BYTES;
     stacker::maybe_grow(stack, stack * 2, work)
@@ -127,8 +130,8 @@ impl Source {
     }
 }
 
-/// `None` where it would take too long, and where the parser itself gives up: it has states that it takes to be impossible and that a hostile text reaches (found by the
-/// property test: `&{'']os]await \r,`).
+/// `None` where it would take too long, and where the parser itself gives up: it has states that it takes to be impossible
+/// and that a hostile text reaches (found by the property test: `&{'']os]await \r,`).
 pub(crate) fn parse(code: &str) -> Option<Parsed<ModModule>> {
     let quotes =
         code.as_bytes().windows(2).filter(|pair| pair[0].is_ascii_alphabetic() && matches!(pair[1], b'"' | b'\''));
@@ -290,7 +293,8 @@ impl<'s, 'f> Checker<'s, 'f> {
         }
     }
 
-    /// Names that this expression stands for and that are followed from here on: `f` of `f(x)`, `a` and `b` of `o = a if c else b`.
+    /// Names that this expression stands for and that are followed from here on: `f` of `f(x)`, `a` and `b` of
+    /// `o = a if c else b`.
     fn follow(&mut self, expression: &Expr) {
         match expression {
             Expr::Name(_) | Expr::Attribute(_) => _ = self.followed.insert(expression.end()),
@@ -300,7 +304,8 @@ impl<'s, 'f> Checker<'s, 'f> {
         }
     }
 
-    /// A function that is judged by its arguments, handed to who calls it with arguments that nobody sees: `map(open, names, modes)`.
+    /// A function that is judged by its arguments, handed to who calls it with arguments that nobody sees:
+    /// `map(open, names, modes)`.
     fn hand_on(&mut self, expression: &Expr, name: &str) {
         if self.followed.contains(&expression.end()) {
             return;

@@ -179,7 +179,8 @@ pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
     })
 }
 
-/// Functions that are judged by their arguments, where these cannot be seen. (Those of [`NAMES`] count wherever they are mentioned.)
+/// Functions that are judged by their arguments, where these cannot be seen. (Those of [`NAMES`] count wherever they are
+/// mentioned.)
 pub(super) fn rule_of_handed(path: &str) -> Option<DangerRule> {
     Some(match path {
         "builtins.open"

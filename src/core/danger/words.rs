@@ -1,7 +1,7 @@
 //! Rules by words, for what is not parsed: other languages, SQL, and Python that does not parse.
 //!
-//! A word counts wherever it stands, in strings and comments too: without a parser nobody can tell where those end, and a rule
-//! that guesses can be led by the nose.
+//! A word counts wherever it stands, in strings and comments too: without a parser nobody can tell where those end, and a
+//! rule that guesses can be led by the nose.
 
 use super::DangerRule::*;
 use super::{DangerRule, Findings, Language};
@@ -179,7 +179,8 @@ pub(super) fn sounds_secret(name: &str) -> bool {
 
 // --- shell ---
 
-/// Commands that read and print. Everything else, and everything with a character that the shell gives a meaning, is a danger.
+/// Commands that read and print. Everything else, and everything with a character that the shell gives a meaning, is a
+/// danger.
 const READING: &[&str] = &[
     "ls",
     "cat",
@@ -224,7 +225,8 @@ fn check_shell_line(text: &str, line: u32, findings: &mut Findings) {
     }
 }
 
-/// Whether a shell does no more with these words than one command, whose output others read: nothing that it expands, runs or writes to.
+/// Whether a shell does no more with these words than one command, whose output others read: nothing that it expands, runs
+/// or writes to.
 pub(super) fn is_plain_shell(text: &str) -> bool {
     let signs = [';', '&', '>', '<', '`', '$', '(', ')', '{', '}', '\\', '\'', '"', '=', '\n', '\r'];
     !text.contains(signs) && text.split('|').skip(1).all(reads)
@@ -325,8 +327,8 @@ fn sql_rule(upper: &str) -> Option<(DangerRule, &'static str)> {
     })
 }
 
-/// Words and the signs after which a statement may begin: a new line and a comment's end are among them. What is quoted or a comment is read
-/// like the rest, for where those end differs from database to database.
+/// Words and the signs after which a statement may begin: a new line and a comment's end are among them. What is quoted or
+/// a comment is read like the rest, for where those end differs from database to database.
 fn sql_words(text: &str) -> Vec<(usize, &str)> {
     let bytes = text.as_bytes();
     let (mut words, mut at) = (Vec::new(), 0);
