@@ -192,11 +192,6 @@ pub fn dangers_of_each(earlier: &[&str], codes: &[&str], language: Language) -> 
     findings.into_iter().map(Findings::into_dangers).collect()
 }
 
-/// Whether any of them always asks.
-pub fn is_destructive(dangers: &[Danger]) -> bool {
-    dangers.iter().any(|danger| danger.grade() == Grade::Destructive)
-}
-
 /// What was found so far: rule, words, lines.
 #[derive(Default)]
 struct Findings(BTreeMap<DangerRule, BTreeMap<String, BTreeSet<u32>>>);

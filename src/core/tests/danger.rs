@@ -2,9 +2,14 @@
 #![allow(clippy::disallowed_methods)]
 
 use notarium_core::danger::{
-    Danger, DangerRule, Grade, Language, MAX_CHECKED_BYTES, dangers, dangers_after, dangers_of_each, is_destructive,
+    Danger, DangerRule, Grade, Language, MAX_CHECKED_BYTES, dangers, dangers_after, dangers_of_each,
 };
 use proptest::prelude::*;
+
+/// Whether any of them always asks.
+fn is_destructive(found: &[Danger]) -> bool {
+    found.iter().any(|danger| danger.grade() == Grade::Destructive)
+}
 
 fn names(found: &[Danger]) -> Vec<&'static str> {
     found.iter().map(|danger| danger.rule.name()).collect()
