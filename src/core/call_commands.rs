@@ -1,8 +1,10 @@
 //! The commands that a tool call is.
 
+use serde_json::json;
+
 use crate::call_risk::code_cells;
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
-use crate::context::IdSource;
+use crate::context::{Context, IdSource};
 use crate::ids::{CellId, KernelSessionId, Version};
 use crate::json::RawObject;
 use crate::kernel_tools;
@@ -10,10 +12,27 @@ use crate::kernels;
 use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, CreateCells, Undo};
+use crate::undo;
 
 pub(crate) fn undo_command(call: &Undo) -> Command {
     let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
     Command::Undo { steps: 1, correlation_id, turn_id: call.turn_id.clone() }
+}
+
+/// The arguments that a person is asked about: an undo of the latest change names what that is now, whatever comes after it.
+pub(crate) fn said_in_full(
+    notebook: &Notebook,
+    context: &Context,
+    arguments: RawObject,
+    typed: &Arguments,
+) -> Result<RawObject, Rejection> {
+    let Arguments::Undo(Undo { call_id: None, turn_id: None }) = typed else { return Ok(arguments) };
+    let Some(latest) = undo::latest(notebook, context) else {
+        let message = "nothing of yours is left to undo here";
+        return Err(Rejection::new(RejectionCode::NothingToUndo, message));
+    };
+    let said = json!({"call_id": latest}).to_string();
+    RawObject::parse(&said).map_err(|error| Rejection::new(RejectionCode::InvalidValue, error.to_string()))
 }
 
 /// The commands that a call is. For a call that others execute: those that begin it. `ids` name the cells that are made and

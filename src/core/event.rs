@@ -13,7 +13,7 @@ use crate::functions::UserFunction;
 use crate::gate::{Passed, Policy, Risk, Target};
 use crate::ids::{
     AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId, ToolCallId,
-    TurnId, Version,
+    TurnId, UserId, Version,
 };
 use crate::json::{RawJson, RawObject};
 use crate::notebook::{CellContent, CellFlags, CellType, Execution, ExecutionCause, ExecutionSubject, Output};
@@ -318,6 +318,14 @@ events! {
         result: String,
         duration_ms: Millis,
     }
-    GrantIssued { grant_id: GrantId, conversation_id: ConversationId, functions: Vec<String>, expires_at: Millis }
+    GrantIssued {
+        grant_id: GrantId,
+        conversation_id: ConversationId,
+        functions: Vec<String>,
+        expires_at: Millis,
+        /// The person for whom the assistant acts; absent in old records.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        for_user: Option<UserId>,
+    }
     GrantRevoked { grant_id: GrantId }
 }

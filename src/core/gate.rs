@@ -14,7 +14,7 @@ use crate::actor::Actor;
 use crate::context::Context;
 use crate::envelope::Hash;
 use crate::functions;
-use crate::ids::{CellId, ConversationId, GrantId, KernelSessionId, Millis, Version};
+use crate::ids::{CellId, ConversationId, GrantId, KernelSessionId, Millis, UserId, Version};
 use crate::json::RawObject;
 use crate::notebook::{CellType, Notebook};
 use crate::tool_calls::ToolCall;
@@ -160,6 +160,10 @@ pub enum Passed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AssistantGrant {
     pub conversation_id: ConversationId,
+    /// The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
+    /// in it. Absent in old records: everybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_user: Option<UserId>,
     /// Empty: every function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
@@ -168,10 +172,12 @@ pub struct AssistantGrant {
 }
 
 impl AssistantGrant {
-    fn covers(&self, conversation: &ConversationId, function: &str, risk: Risk, now: Millis) -> bool {
+    fn covers(&self, requester: &Actor, function: &str, risk: Risk, now: Millis) -> bool {
+        let Actor::Assistant { for_user, conversation } = requester else { return false };
         risk < Risk::Destructive
             && now < self.expires_at
             && self.conversation_id == *conversation
+            && self.for_user.as_ref().is_none_or(|named| named == for_user)
             && (self.functions.is_empty() || self.functions.iter().any(|one| one == function))
     }
 }
@@ -187,7 +193,7 @@ pub(crate) fn deciding(risk: Risk) -> Operation {
 pub(crate) fn passes_unasked(
     notebook: &Notebook,
     context: &Context,
-    conversation: &ConversationId,
+    requester: &Actor,
     function: &str,
     risk: Risk,
     operations: &[Operation],
@@ -199,7 +205,7 @@ pub(crate) fn passes_unasked(
     let may = |issuer| access::vouched_may(notebook, &context.authority, issuer, context.now, &needed);
     let mut grants = notebook.grants.iter();
     let (grant_id, _) =
-        grants.find(|(_, grant)| grant.covers(conversation, function, risk, context.now) && may(&grant.issued_by))?;
+        grants.find(|(_, grant)| grant.covers(requester, function, risk, context.now) && may(&grant.issued_by))?;
     Some(Passed::Grant { grant_id: grant_id.clone() })
 }
 

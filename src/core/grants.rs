@@ -1,12 +1,13 @@
 //! Grants: a person's leave for the calls of one conversation, for a while. What they open is the gate's business.
 
+use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decide::Decision;
 use crate::envelope::Recorded;
 use crate::event::{Event, GrantIssued, GrantRevoked};
 use crate::gate::{AssistantGrant, Risk};
-use crate::ids::{ConversationId, GrantId, Millis};
+use crate::ids::{ConversationId, GrantId, Millis, UserId};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::find;
@@ -55,7 +56,19 @@ fn decide_grant(
     if notebook.grants.contains_key(&grant_id) {
         return invalid(format!("grant {grant_id} exists: choose another id"));
     }
-    Ok(Decision::one(GrantIssued { grant_id, conversation_id, functions, expires_at }))
+    let for_user = person_of(notebook, context, &conversation_id);
+    Ok(Decision::one(GrantIssued { grant_id, conversation_id, functions, expires_at, for_user }))
+}
+
+/// For whom the assistant acts in the conversation: in its turn, else since it began. One that is to come is the issuer's.
+fn person_of(notebook: &Notebook, context: &Context, id: &ConversationId) -> Option<UserId> {
+    let conversation = notebook.conversations.get(id);
+    let turn = conversation.and_then(|known| notebook.turns.get(known.turn.as_ref()?));
+    let speaker = turn.map(|turn| &turn.requested_by).or(conversation.map(|known| &known.started_by));
+    match speaker.unwrap_or(&context.actor) {
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
+        _ => None,
+    }
 }
 
 pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
@@ -63,6 +76,7 @@ pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
         Event::GrantIssued(event) => {
             let grant = AssistantGrant {
                 conversation_id: event.conversation_id.clone(),
+                for_user: event.for_user.clone(),
                 functions: event.functions.clone(),
                 expires_at: event.expires_at,
                 issued_by: recorded.envelope.actor.clone(),

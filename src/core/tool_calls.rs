@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::access::{self, Operation};
 use crate::actor::Actor;
-use crate::call_commands::{commands, undo_command};
+use crate::call_commands::{commands, said_in_full, undo_command};
 use crate::call_decisions::{decide_confirm, decide_deny, decide_sweep, decide_withdraw};
 use crate::call_rights::{check_token, operations};
 use crate::call_risk::{does_more, judge, targets};
@@ -212,7 +212,8 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, tool.risk(), &typed);
-    let passed = passes_unasked(notebook, context, &conversation_id, &function, risk, &operations);
+    let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
+    let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };
     let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
     let starts_now = wait_for.is_none() && executor(&typed) == Executor::Core;
     if passed.is_none() || wait_for.is_some() {
@@ -332,10 +333,7 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
             false => Err("who confirmed it may not do so any more".to_owned()),
         };
     }
-    let Actor::Assistant { conversation, .. } = &call.requested_by else {
-        return Err("it was not an assistant's".to_owned());
-    };
-    passes_unasked(notebook, context, conversation, &call.function, call.risk, &operations)
+    passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk, &operations)
         .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
 }
 

@@ -55,6 +55,12 @@ fn newest<'a>(
     stack(stacks).iter().rev().take(steps).map(|group| (key.as_str(), group)).collect()
 }
 
+/// The group that an undo without ids would invert now.
+pub(crate) fn latest<'a>(notebook: &'a Notebook, context: &Context) -> Option<&'a CorrelationId> {
+    let own = newest(notebook, &context.actor.key(), 1, |stacks| &stacks.undo);
+    own.first().map(|(_, group)| &group.correlation_id)
+}
+
 /// All that was done in a turn, newest first.
 fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str, &'a UndoGroup)> {
     let groups = notebook.undo.iter().flat_map(|(key, stacks)| stacks.undo.iter().map(|group| (key.as_str(), group)));

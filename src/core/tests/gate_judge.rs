@@ -194,7 +194,10 @@ impl Judge {
         assert!(moment.now() < grant.expires_at, "grant {grant_id} has ended");
         let is_named = grant.functions.is_empty() || grant.functions.contains(&asked.function);
         assert!(is_named, "grant {grant_id} does not name {}", asked.function);
-        let Actor::Assistant { conversation, .. } = moment.actor() else { panic!("{grant_id} opens for no assistant") };
+        let Actor::Assistant { conversation, for_user } = moment.actor() else {
+            panic!("{grant_id} opens for no assistant")
+        };
+        assert_eq!(Some(for_user), grant.for_user.as_ref(), "grant {grant_id} is for another person's assistant");
         assert_eq!(*conversation, grant.conversation_id, "grant {grant_id} is of another conversation");
         assert!(asked.risk < Risk::Destructive, "grant {grant_id} opens for what destroys");
         moment.check_stands_for(issuer, asked);

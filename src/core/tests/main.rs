@@ -5,6 +5,7 @@ mod support;
 
 mod access;
 mod batch;
+mod bound;
 mod cells;
 mod conversations;
 mod cost;
