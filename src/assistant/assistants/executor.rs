@@ -177,13 +177,14 @@ impl Errand {
     /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
     async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Notebook> {
         let mut state = state.clone();
+        let mut runs: Vec<&ExecutionId> = runs.iter().collect();
         let until = Instant::now() + self.run_wait;
         loop {
             let notebook = state.borrow_and_update().clone();
-            let unfinished =
-                |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| !run.status.is_finished());
-            let asks = |id: &&ExecutionId| notebook.executions.get(*id).is_some_and(|run| run.pending_input.is_some());
-            if runs.iter().filter(unfinished).count() == 0 || runs.iter().any(|id| asks(&id)) {
+            // What has ended is not looked at again: a run of all cells is thousands.
+            runs.retain(|id| notebook.executions.get(*id).is_some_and(|run| !run.status.is_finished()));
+            let asks = |id: &&ExecutionId| notebook.executions[*id].pending_input.is_some();
+            if runs.is_empty() || runs.iter().any(asks) {
                 return notebook;
             }
             if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
