@@ -35,6 +35,7 @@ use crate::context::MAX_CONTEXT_TOKENS;
 use crate::door::Door;
 use crate::mcp::Caller;
 use crate::picture::{PngResult, without_data};
+pub(crate) use blobs::with_blobs;
 use desk::Desk;
 pub use executor::MAX_RESULT_BYTES;
 pub use models::{Models, NO_PROVIDER};

@@ -34,8 +34,8 @@ pub trait Door: Send + Sync + 'static {
     /// Every event about one conversation, tool call or run, in order, however old.
     async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection>;
 
-    /// A blob of the notebook; `None` when there is none of that name.
-    async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes>;
+    /// A blob of the notebook; `None` when there is none of that name, or it has more than `most` bytes.
+    async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes>;
 
     /// The notebooks that this assistant's person can see, the last changed first.
     async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection>;

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use crate::door::Door;
 
+/// Bytes of a picture, as PNG: more no model takes.
+pub const MAX_IMAGE_BYTES: usize = 5 << 20;
+
 /// What `get_cell_image` records: where the picture is, or the picture itself where it is small.
 pub struct PngResult {
     pub size_bytes: usize,
@@ -41,16 +44,20 @@ impl PngResult {
         Some(Self { size_bytes, sha256: word("blob"), base64: word("base64") })
     }
 
-    /// The PNG that a recorded result of `get_cell_image` names, as base64.
+    /// The PNG that a recorded result of `get_cell_image` names, as base64. `None`: it is gone, too large or damaged.
     pub async fn load(door: &dyn Door, notebook: &NotebookId, result: &str) -> Option<String> {
         let found = Self::parse(result)?;
-        if let Some(base64) = found.base64 {
-            return Some(base64);
-        }
-        // The blob is the output's own text: base64, with line breaks.
-        let blob = door.blob(notebook, &found.sha256?).await?;
-        let text: String = String::from_utf8_lossy(&blob).chars().filter(|one| !one.is_whitespace()).collect();
-        Some(text.trim_matches('"').to_owned())
+        let text = match found.base64 {
+            Some(base64) => base64,
+            None => {
+                // The blob is the output's own text: base64, with line breaks.
+                let blob = door.blob(notebook, &found.sha256?, 2 * MAX_IMAGE_BYTES).await?;
+                let text: String = String::from_utf8_lossy(&blob).chars().filter(|one| !one.is_whitespace()).collect();
+                text.trim_matches('"').to_owned()
+            }
+        };
+        let png = STANDARD.decode(&text).ok()?;
+        (png.len() <= MAX_IMAGE_BYTES).then_some(text)
     }
 }
 

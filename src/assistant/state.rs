@@ -30,16 +30,6 @@ pub const MAX_OUTPUTS_PER_CELL: usize = 10;
 /// … of a cell that is told in short.
 const MAX_SHORT_OUTPUTS: usize = 2;
 
-/// The arguments of `get_notebook_state`.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct StateQuery<'a> {
-    pub include_outputs: bool,
-    /// These cells alone; `None` means all.
-    pub cell_ids: Option<&'a [CellId]>,
-    /// What the cells read and write, refreshed by the caller; `None` leaves it out.
-    pub names: Option<&'a KnownNames>,
-}
-
 /// Why there is no state to tell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
@@ -160,24 +150,6 @@ pub struct KernelState<'a> {
     pub kernel_session: &'a KernelSessionId,
     pub kernelspec: &'a str,
     pub phase: KernelPhase,
-}
-
-/// The state as a model is told it. `blobs` is asked only when outputs are included.
-pub fn notebook_state<'a>(
-    notebook: &'a Notebook,
-    query: StateQuery<'a>,
-    blobs: &ReadBlob,
-) -> Result<NotebookState<'a>, StateError> {
-    if let Some(ids) = query.cell_ids {
-        known(notebook, ids)?;
-    }
-    let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
-    let is_wanted = |id: &CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
-    let wanted = notebook.ordered_cells().filter(|(id, _)| is_wanted(id));
-    let blobs = query.include_outputs.then_some(blobs);
-    let names = |id: &CellId| query.names.and_then(|names| names.of(id));
-    let cells = wanted.map(|(id, cell)| cell_state(notebook, id, cell, names(id), blobs, CellDetail::Whole));
-    Ok(frame(notebook, cells.collect()))
 }
 
 /// What stands around the cells.

@@ -146,8 +146,8 @@ impl Door for ServerDoor {
         self.reactor.about(notebook, subject).await.map_err(|error| unavailable(&error))
     }
 
-    async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes> {
-        self.reactor.blob(notebook, sha256).await
+    async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
+        self.reactor.blob(notebook, sha256, most).await
     }
 
     async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {

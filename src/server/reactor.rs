@@ -100,12 +100,20 @@ impl Reactor {
         Notices(self.0.clone())
     }
 
-    /// A blob of the notebook; `None` when there is none of that name, or it cannot be read now (the log says why).
-    pub async fn blob(&self, notebook: &NotebookId, sha256: &str) -> Option<Bytes> {
+    /// A blob of the notebook; `None` when there is none of that name, it has more than `most` bytes, or it cannot be read now
+    /// (the log says why).
+    pub async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
         let hash = parse_hash(sha256).ok()?;
-        let read = async { self.0.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await };
+        let read = async {
+            let found = self.0.blobs.get(notebook, &hash).await?;
+            if usize::try_from(found.size_bytes).is_ok_and(|bytes| bytes <= most) {
+                found.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
+            } else {
+                Ok(None)
+            }
+        };
         match read.await {
-            Ok(pieces) => Some(pieces.concat().into()),
+            Ok(pieces) => pieces.map(|pieces| pieces.concat().into()),
             Err(BlobError::NotFound) => None,
             Err(error) => {
                 tracing::error!(%error, %notebook, sha256, "blob not read");

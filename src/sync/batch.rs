@@ -360,6 +360,8 @@ impl Room {
             AppendFailure::VersionConflict => self.decide_again(turn, batch.into_commands()),
             AppendFailure::DuplicateCommand => self.sort_out(turn, batch),
             AppendFailure::Unavailable { reason } => {
+                // What the room wants of itself is tried again after a while, not at once.
+                self.sweep_at = self.sweep_at.map(|at| at.max(turn.now + self.config.retry_load_ms));
                 self.answer_all(turn, &batch.into_commands(), &unavailable(&reason));
             }
         }

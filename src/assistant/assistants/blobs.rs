@@ -13,31 +13,28 @@ use crate::preview::{MAX_READ_BYTES, ReadBlob};
 const MAX_ROUNDS: usize = 3;
 /// Blobs that one answer reads.
 const MAX_BLOBS: usize = 64;
+/// Bytes that one answer reads; what is beyond is told as not at hand.
+const MAX_BYTES: usize = 32 << 20;
 
 /// What `tell` says when it has the blobs that it asked for.
-pub async fn with_blobs<T>(
-    door: &dyn Door,
-    notebook: &NotebookId,
-    tell: impl Fn(&ReadBlob) -> Result<T, String> + Send + Sync,
-) -> Result<T, String> {
+pub async fn with_blobs<T>(door: &dyn Door, notebook: &NotebookId, tell: impl Fn(&ReadBlob) -> T + Send + Sync) -> T {
     let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
+    let mut left = MAX_BYTES;
     for _ in 0..MAX_ROUNDS {
         let (told, missing) = ask(&known, &tell);
         if missing.is_empty() || known.len() >= MAX_BLOBS {
             return told;
         }
-        for sha256 in missing.into_iter().take(MAX_BLOBS) {
-            let blob = door.blob(notebook, &sha256).await.unwrap_or_default();
+        for sha256 in missing.into_iter().take(MAX_BLOBS - known.len()) {
+            let blob = door.blob(notebook, &sha256, left.min(MAX_READ_BYTES)).await.unwrap_or_default();
+            left -= blob.len();
             known.insert(sha256, blob);
         }
     }
     ask(&known, &tell).0
 }
 
-fn ask<T>(
-    known: &BTreeMap<String, Bytes>,
-    tell: impl Fn(&ReadBlob) -> Result<T, String>,
-) -> (Result<T, String>, BTreeSet<String>) {
+fn ask<T>(known: &BTreeMap<String, Bytes>, tell: impl Fn(&ReadBlob) -> T) -> (T, BTreeSet<String>) {
     let missing = RefCell::new(BTreeSet::new());
     let read = |part: &BlobPart, most: usize| match known.get(&part.sha256) {
         Some(bytes) => (!bytes.is_empty()).then(|| bytes[..bytes.len().min(most)].to_vec()),

@@ -19,7 +19,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::blobs::with_blobs;
 use crate::door::Door;
-use crate::picture::PngResult;
+use crate::picture::{MAX_IMAGE_BYTES, PngResult};
 use crate::preview::{self, ReadBlob};
 use crate::state::{CellStatus, TextQuery, state_text, verify};
 
@@ -27,8 +27,6 @@ use crate::state::{CellStatus, TextQuery, state_text, verify};
 pub const MAX_RESULT_BYTES: usize = 60_000;
 /// Characters of one output in `get_cell_outputs`.
 const MAX_OUTPUT_CHARACTERS: usize = 20_000;
-/// Bytes of a picture, as PNG.
-const MAX_IMAGE_BYTES: usize = 5 << 20;
 const MAX_LISTED_NOTEBOOKS: usize = 100;
 
 /// A call that has started, and what its execution needs.
@@ -215,11 +213,11 @@ async fn outputs(errand: &Errand, cell_id: &CellId) -> Answer {
     let notebook = errand.notebook();
     let (id, execution) = latest(&notebook, cell_id)?;
     let told = with_blobs(&*errand.door, &errand.notebook, |blobs| {
-        Ok(json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,
+        json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,
             "outputs": whole(execution, blobs)})
-        .to_string())
+        .to_string()
     });
-    Ok(told.await?)
+    Ok(told.await)
 }
 
 fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
@@ -241,7 +239,7 @@ async fn image(errand: &Errand, cell_id: &CellId) -> Answer {
 
 /// The picture's bytes, from the output or from its blob.
 async fn png_of(door: &dyn Door, notebook: &NotebookId, output: &Output) -> Result<Vec<u8>, String> {
-    let found = with_blobs(door, notebook, |blobs| Ok(preview::png(output, blobs))).await?;
+    let found = with_blobs(door, notebook, |blobs| preview::png(output, blobs)).await;
     found.ok_or_else(|| "The picture cannot be read: it is no PNG, or its data is gone.".to_owned())
 }
 
@@ -260,8 +258,8 @@ async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
 
 /// What the kernel answered in a run of a tool.
 async fn answer_of(errand: &Errand, run: &Execution) -> Result<String, String> {
-    let read = |blobs: &ReadBlob| Ok(kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES)));
-    with_blobs(&*errand.door, &errand.notebook, read).await?
+    let read = |blobs: &ReadBlob| kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES));
+    with_blobs(&*errand.door, &errand.notebook, read).await
 }
 
 /// A run, with previews of its outputs and its error whole.
@@ -367,7 +365,7 @@ async fn verified(
     cells: &[CellId],
     made: Option<Value>,
 ) -> Answer {
-    let judged = with_blobs(&*errand.door, id, |blobs| Ok(verify(notebook, cells, blobs))).await?;
+    let judged = with_blobs(&*errand.door, id, |blobs| verify(notebook, cells, blobs)).await;
     let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
     let text = format!("{head}{}", judged.text);
     let is_lost =

@@ -1,6 +1,6 @@
 //! One model call of a turn: what the model is told, and what it streams.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -74,7 +74,7 @@ impl ModelCall {
         let can = self.provider.capabilities(&self.model);
         let max_tokens = self.office.config.max_context_tokens;
         let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
-        let request = self.told(&said, &images, &names, &plan).await?;
+        let request = self.told(&said, &images, &names, &plan).await;
         // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
         let estimate = plan.estimate(&request);
         let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
@@ -84,7 +84,7 @@ impl ModelCall {
         match self.provider.count_tokens(request.clone()).await {
             Ok(Some(counted)) if counted > plan.budget => {
                 plan.budget = plan.budget * estimate.max(1) / counted;
-                self.told(&said, &images, &names, &plan).await
+                Ok(self.told(&said, &images, &names, &plan).await)
             }
             _ => Ok(request),
         }
@@ -103,7 +103,7 @@ impl ModelCall {
         images: &BTreeMap<ToolCallId, String>,
         names: &KnownNames,
         plan: &Plan,
-    ) -> Result<Request, String> {
+    ) -> Request {
         let marks: BTreeMap<MessageId, Marks> = marks(&self.notebook, &self.turn);
         with_blobs(&*self.office.door, &self.notebook_id, |blobs| {
             let scene = Scene {
@@ -116,16 +116,19 @@ impl ModelCall {
                 images,
                 blobs,
             };
-            Ok(request(&scene, plan))
+            request(&scene, plan)
         })
         .await
     }
 
     /// The pictures that the model asked to see in this turn.
     async fn images(&self, said: &[Said]) -> BTreeMap<ToolCallId, String> {
-        let present = said.iter().filter(|said| said.turn_id.as_ref() == Some(&self.turn_id));
-        let results = present.filter(|said| said.role == MessageRole::Tool).flat_map(|said| &said.blocks);
-        let shown: Vec<(&ToolCallId, &str)> = results.filter_map(picture).collect();
+        let present = || said.iter().filter(|said| said.turn_id.as_ref() == Some(&self.turn_id));
+        let blocks = |role: MessageRole| present().filter(move |said| said.role == role).flat_map(|said| &said.blocks);
+        // A function of the notebook may answer whatever it likes: that is no picture.
+        let asked: BTreeSet<&ToolCallId> = blocks(MessageRole::Assistant).filter_map(asks_for_picture).collect();
+        let shown = blocks(MessageRole::Tool).filter_map(picture).filter(|(call_id, _)| asked.contains(call_id));
+        let shown: Vec<(&ToolCallId, &str)> = shown.collect();
         let mut images = BTreeMap::new();
         for (call_id, text) in shown.into_iter().rev().take(MAX_IMAGES) {
             if let Some(png) = self.office.picture(&self.notebook_id, text).await {
@@ -202,6 +205,13 @@ impl ModelCall {
             what,
         };
         self.office.door.publish(&self.notebook_id, news);
+    }
+}
+
+fn asks_for_picture(block: &MessageBlock) -> Option<&ToolCallId> {
+    match block {
+        MessageBlock::ToolCall { call_id, function, .. } if function == "get_cell_image" => Some(call_id),
+        _ => None,
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use notarium_assistant::assistants::MAX_RESULT_BYTES;
 use notarium_assistant::facts::facts;
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{KnownNames, StateQuery, TextQuery, notebook_state, state_text, verify};
+use notarium_assistant::state::{KnownNames, TextQuery, state_text, verify};
 use notarium_core::Notebook;
 use notarium_core::danger::Language;
 use serde_json::{Value, json};
@@ -83,12 +83,4 @@ fn main() {
         facts(&notebook, &names.borrow()).to_string().len()
     });
     measure("verification of all", || verify(&notebook, &notebook.order, &no_blobs).text.len());
-    for include_outputs in [true, false] {
-        let names = names.borrow();
-        let query = StateQuery { include_outputs, cell_ids: None, names: Some(&names) };
-        measure(&format!("everything at once, which no tool asks for, outputs {include_outputs}"), || {
-            let state = notebook_state(&notebook, query, &no_blobs).expect("a state");
-            serde_json::to_vec(&state).expect("JSON").len()
-        });
-    }
 }

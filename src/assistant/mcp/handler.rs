@@ -4,7 +4,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
-use notarium_core::{Actor, Command, ConversationId, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Scope};
+use notarium_core::{
+    Actor, Command, ConversationId, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Scope, ToolCall,
+};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult, DetailedTask,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
@@ -62,6 +64,13 @@ impl Visitor {
     /// Whether the token is good for the notebook.
     pub fn covers(&self, notebook: &NotebookId) -> bool {
         (self.person.covers)(notebook)
+    }
+
+    fn may_take_back(&self, call: &ToolCall) -> bool {
+        let of_person =
+            |actor: &Actor| matches!(actor, Actor::Assistant { for_user, .. } if *for_user == self.person.user_id);
+        let is_persons = of_person(&call.requested_by);
+        call.requested_by == self.actor || is_persons && self.person.scopes.contains(&Scope::Edit)
     }
 
     /// The notebook, if person, token and connection allow it.
@@ -307,7 +316,7 @@ impl ServerHandler for Handler {
         Ok(GetTaskResult::new(self.task_state(&visitor, &request.task_id).await?))
     }
 
-    /// Withdraws a call that has not started.
+    /// Withdraws a call of this person's assistants that has not started; one of another connection only with the right to edit.
     async fn cancel_task(
         &self,
         request: CancelTaskParams,
@@ -317,6 +326,10 @@ impl ServerHandler for Handler {
         self.task_state(&visitor, &request.task_id).await?;
         let unknown = || ErrorData::invalid_params("there is no such task", None);
         let (notebook, call_id) = results::call_of(&request.task_id).ok_or_else(unknown)?;
+        let state = visitor.read(&self.door, &notebook).await.map_err(|rejection| refusal(&rejection))?;
+        if !state.tool_calls.get(&call_id).is_none_or(|call| visitor.may_take_back(call)) {
+            return Err(ErrorData::invalid_request("this call is another's: it is not yours to take back", None));
+        }
         let command = Command::WithdrawToolCall { call_id, reason: "the assistant's client cancelled it".to_owned() };
         let sent = self.door.execute(Ulid::generate().into(), &visitor.actor, &notebook, &command).await;
         sent.map(|_| ()).map_err(|rejection| refusal(&rejection))

@@ -1,24 +1,20 @@
 //! Resources: the list of notebooks, a notebook, a cell, a run, as JSON with previews of outputs.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use notarium_core::{BlobPart, CellId, ExecutionId, Notebook, NotebookId, Rejection, RejectionCode};
+use notarium_core::{CellId, ExecutionId, Notebook, NotebookId, Rejection, RejectionCode};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
 use super::handler::Visitor;
 use super::notebooks::visible;
+use crate::assistants::{MAX_RESULT_BYTES, with_blobs};
 use crate::door::{Door, Listed};
 use crate::preview::{ReadBlob, preview};
-use crate::state::{StateQuery, notebook_state};
+use crate::state::{TextQuery, state_text};
 
 const LIST: &str = "notarium://notebooks";
 const JSON: &str = "application/json";
-/// Of the blobs that the previews of one resource read; what is beyond is told as not at hand.
-const MAX_BLOB_BYTES: u64 = 32 << 20;
 
 /// What a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -92,27 +88,29 @@ pub async fn read(
         Target::List => json!({ "notebooks": visible(door, visitor, None).await? }),
         Target::Notebook(id) => {
             let notebook = visitor.read(door, id).await?;
-            told(door, &notebook, |blobs| state(&notebook, None, blobs)).await?
+            with_blobs(&**door, id, |blobs| state(&notebook, None, blobs)).await?
         }
         Target::Cell(id, cell_id) => {
             let notebook = visitor.read(door, id).await?;
-            let told = told(door, &notebook, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
+            let told = with_blobs(&**door, id, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
             told["cells"][0].clone()
         }
         Target::Run(id, run) => {
             let notebook = visitor.read(door, id).await?;
-            told(door, &notebook, |blobs| execution(&notebook, run, blobs)).await?
+            with_blobs(&**door, id, |blobs| execution(&notebook, run, blobs)).await?
         }
     };
     let contents = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
+/// As `get_notebook_state` tells it: of a large notebook as much as fits, with words that say so.
 fn state(notebook: &Notebook, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
-    let query = StateQuery { include_outputs: true, cell_ids: cell_id.map(std::slice::from_ref), names: None };
-    let state = notebook_state(notebook, query, blobs)
+    let cell_ids = cell_id.map(std::slice::from_ref);
+    let query = TextQuery { include_outputs: true, cell_ids, most: MAX_RESULT_BYTES };
+    let text = state_text(notebook, query, blobs)
         .map_err(|error| Rejection::new(RejectionCode::UnknownCell, error.to_string()))?;
-    Ok(serde_json::to_value(state).unwrap_or_default())
+    Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
 fn execution(notebook: &Notebook, run: &ExecutionId, blobs: &ReadBlob) -> Result<Value, Rejection> {
@@ -129,37 +127,6 @@ fn execution(notebook: &Notebook, run: &ExecutionId, blobs: &ReadBlob) -> Result
         "notice": execution.notice,
         "outputs": outputs,
     }))
-}
-
-/// Tells it once to learn which blobs it needs, and again with those.
-async fn told(
-    door: &Arc<dyn Door>,
-    notebook: &Notebook,
-    tell: impl Fn(&ReadBlob) -> Result<Value, Rejection>,
-) -> Result<Value, Rejection> {
-    let (first, wanted) = wanted(&tell)?;
-    if wanted.is_empty() {
-        return Ok(first);
-    }
-    let mut found: BTreeMap<String, Bytes> = BTreeMap::new();
-    for sha256 in wanted {
-        if let Some(bytes) = door.blob(&notebook.notebook_id, &sha256).await {
-            found.insert(sha256, bytes);
-        }
-    }
-    tell(&|part: &BlobPart, most: usize| found.get(&part.sha256).map(|bytes| bytes[..most.min(bytes.len())].to_vec()))
-}
-
-fn wanted(tell: &impl Fn(&ReadBlob) -> Result<Value, Rejection>) -> Result<(Value, BTreeSet<String>), Rejection> {
-    let asked = RefCell::new((BTreeSet::new(), 0));
-    let first = tell(&|part: &BlobPart, _| {
-        let (names, bytes) = &mut *asked.borrow_mut();
-        if *bytes + part.size_bytes <= MAX_BLOB_BYTES && names.insert(part.sha256.clone()) {
-            *bytes += part.size_bytes;
-        }
-        None
-    })?;
-    Ok((first, asked.into_inner().0))
 }
 
 #[cfg(test)]

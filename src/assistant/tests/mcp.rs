@@ -51,7 +51,7 @@ impl Door for FakeDoor {
         Ok(Vec::new())
     }
 
-    async fn blob(&self, _: &NotebookId, _: &str) -> Option<Bytes> {
+    async fn blob(&self, _: &NotebookId, _: &str, _: usize) -> Option<Bytes> {
         None
     }
 

@@ -8,7 +8,7 @@ use notarium_wire::ServerMessage;
 use super::scene::{CREATE, INSERT, Scene, edit, user};
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
-use crate::io::{Input, Output};
+use crate::io::{AppendFailure, Input, Output};
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
     let others = std::mem::take(&mut scene.others);
@@ -130,6 +130,22 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
     assert!(waiting(&scene).is_some());
     scene.pass(1);
     assert_eq!(seen_types(&mut scene), ["ToolCallExpired"]);
+    assert_eq!(waiting(&scene), None);
+}
+
+#[test]
+fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
+    let mut scene = with_waiting_call();
+    let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
+    let unavailable = || Some(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
+    scene.failure = unavailable();
+    scene.pass(due - scene.now);
+    assert!(waiting(&scene).is_some(), "nothing was written");
+    let retry = RoomConfig::default().retry_load_ms;
+    assert_eq!(scene.room.sweep_at, Some(scene.now + retry));
+    scene.pass(retry - 1);
+    assert!(waiting(&scene).is_some());
+    scene.pass(1);
     assert_eq!(waiting(&scene), None);
 }
 
