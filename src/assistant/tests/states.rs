@@ -1,7 +1,7 @@
 //! What a model is told of a notebook, and of a batch.
 
 use notarium_assistant::preview::no_blobs;
-use notarium_assistant::state::{CellStatus, StateError, TextQuery, Verification, state_text, verify};
+use notarium_assistant::state::{CellStatus, KnownNames, StateError, TextQuery, Verification, state_text, verify};
 use notarium_core::danger::Language;
 use notarium_core::{CellId, Notebook};
 use serde_json::{Value, json};

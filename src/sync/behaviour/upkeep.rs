@@ -136,9 +136,9 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
 #[test]
 fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
     let mut scene = with_waiting_call();
+    scene.subscribe(1, &user("anna"), None);
     let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
-    let unavailable = || Some(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
-    scene.failure = unavailable();
+    scene.failure = Some(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
     scene.pass(due - scene.now);
     assert!(waiting(&scene).is_some(), "nothing was written");
     let retry = RoomConfig::default().retry_load_ms;
