@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use notarium_core::{
-    Actor, AssistantGrant, Command, ConversationId, GrantId, Millis, NotebookId, Passed, Policy, ToolCallId, Version,
+    Actor, AssistantGrant, Command, ConversationId, GrantId, Millis, NotebookId, Passed, Policy, ToolCallId, TurnId,
+    Usage, Version,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,7 +23,9 @@ use super::{Context, Ended, Failure, find, notebooks};
 #[command(after_help = "Examples:
   notarium calls analysis
   notarium calls analysis --function delete_cell --since 7d
-  notarium calls analysis --json            # arguments and results in full")]
+  notarium calls analysis --json            # arguments and results in full
+
+Tokens are those that the model call read and wrote which asked for the call; calls asked for together show the same.")]
 pub struct CallsArgs {
     /// Id or title.
     notebook: String,
@@ -59,6 +62,10 @@ struct Call {
     state: String,
     requested_by: Actor,
     requested_at: Millis,
+    #[serde(default)]
+    turn_id: Option<TurnId>,
+    #[serde(default)]
+    model_usage: Option<Usage>,
     #[serde(default)]
     decided_by: Option<Actor>,
     #[serde(default)]
@@ -103,8 +110,19 @@ async fn list(client: &Client, notebook: &NotebookId, args: &CallsArgs) -> Resul
 
 async fn table(client: &Client, calls: &[Call]) -> Table {
     let mut people = People::default();
-    let mut table =
-        Table::new(&["call", "what", "arguments", "who", "asked", "state", "let through by", "took", "result"]);
+    let mut table = Table::new(&[
+        "call",
+        "turn",
+        "what",
+        "arguments",
+        "who",
+        "asked",
+        "state",
+        "let through by",
+        "took",
+        "tokens",
+        "result",
+    ]);
     for call in calls {
         let who = people.name(client, &call.requested_by).await;
         let through = through(client, &mut people, call).await;
@@ -112,6 +130,7 @@ async fn table(client: &Client, calls: &[Call]) -> Table {
         let result = call.reason.as_ref().or(call.result.as_ref()).cloned().unwrap_or_default();
         table.row(vec![
             call.id.to_string(),
+            call.turn_id.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
             call.function.clone(),
             call.arguments.to_string(),
             who,
@@ -119,10 +138,20 @@ async fn table(client: &Client, calls: &[Call]) -> Table {
             call.state.clone(),
             through,
             took,
+            tokens(call.model_usage),
             result,
         ]);
     }
     table
+}
+
+/// Of the model call that asked for it: read and written.
+fn tokens(usage: Option<Usage>) -> String {
+    let about = |usage: Usage| if usage.estimated { "about " } else { "" };
+    usage.map_or_else(
+        || "–".to_owned(),
+        |usage| format!("{}{} + {}", about(usage), usage.input_tokens, usage.output_tokens),
+    )
 }
 
 /// Who decided, or why nobody had to.

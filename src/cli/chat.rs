@@ -8,12 +8,14 @@ use std::io::{IsTerminal, Read};
 use std::time::Duration;
 
 use clap::Args;
-use notarium_core::{ConversationId, NotebookId, ToolCallId};
+use notarium_core::tools::Tool;
+use notarium_core::{CellId, ConversationId, NotebookId, Operation, ToolCallId};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::cells::outline;
 use super::client::{Answer, Client, IDEMPOTENCY_KEY};
 use super::confirm::{self, Waiting};
 use super::people::People;
@@ -31,6 +33,7 @@ const QUIET: Duration = Duration::from_millis(200);
   notarium chat analysis                    # asks you, again and again, in one conversation
   notarium chat analysis --conversation last 'and now per month'
   git diff | notarium chat analysis
+  notarium chat analysis --cell 01J…        # a prompt cell: its answer is kept with it
 Without --conversation each command begins a new conversation.
 What it says goes to standard output, what it does to standard error. What destroys something waits for a yes or no: on a
 terminal you are asked, elsewhere it waits for `notarium confirm`. Ctrl-C stops the assistant; a second Ctrl-C leaves it.
@@ -40,6 +43,9 @@ pub struct ChatArgs {
     notebook: String,
     /// What you say. Absent: a line at a time from the terminal, or all of standard input.
     text: Option<String>,
+    /// Instead: what a prompt cell says. The answer stays with the cell.
+    #[arg(long, value_name = "CELL", conflicts_with = "text")]
+    cell: Option<String>,
     /// Go on in this conversation: an id, `last` for your latest one in this notebook, `new` for a new one.
     #[arg(long, value_name = "ID", default_value = "new")]
     conversation: String,
@@ -59,14 +65,18 @@ pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
     if args.json {
         (chat.as_json, chat.asks) = (true, false);
     }
+    if let Some(name) = &args.cell {
+        let cell_id = find::cell(&*outline(&chat.client, &chat.notebook).await?, name)?;
+        return chat.ask(Asked::Cell { cell_id }).await;
+    }
     match args.text {
-        Some(text) => chat.ask(text).await,
+        Some(text) => chat.ask(Asked::Text { text }).await,
         None if chat.asks => chat.converse().await,
         None => {
             let mut text = String::new();
             let unreadable = |error| Failure::usage(format!("standard input cannot be read: {error}"));
             std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
-            chat.ask(text).await
+            chat.ask(Asked::Text { text }).await
         }
     }
 }
@@ -90,6 +100,14 @@ async fn conversation(client: &Client, notebook: &NotebookId, wanted: &str) -> R
         }
         id => id.parse().map(Some).map_err(|error| Failure::usage(format!("--conversation: {error}"))),
     }
+}
+
+/// What the assistant is to answer.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub enum Asked {
+    Text { text: String },
+    Cell { cell_id: CellId },
 }
 
 /// A call that this user is asked about.
@@ -171,39 +189,38 @@ impl Chat {
             if line.trim().is_empty() {
                 continue;
             }
-            if let Err(failure) = self.ask(line).await {
+            if let Err(failure) = self.ask(Asked::Text { text: line }).await {
                 failure.report();
             }
         }
     }
 
     /// One question, followed to its end.
-    pub async fn ask(&mut self, text: String) -> Ended {
+    pub async fn ask(&mut self, asked: Asked) -> Ended {
         #[derive(Serialize)]
         struct Body<'a> {
-            text: &'a str,
+            #[serde(flatten)]
+            asked: Asked,
             #[serde(skip_serializing_if = "Option::is_none")]
             conversation: Option<&'a ConversationId>,
             #[serde(skip_serializing_if = "Option::is_none")]
             model: Option<&'a str>,
         }
-        let body = Body { text: &text, conversation: self.conversation.as_ref(), model: self.model.as_deref() };
+        let body = Body { asked, conversation: self.conversation.as_ref(), model: self.model.as_deref() };
         let key = ulid::Ulid::generate().to_string();
         let request = self.client.request(Method::POST, &format!("/api/notebooks/{}/chat", self.notebook));
         let response = self.client.send(request.header(IDEMPOTENCY_KEY, key).json(&body)).await?;
         let stream = TurnStream::new(self.client.clone(), self.notebook.clone(), response);
         match self.follow(stream).await? {
             End::Done => Ok(()),
-            End::Cancelled => {
-                Err(Failure::interrupted("the assistant was stopped; what it did stays (`notarium undo --turn`)"))
-            }
+            End::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
             End::Failed(cause) => Err(Failure::failed(cause)),
         }
     }
 
     async fn follow(&mut self, mut stream: TurnStream) -> Result<End, Failure> {
         let mut screen = Screen::new(self.as_json);
-        let (mut questions, mut is_stopped) = (Questions::default(), false);
+        let (mut questions, mut is_stopped, mut has_changed) = (Questions::default(), false, false);
         loop {
             tokio::select! {
                 event = stream.next() => {
@@ -212,8 +229,13 @@ impl Chat {
                     };
                     let end = screen.show(&event)?;
                     self.take(&event, &mut questions, &mut screen).await?;
+                    has_changed |= changes(&event);
                     if let Some(end) = end {
                         screen.end_line()?;
+                        if has_changed && !self.as_json {
+                            let undo = format!("undo all of it: notarium undo {} --turn {}", self.notebook, stream.turn());
+                            print::note(print::styled(undo, print::Style::Dim));
+                        }
                         return Ok(end);
                     }
                 }
@@ -334,6 +356,14 @@ impl Chat {
         questions.asked = None;
         self.ask_next(questions, screen).await
     }
+}
+
+/// Whether the event tells that the assistant did something that can be undone.
+fn changes(event: &Value) -> bool {
+    let tool = || Tool::find(event["tool_name"].as_str().unwrap_or_default());
+    event["type"] == "tool_result"
+        && event["is_error"] != true
+        && tool().is_some_and(|tool| tool.operation == Operation::Edit)
 }
 
 /// The next line that is typed; `None`: no more. What is typed ahead waits. Cancel safe.

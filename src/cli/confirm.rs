@@ -110,13 +110,19 @@ async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<W
     #[derive(Deserialize)]
     struct Everywhere {
         calls: Vec<Waiting>,
+        #[serde(default)]
+        is_cut: bool,
     }
     #[derive(Deserialize)]
     struct Page {
         calls: Vec<Call>,
     }
     let Some(notebook) = notebook else {
-        return Ok(client.get::<Everywhere>("/api/confirmations").await?.calls);
+        let everywhere: Everywhere = client.get("/api/confirmations").await?;
+        if everywhere.is_cut {
+            print::note("more waits than is listed: decide on some of these, or name a notebook");
+        }
+        return Ok(everywhere.calls);
     };
     // Those that wait stand on top of the first page, however short it is to be.
     let page: Page = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
@@ -236,7 +242,8 @@ pub fn show(waiting: &Waiting, who: &str) -> Ended {
     let function = print::styled(print::clean(&call.function), Style::Bold);
     print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;
     let until = call.expires_at.map(|at| format!(", waits until {}", print::time(at))).unwrap_or_default();
-    print::line(format!("  {}; asked by {who} at {}{until}", confirmation.summary, print::time(call.requested_at)))?;
+    let summary = print::clean(&confirmation.summary);
+    print::line(format!("  {summary}; asked by {who} at {}{until}", print::time(call.requested_at)))?;
     print::line(format!("  risk: {}. {}", print::styled(word(&call.risk), Style::Red), confirmation.risk))?;
     for reason in &call.reasons {
         print::line(format!("    because {}", print::clean(reason)))?;
@@ -257,7 +264,7 @@ fn show_effect(effect: &Effect) -> Ended {
         print::line("    with its outputs")?;
     }
     for block in ["source", "diff", "content"] {
-        print::clean_block(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
+        print::shown_whole(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
     }
     Ok(())
 }

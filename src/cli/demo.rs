@@ -15,7 +15,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::agent::{KernelArgs, LocalAgent, PROGRAM};
-use super::chat::Chat;
+use super::chat::{Asked, Chat};
 use super::client::Client;
 use super::serve::{PlaceArgs, data_folder, stopped};
 use super::up::{Keys, client};
@@ -82,7 +82,7 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let mut played = Ok(());
     for sentence in sentences() {
         println!("\n> {sentence}");
-        played = chat.ask((*sentence).to_owned()).await;
+        played = chat.ask(Asked::Text { text: (*sentence).to_owned() }).await;
         if played.is_err() {
             break;
         }

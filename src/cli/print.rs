@@ -116,6 +116,14 @@ fn clean_block_for(text: &str, keeps_colours: bool) -> String {
     cleaned
 }
 
+/// Text of others of which nothing may be hidden, for who is to decide on it: also colours and controls are shown, as marks.
+pub fn shown_whole(text: &str) -> String {
+    let mark = |character| if character == '\x1b' { '␛' } else { '\u{fffd}' };
+    let shown =
+        |character| if matches!(character, '\n' | '\t') || !is_unsafe(character) { character } else { mark(character) };
+    text.chars().map(shown).collect()
+}
+
 /// Controls, and the marks that turn the direction of what follows.
 fn is_unsafe(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -251,6 +259,11 @@ mod tests {
         );
         assert_eq!(clean_block_for("\x1b[31mred\x1b[0m", false), "red");
         assert_eq!(clean("\u{202e}txt.exe"), " txt.exe");
+    }
+
+    #[test]
+    fn nothing_is_hidden_from_who_is_to_decide() {
+        assert_eq!(shown_whole("\x1b[8mrm\x1b[0m\r\n\t\u{202e}x"), "␛[8mrm␛[0m\u{fffd}\n\t\u{fffd}x");
     }
 
     #[test]

@@ -86,6 +86,30 @@ async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_everywhere_is_shown_with_its_diff_and_hides_nothing() {
+    let world = World::start().await;
+    let (first, cell) = world.notebook("First", "x = 1\ny = 2").await;
+    let (second, other) = world.notebook("Second", "z = 3").await;
+    for (nb, cell, id, source) in [(&first, &cell, "one", "x = 1\ny = 5"), (&second, &other, "two", "\u{1b}[8mz = 4")] {
+        world.run(&["policy", nb, "ask-for-every-edit"]).await.ok();
+        let assistant = Assistant::of(&world, nb).await;
+        let version =
+            world.run(&["show", nb, "--json"]).await.json()["notebook"]["cells"][cell]["cell_version"].clone();
+        let change = json!({"cell_id": cell, "cell_version": version, "source": source});
+        assistant.asks(&world, id, "modify_cell", change).await;
+    }
+    let shown = world.run(&["confirm"]).await.out;
+    for part in ["\"First\"", "-y = 2", "+y = 5", "\"Second\"", "-z = 3", "+␛[8mz = 4"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    world.run(&["confirm", "--yes", "one"]).await.ok();
+    world.run(&["confirm", "--deny", "two", "--reason", "no"]).await.ok();
+    assert_eq!(world.run(&["confirm"]).await.err, "nothing waits for you\n");
+    let gone = world.run(&["confirm", "--yes", "one"]).await.fails(1);
+    assert!(gone.contains("name its notebook"), "{gone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn policy_and_grants_are_set_and_shown() {
     let world = World::start().await;
     let (notebook, _) = world.notebook("Work", "x").await;

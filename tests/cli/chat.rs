@@ -241,9 +241,40 @@ async fn a_deletion_is_asked_about_at_the_terminal() {
             type_in(&mut child, answer).await;
         }
         words.until(said).await;
+        let undo = (left == 0).then_some("undo all of it: notarium undo ");
+        let hint = match undo {
+            Some(hint) => words.until(hint).await + &words.until("\n").await,
+            None => String::new(),
+        };
         assert!(child.wait().await.unwrap().success());
         assert_eq!(cells(&world, &nb).await, left);
+        let listed = world.run(&["calls", &nb]).await.ok();
+        assert!(listed.contains("7 + 3"), "the tokens of the model call: {listed}");
+        if let Some((_, turn)) = hint.trim().rsplit_once("--turn ") {
+            let turn: String = turn.chars().take_while(char::is_ascii_alphanumeric).collect();
+            assert!(listed.contains(&turn), "{turn}: {listed}");
+            world.run(&["undo", &nb, "--turn", &turn]).await.ok();
+            assert_eq!(sources(&world, &nb).await, ["precious = 1"]);
+        } else {
+            assert_eq!(left, 1, "what changed something can be undone: {hint}");
+        }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prompt_cell_is_answered_and_keeps_its_reply() {
+    let world = World::with_assistants().await;
+    let (nb, _) = world.notebook("Work", "x").await;
+    let _driver = Driver::start(&world, &nb, Does::Talk);
+    let cell = world.run(&["cell", "add", &nb, "--type", "prompt", "--source", "Say hello"]).await.ok();
+    let cell = cell.split_whitespace().last().unwrap().to_owned();
+    assert_eq!(world.run(&["chat", &nb, "--cell", &cell]).await.ok(), "Hello world");
+    let shown = world.run(&["show", &nb]).await.ok();
+    assert!(shown.contains("│ Hello world"), "{shown}");
+    let both = world.run(&["chat", &nb, "hi", "--cell", &cell]).await.fails(2);
+    assert!(both.contains("--cell"), "{both}");
+    let none = world.run(&["chat", &nb, "--cell", "nowhere"]).await;
+    assert_ne!(none.code, 0);
 }
 
 /// The sources that are left, in order.

@@ -421,3 +421,48 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
     scene.server.http(&scene.ann).post("/api/notebooks/n/turns/t/undo", json!({})).await.ok();
     assert_eq!(cells().await, 1);
 }
+
+#[tokio::test]
+async fn who_decides_sees_everything_that_a_call_would_do() {
+    let scene = Scene::new().await;
+    let careful = json!({"policy": "ask_for_every_edit"});
+    scene.server.http(&scene.ann).put("/api/notebooks/n/policy", careful).await.ok();
+    let version = scene.cell_version("c").await;
+    let hash = "0".repeat(64);
+    let end = "\\ No newline at end of file\n";
+    let diff = format!("@@ -1 +1 @@\n-x = 1\n{end}+x = 2\n{end}");
+    let code = |source: &str| json!({"cells": [{"source": source}], "run": true});
+    let runs = |source: &str| json!({"kind": "runs", "source": source});
+    let creates = |source: &str| json!({"kind": "creates", "cell_type": "code", "source": source});
+    let does = |what: &str| json!([{"kind": "does", "what": what}]);
+    for (number, (function, arguments, effects)) in [
+        ("create_cell", json!({"source": "y"}), json!([creates("y")])),
+        ("create_cells", code("y"), json!([creates("y"), runs("y")])),
+        (
+            "modify_cell",
+            json!({"cell_id": "c", "cell_version": version, "source": "x = 2"}),
+            json!([{"kind": "changes", "cell": "c", "diff": diff}]),
+        ),
+        ("move_cell", json!({"cell_id": "c", "before": "c"}), json!([{"kind": "moves", "cell": "c"}])),
+        ("execute_cell", json!({"cell_id": "c"}), json!([{"kind": "runs", "cell": "c", "source": "x = 1"}])),
+        ("run_all", json!({}), json!([{"kind": "runs", "cell": "c", "source": "x = 1"}])),
+        (
+            "save_data",
+            json!({"path": "a.csv", "content": "1", "overwrite": hash}),
+            json!([{"kind": "writes", "path": "a.csv", "content": "1", "replaces": hash}]),
+        ),
+        ("interrupt", json!({}), does("Interrupt the kernel")),
+        (
+            "create_notebook",
+            json!({"title": "New", "cells": [{"source": "y"}]}),
+            json!([{"kind": "does", "what": "makes a notebook with the title \"New\""}, creates("y")]),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let id = format!("call-{number}");
+        scene.act(&request(&id, function, &arguments)).await.unwrap_or_else(|code| panic!("{function}: {code:?}"));
+        assert_eq!(scene.call(&id).await["confirmation"]["effects"], effects, "{function}");
+    }
+}

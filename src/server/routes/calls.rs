@@ -3,14 +3,14 @@
 pub mod confirmation;
 pub mod record;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use notarium_core::{
     Command, Event, Hash, HistoryQuery, Millis, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode,
-    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, Version, may_decide,
+    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::answers::{Answer, execute};
+use super::chat::events_of;
 use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -34,6 +35,8 @@ const MAX_SCANNED_EVENTS: usize = 20_000;
 const MAX_OPENED: usize = 500;
 /// Calls that one look for what waits shows.
 const MAX_SHOWN: usize = 500;
+/// Bytes of what they would do, together: a call may run every cell.
+const MAX_SHOWN_BYTES: usize = 8 << 20;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -78,15 +81,26 @@ struct WaitingCall {
     responses((status = 200, body = Waiting), (status = "default", body = Problem)))]
 async fn list_confirmations(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Waiting>, Problem> {
     let (notebooks, mut is_cut) = with_work(&app, &authenticated).await?;
-    let mut calls = Vec::new();
+    let mut found = Vec::new();
     for notebook in notebooks {
         // Rights may have changed since the list was written.
         let Ok(state) = app.read(&authenticated, &notebook).await else { continue };
-        calls.extend(waiting_for(&app, &authenticated, &state.notebook));
+        found.extend(waiting_for(&app, &authenticated, &state.notebook));
     }
-    calls.sort_by_key(|waiting| waiting.call.requested_at);
-    is_cut |= calls.len() > MAX_SHOWN;
-    calls.truncate(MAX_SHOWN);
+    found.sort_by_key(|(_, call, _)| call.requested_at);
+    is_cut |= found.len() > MAX_SHOWN;
+    found.truncate(MAX_SHOWN);
+    let (mut calls, mut bytes) = (Vec::new(), 0);
+    for (id, call, state) in found {
+        let confirmation = Confirmation::of(&state, &call);
+        bytes += confirmation.bytes();
+        if bytes > MAX_SHOWN_BYTES && !calls.is_empty() {
+            is_cut = true;
+            break;
+        }
+        let (notebook, title) = (state.notebook_id.clone(), state.title.clone());
+        calls.push(WaitingCall { notebook, title, call: Call::waiting(&id, &call), confirmation });
+    }
     Ok(Json(Waiting { calls, is_cut }))
 }
 
@@ -104,16 +118,15 @@ async fn with_work(app: &App, authenticated: &Authenticated) -> Result<(Vec<Note
     Ok((seen.map(|entry| entry.notebook_id).collect(), page.next.is_some()))
 }
 
-fn waiting_for(app: &App, authenticated: &Authenticated, state: &Notebook) -> Vec<WaitingCall> {
+/// What waits for this person in one notebook.
+fn waiting_for(
+    app: &App,
+    authenticated: &Authenticated,
+    state: &Arc<Notebook>,
+) -> Vec<(ToolCallId, Arc<ToolCall>, Arc<Notebook>)> {
     let (authority, now) = (authenticated.authority_for(&state.notebook_id), app.clock.now());
     let mine = waiting(state).filter(|(_, call)| may_decide(state, &authenticated.actor, &authority, now, call));
-    let shown = |(id, call): (&ToolCallId, &Arc<ToolCall>)| WaitingCall {
-        notebook: state.notebook_id.clone(),
-        title: state.title.clone(),
-        call: Call::waiting(id, call),
-        confirmation: Confirmation::of(state, call),
-    };
-    mine.map(shown).collect()
+    mine.map(|(id, call)| (id.clone(), call.clone(), state.clone())).collect()
 }
 
 // --- list ---
@@ -176,7 +189,35 @@ async fn list_calls(
         calls.extend(recorded(&app, &notebook, &id).await?);
     }
     calls.retain(|call| query.wants(call));
+    let mut usages = Usages { app: &app, notebook: &notebook, turns: HashMap::new() };
+    for call in &mut calls {
+        call.model_usage = usages.of(call).await?;
+    }
     Ok(Json(CallPage { calls, next }))
+}
+
+/// What model calls took, by turn: each with the version of its end.
+struct Usages<'a> {
+    app: &'a App,
+    notebook: &'a NotebookId,
+    turns: HashMap<TurnId, Vec<(Version, Usage)>>,
+}
+
+impl Usages<'_> {
+    /// Of the last model call that ended before the tool call was requested.
+    async fn of(&mut self, call: &Call) -> Result<Option<Usage>, Problem> {
+        let Some(turn_id) = &call.turn_id else { return Ok(None) };
+        if !self.turns.contains_key(turn_id) {
+            let events = events_of(self.app, self.notebook, turn_id).await?;
+            let ends = events.iter().filter_map(|recorded| match &recorded.event {
+                Event::ModelCallFinished(event) => Some((recorded.envelope.version, event.usage)),
+                _ => None,
+            });
+            self.turns.insert(turn_id.clone(), ends.collect());
+        }
+        let ends = self.turns.get(turn_id).map_or(&[][..], Vec::as_slice);
+        Ok(ends.iter().rfind(|(version, _)| *version < call.requested_version).map(|(_, usage)| *usage))
+    }
 }
 
 /// The latest requests before a version, but for those that are shown elsewhere, and where to go on.
@@ -244,7 +285,8 @@ async fn read_call(
 ) -> Result<Json<CallInFull>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let unknown = || Rejection::new(RejectionCode::UnknownToolCall, format!("no tool call {id} here: check the id"));
-    let call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
+    let mut call = recorded(&app, &notebook, &id).await?.ok_or_else(unknown)?;
+    call.model_usage = Usages { app: &app, notebook: &notebook, turns: HashMap::new() }.of(&call).await?;
     let open = state.tool_calls.get(&id).filter(|open| !matches!(open.phase, ToolCallPhase::Started { .. }));
     let authority = authenticated.authority_for(&notebook);
     let may_decide = open.is_some_and(|open| {

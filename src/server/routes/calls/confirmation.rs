@@ -83,6 +83,22 @@ impl Confirmation {
     }
 }
 
+impl Confirmation {
+    /// Of the texts that it shows.
+    pub fn bytes(&self) -> usize {
+        let of = |effect: &Effect| match effect {
+            Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => {
+                source.len()
+            }
+            Effect::Changes { diff, .. } => diff.len(),
+            Effect::Writes { content, .. } => content.len(),
+            Effect::Does { what } => what.len(),
+            Effect::Moves { .. } => 0,
+        };
+        self.effects.iter().map(of).sum()
+    }
+}
+
 /// What a registered function says of itself, in full.
 fn calls_function(notebook: &Notebook, call: &CallFunction) -> Option<Effect> {
     let function = &notebook.functions.get(&call.name)?.function;

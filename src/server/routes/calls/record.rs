@@ -2,7 +2,7 @@
 
 use notarium_core::{
     Actor, Event, Hash, Millis, Passed, RawObject, Recorded, Risk, Target, ToolCall, ToolCallEnd, ToolCallId,
-    ToolCallRequested, TurnId, Version,
+    ToolCallRequested, TurnId, Usage, Version,
 };
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -60,6 +60,11 @@ pub struct Call {
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
+    /// What the model call took that asked for it: `input_tokens`, `output_tokens`; `estimated` when the provider did not say.
+    /// Calls that it asked for together show the same. Absent outside of turns.
+    #[schema(value_type = Option<Object>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_usage: Option<Usage>,
     /// Set when a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
@@ -134,6 +139,7 @@ impl Call {
             requested_at: at,
             requested_version: version,
             turn_id: event.turn_id,
+            model_usage: None,
             expires_at: event.expires_at,
             wait_for: event.wait_for,
             decided_by: None,
