@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use clap::Args;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
+use notarium_assistant::context::MAX_CONTEXT_TOKENS;
 use notarium_assistant::door::{Door, Listed, Notice};
 use notarium_assistant::providers::{Family, Provider, ProviderSettings, connect};
 use notarium_core::{
@@ -24,7 +25,7 @@ use tokio::sync::Mutex;
 use super::{Failure, mcp};
 
 /// Which models the assistants of this server ask.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ModelArgs {
     /// A model provider: anthropic, openai, gemini, grok, ollama or vllm; the first one is the default. May be repeated. Else
     /// those whose keys stand in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, XAI_API_KEY).
@@ -43,11 +44,25 @@ pub struct ModelArgs {
         conflicts_with = "provider"
     )]
     providers: Option<PathBuf>,
+    /// Tokens that one model call may read, where its model takes more: of older messages as many are left out as must be.
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Assistants",
+        env = "NOTARIUM_CONTEXT_TOKENS",
+        default_value_t = MAX_CONTEXT_TOKENS,
+        value_parser = clap::value_parser!(u64).range(4_000..=2_000_000)
+    )]
+    context_tokens: u64,
 }
 
 impl ModelArgs {
-    /// The providers that this server asks; none is no mistake, only no assistant.
-    pub fn models(&self) -> Result<Models, Failure> {
+    /// What this server's assistants are set up with; no provider is no mistake, only no assistant.
+    pub fn config(&self) -> Result<AssistantsConfig, Failure> {
+        Ok(AssistantsConfig { max_context_tokens: self.context_tokens, ..AssistantsConfig::new(self.models()?) })
+    }
+
+    fn models(&self) -> Result<Models, Failure> {
         let mut settings = match &self.providers {
             Some(file) => from_file(file)?,
             None if self.provider.is_empty() => return Ok(self.of_environment()),
@@ -94,11 +109,7 @@ fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
 }
 
 /// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
-pub fn start(server: &RunningServer, models: Models) -> Arc<Assistants> {
-    start_with(server, AssistantsConfig::new(models))
-}
-
-fn start_with(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
+pub fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let reactor = server.reactor();
     let notices = Mutex::new(reactor.notices());
     let door: Arc<dyn Door> = Arc::new(ServerDoor { reactor, notices });

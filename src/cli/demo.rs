@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
-use notarium_assistant::assistants::Models;
+use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::scripted::{Script, ScriptedServer};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_core::NotebookId;
@@ -55,7 +55,7 @@ pub async fn demo(args: DemoArgs) -> Ended {
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
     let server = PlaceArgs::here(&folder).start(&folder, true).await?;
-    let assistants = assistants::start(&server, Models::new(vec![provider]));
+    let assistants = assistants::start(&server, AssistantsConfig::new(Models::new(vec![provider])));
     let ended = tokio::select! {
         ended = play(&args, &folder, &server) => ended,
         () = stopped() => Ok(()),

@@ -92,9 +92,9 @@ pub fn data_folder() -> Result<PathBuf, Failure> {
 
 pub async fn serve(args: ServeArgs) -> Ended {
     let folder = args.place.folder()?;
-    let models = args.models.models()?;
-    let server = args.place.start(&folder, !models.is_empty()).await?;
-    let assistants = assistants::start(&server, models);
+    let config = args.models.config()?;
+    let server = args.place.start(&folder, !config.models.is_empty()).await?;
+    let assistants = assistants::start(&server, config);
     let url = server.url();
     println!("Notarium serves {} on {url}", folder.display());
     if let Some(token) = &server.owner_token {

@@ -34,10 +34,10 @@ pub struct UpArgs {
 
 pub async fn up(args: UpArgs) -> Ended {
     let folder = args.place.folder()?;
-    let models = args.models.models()?;
-    let server = args.place.start(&folder, !models.is_empty()).await?;
-    let described = models.described();
-    let assistants = assistants::start(&server, models);
+    let config = args.models.config()?;
+    let server = args.place.start(&folder, !config.models.is_empty()).await?;
+    let described = config.models.described();
+    let assistants = assistants::start(&server, config);
     let ended = up_with(&args, &folder, &server, &described).await;
     assistants.stop().await;
     drop(assistants);

@@ -191,6 +191,19 @@ async fn hostile_text_in_a_cell_moves_no_gate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_model_call_reads_no_more_than_the_operator_lets_it() {
+    let rules = json!([{"when": {}, "reply": {"text": "Noted."}}]);
+    for (arguments, is_kept) in [(&[][..], true), (&["--context-tokens", "4000"][..], false)] {
+        let mut scene = Scene::asking(json!({"family": "anthropic"}), script(&rules), arguments).await;
+        scene.answered(&format!("The first question. {}", "Many words. ".repeat(1_000))).await;
+        scene.answered("The second question.").await;
+        let last = scene.model.requests().last().unwrap().json()["messages"].to_string();
+        assert!(last.contains("The second question."), "{last}");
+        assert_eq!(last.contains("The first question."), is_kept, "{arguments:?}: {last}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_stop_reaches_the_model_in_the_middle_of_a_word() {
     let endless =
         json!([{"when": {}, "reply": {"text": "word ".repeat(2_000), "piece_characters": 5, "chunk_delay_ms": 50}}]);

@@ -57,7 +57,7 @@ impl Scene {
         };
         let audit = AuditEntry { at: now, actor: "system".into(), action: "test".into(), subject: "ann".into() };
         server.app().accounts.change(&[AccountChange::CreateUser(ann)], audit).await.unwrap();
-        let assistants = super::start_with(&server, AssistantsConfig { stay: Duration::ZERO, ..assistants });
+        let assistants = super::start(&server, AssistantsConfig { stay: Duration::ZERO, ..assistants });
         let scene = Self { server, assistants, notebook: "n".parse().unwrap(), _folder: folder };
         let create = Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default() };
         scene.as_ann(&create).await;
