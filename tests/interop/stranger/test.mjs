@@ -110,14 +110,19 @@ async function withServer() {
   }
   const id = randomUUID()
   let A, B, a, b, one, two, code
+  // This client is older than assistants: what their gate remembers of a kernel it does not follow.
+  const known = state => {
+    const kernels = Object.entries(state.kernels).map(([id, { left_behind, has_forgotten, ...kernel }]) => [id, kernel])
+    return { ...state, kernels: Object.fromEntries(kernels) }
+  }
   const both = async () => {
     // B, A and a fresh snapshot are at one version and the same
     const version = Math.max(a.state.version, b.state.version)
     await Promise.all([a, b].map(n => n.until(() => n.state.version >= version, 5000, `version ${version}`)))
-    assert.deepEqual(b.state, a.state)
+    assert.deepEqual(known(b.state), known(a.state))
     const C = await client(),
       c = await limit(C.follow(id), 5000, 'a snapshot')
-    assert.deepEqual(a.state, c.state)
+    assert.deepEqual(known(a.state), known(c.state))
     C.close()
   }
   const gapless = n => n.seen.forEach((e, i) => assert.equal(e.version, n.seen[0].version + i))
