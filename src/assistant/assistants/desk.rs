@@ -45,6 +45,8 @@ pub(super) struct Desk {
     executing: BTreeSet<ToolCallId>,
     /// Turns and calls that are not looked at before: something went wrong with them.
     resting: Rests,
+    /// When the desk last began to look: what rested then is what a timer must wait for.
+    looked_at: Instant,
     /// When the desk leaves, if everything still waits for people then.
     leaves_at: Option<Instant>,
     model_news: Channel<(TurnId, ModelNews)>,
@@ -98,6 +100,7 @@ impl Desk {
             turns: BTreeMap::new(),
             executing: BTreeSet::new(),
             resting: Rests::default(),
+            looked_at: Instant::now(),
             leaves_at: None,
             model_news: Channel::new(),
             calls_done: Channel::new(),
@@ -131,7 +134,7 @@ impl Desk {
     /// At once when nothing is left, after a while when only people can go on. Who watches is looked for again then.
     fn may_leave(&mut self) -> bool {
         // What could not be read is not known to be idle.
-        let is_idle = self.is_idle() && !self.resting.has("", Instant::now());
+        let is_idle = self.is_idle() && !self.resting.has("", self.looked_at);
         if is_idle && self.is_unwatched() {
             return true;
         }
@@ -152,7 +155,7 @@ impl Desk {
         let calls = || self.notebook.tool_calls.values();
         let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
         self.executing.is_empty()
-            && self.resting.next(Instant::now()).is_none()
+            && self.resting.next(self.looked_at).is_none()
             && calls().all(|call| call.phase == ToolCallPhase::Waiting)
             && self.turns.iter().all(|(turn_id, seat)| waiting.contains(turn_id) && seat.live.is_forgettable())
     }
@@ -163,7 +166,7 @@ impl Desk {
 
     /// Until something happened: in the notebook, in a task, or a rest is over.
     async fn wait(&mut self) {
-        let wake_at = self.resting.next(Instant::now()).into_iter().chain(self.leaves_at).min();
+        let wake_at = self.resting.next(self.looked_at).into_iter().chain(self.leaves_at).min();
         tokio::select! {
             () = self.handle.knock.notified() => self.leaves_at = None,
             Some((turn_id, news)) = self.model_news.receiver.recv() => self.hear(turn_id, news).await,
@@ -174,7 +177,8 @@ impl Desk {
 
     /// Everything that can be done now.
     async fn work(&mut self) {
-        self.resting.tidy(Instant::now());
+        self.looked_at = Instant::now();
+        self.resting.tidy(self.looked_at);
         if self.refresh().await.is_err() {
             self.resting.add("", Instant::now());
             return;
@@ -183,7 +187,7 @@ impl Desk {
         loop {
             let mut progress = self.carry_on_calls().await;
             for turn_id in self.turns_to_step() {
-                if !self.resting.has(turn_id.as_str(), Instant::now()) && self.step(&turn_id).await == Progress::Made {
+                if !self.resting.has(turn_id.as_str(), self.looked_at) && self.step(&turn_id).await == Progress::Made {
                     self.resting.end(turn_id.as_str());
                     progress = Progress::Made;
                 }
@@ -215,6 +219,8 @@ impl Desk {
         if !self.turns.is_empty() {
             self.follow(notebook.version).await?;
         }
+        // Before new turns are read: each is read up to here, and must not be shown it twice.
+        self.seen = notebook.version;
         for (turn_id, turn) in &notebook.turns {
             if !self.turns.contains_key(turn_id) {
                 let record = self.recorded(turn_id, turn, notebook.version).await?;
@@ -223,7 +229,6 @@ impl Desk {
                 self.turns.insert(turn_id.clone(), seat);
             }
         }
-        self.seen = notebook.version;
         self.notebook = notebook.clone();
         self.handle.state.send_replace(notebook);
         Ok(())
@@ -610,7 +615,7 @@ impl Desk {
         let of_no_turn =
             |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
         let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
-            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.has(id.as_str(), Instant::now())
+            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.has(id.as_str(), self.looked_at)
         });
         let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
         let mut progress = Progress::None;
