@@ -173,13 +173,13 @@ pub struct Authority {
     pub is_bound: bool,
     /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
     /// connection ever has it.
-    pub reactor: Option<Vouched>,
+    pub reactor: Option<DelegatedAuthority>,
 }
 
 /// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who
 /// issued grants to its conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Vouched(pub Vec<(Actor, Authority)>);
+pub struct DelegatedAuthority(pub Vec<(Actor, Authority)>);
 
 impl Authority {
     /// An interactive session: every scope that people have.
@@ -253,16 +253,16 @@ pub(crate) fn may(
         && roles_of(notebook, actor, authority, now).iter().any(|role| role.may(operation))
 }
 
-/// Whether somebody for whom the server vouches may do all of this now.
-pub(crate) fn vouched_may(
+/// Whether somebody whose authority was sent along may do all of this now.
+pub(crate) fn delegated_may(
     notebook: &Notebook,
-    vouching: &Authority,
+    delegating: &Authority,
     actor: &Actor,
     now: Millis,
     operations: &[Operation],
 ) -> bool {
-    let mut vouched = vouching.reactor.iter().flat_map(|vouched| &vouched.0);
-    vouched.find(|(other, _)| other == actor).is_some_and(|(_, authority)| {
+    let mut delegated = delegating.reactor.iter().flat_map(|delegated| &delegated.0);
+    delegated.find(|(other, _)| other == actor).is_some_and(|(_, authority)| {
         operations.iter().all(|operation| may(notebook, actor, authority, now, *operation))
     })
 }

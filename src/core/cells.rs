@@ -22,22 +22,22 @@ use crate::text::{self, ChangeSet, TextError};
 use crate::{executions, history, replies};
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.
-pub(crate) fn needs_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
+pub(crate) fn required_for_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
     match notebook.cells.get(cell_id) {
-        None => needs_restore(notebook, cell_id),
+        None => required_for_restore(notebook, cell_id),
         Some(cell) if cell.source_version <= base => None,
         Some(_) => Some(HistoryQuery::Cells { cells: vec![cell_id.clone()], since: base, with_notebook: false }),
     }
 }
 
-fn needs_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
+fn required_for_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
     (!notebook.cells.contains_key(cell_id)).then(|| HistoryQuery::DeletedCell { cell_id: cell_id.clone() })
 }
 
 /// Cells that a command names and that are not alive may be in the trash.
-pub(crate) fn needs_named(notebook: &Notebook, command: &Command) -> impl Iterator<Item = HistoryQuery> {
+pub(crate) fn required_for_named(notebook: &Notebook, command: &Command) -> impl Iterator<Item = HistoryQuery> {
     let named = subject(command).into_iter().chain(anchor(command));
-    named.filter_map(|cell_id| needs_restore(notebook, cell_id))
+    named.filter_map(|cell_id| required_for_restore(notebook, cell_id))
 }
 
 /// The cell that a place is named by.

@@ -23,7 +23,7 @@ pub struct Context {
     pub causation_id: Option<EventId>,
     pub expected_version: Option<Version>,
     pub ids: IdSource,
-    /// The answer to [`crate::needs`].
+    /// The answer to [`crate::required_history`].
     pub history: History,
     pub limits: Limits,
 }

@@ -336,7 +336,11 @@ fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Reje
 }
 
 /// A message that is not among the flagged ones is looked up in the record.
-pub(crate) fn needs_message(notebook: &Notebook, id: &ConversationId, message: &MessageId) -> Option<HistoryQuery> {
+pub(crate) fn required_for_message(
+    notebook: &Notebook,
+    id: &ConversationId,
+    message: &MessageId,
+) -> Option<HistoryQuery> {
     let conversation = notebook.conversations.get(id)?;
     (!conversation.flagged.contains_key(message)).then(|| HistoryQuery::Conversation { conversation_id: id.clone() })
 }

@@ -73,24 +73,30 @@ impl Decision {
 }
 
 /// What [`decide`] will want from the past for this command; the answers go into `context.history`.
-pub fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
+pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     match command {
         _ if !notebook.exists() => Vec::new(),
-        Command::Batch { commands } => commands.iter().flat_map(|command| needs(notebook, context, command)).collect(),
-        Command::EditSource { cell_id, base, .. } => cells::needs_edit(notebook, cell_id, *base).into_iter().collect(),
-        Command::Undo { .. } | Command::Redo { .. } => undo::needs(notebook, context, command).into_iter().collect(),
+        Command::Batch { commands } => {
+            commands.iter().flat_map(|command| required_history(notebook, context, command)).collect()
+        }
+        Command::EditSource { cell_id, base, .. } => {
+            cells::required_for_edit(notebook, cell_id, *base).into_iter().collect()
+        }
+        Command::Undo { .. } | Command::Redo { .. } => {
+            undo::required_history(notebook, context, command).into_iter().collect()
+        }
         Command::FlagMessage { conversation_id, message_id, .. } => {
-            conversations::needs_message(notebook, conversation_id, message_id).into_iter().collect()
+            conversations::required_for_message(notebook, conversation_id, message_id).into_iter().collect()
         }
         Command::RequestToolCall { .. }
         | Command::StartToolCall { .. }
         | Command::ConfirmToolCall { .. }
         | Command::DenyToolCall { .. }
         | Command::WithdrawToolCall { .. }
-        | Command::ReportToolCall { .. } => tool_calls::needs(notebook, context, command),
+        | Command::ReportToolCall { .. } => tool_calls::required_history(notebook, context, command),
         command => {
-            let execution = executions::named(command).and_then(|id| executions::needs(notebook, id));
-            cells::needs_named(notebook, command).chain(execution).collect()
+            let execution = executions::named(command).and_then(|id| executions::required_history(notebook, id));
+            cells::required_for_named(notebook, command).chain(execution).collect()
         }
     }
 }

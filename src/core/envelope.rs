@@ -146,6 +146,11 @@ impl Stored {
         let event = Event::decode(&self.envelope.event_type, self.envelope.schema, self.payload.get())?;
         Ok(Recorded { envelope: self.envelope.clone(), event })
     }
+
+    /// The end of a chain that ends here.
+    pub fn head(&self) -> Head {
+        Head { version: self.envelope.version, hash: self.hash, recorded_at: self.envelope.recorded_at }
+    }
 }
 
 /// SHA-256(salt ‖ payload).

@@ -25,7 +25,7 @@ use crate::{cells, kernels};
 const MAX_LEFT_BEHIND_BYTES: usize = 256 << 10;
 
 /// A report on an execution that has left the state is judged by its record.
-pub(crate) fn needs(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
+pub(crate) fn required_history(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
     (!notebook.executions.contains_key(execution_id))
         .then(|| HistoryQuery::Execution { execution_id: execution_id.clone() })
 }

@@ -189,7 +189,7 @@ pub(crate) fn deciding(risk: Risk) -> Operation {
 
 /// What lets a call pass without a confirmation now; `None`: it waits for a person. `operations`: what the call does.
 ///
-/// A grant stands for its issuer's confirmation: it counts while the server vouches that the issuer could still give that.
+/// A grant stands for its issuer's confirmation: it counts while the authority that the server sends along shows that the issuer could still give that.
 pub(crate) fn passes_unasked(
     notebook: &Notebook,
     context: &Context,
@@ -202,7 +202,7 @@ pub(crate) fn passes_unasked(
         return Some(Passed::Policy);
     }
     let needed: Vec<Operation> = operations.iter().copied().chain([deciding(risk)]).collect();
-    let may = |issuer| access::vouched_may(notebook, &context.authority, issuer, context.now, &needed);
+    let may = |issuer| access::delegated_may(notebook, &context.authority, issuer, context.now, &needed);
     let mut grants = notebook.grants.iter();
     let (grant_id, _) =
         grants.find(|(_, grant)| grant.covers(requester, function, risk, context.now) && may(&grant.issued_by))?;

@@ -13,6 +13,7 @@
 
 mod access;
 mod actor;
+mod append;
 mod apply;
 mod call_answer;
 mod call_commands;
@@ -52,10 +53,11 @@ mod undo;
 mod undo_text;
 
 pub use access::{
-    ASSISTANT_SCOPES, Authority, Operation, Role, Scope, Scopes, Subject, Vouched, assistant_scopes, granted_role,
-    role_of,
+    ASSISTANT_SCOPES, Authority, DelegatedAuthority, Operation, Role, Scope, Scopes, Subject, assistant_scopes,
+    granted_role, role_of,
 };
 pub use actor::Actor;
+pub use append::{Append, CommandRecord, NewEvent};
 pub use apply::apply;
 pub use call_answer::CallAnswer;
 pub use call_decisions::{may_decide, sweep_due};
@@ -63,12 +65,12 @@ pub use call_risk::language;
 pub use command::*;
 pub use context::{Context, IdSource};
 pub use conversations::*;
-pub use decide::{Decided, Decision, Outcome, decide, needs, operation};
+pub use decide::{Decided, Decision, Outcome, decide, operation, required_history};
 pub use envelope::{ChainError, Envelope, Hash, Head, Recorded, Salt, Stored, seal, verify_chain};
 pub use event::*;
 pub use functions::{MAX_FUNCTIONS, MAX_SCHEMA_BYTES, RegisteredFunction, UserFunction};
 pub use gate::{AssistantGrant, Passed, Policy, Risk, Target, arguments_hash};
-pub use history::{History, HistoryQuery};
+pub use history::{History, HistoryQuery, Logged, Selection, deleted_executions, in_order};
 pub use ids::*;
 pub use json::{RawJson, RawObject};
 pub use kernels::default_session;

@@ -108,14 +108,16 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
 }
 
 /// What was decided on a call that is over (who comes second is told), and what the commands of a call need.
-pub(crate) fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
+pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
     let known = named(command).and_then(|call_id| notebook.tool_calls.get(call_id));
     match (command, known) {
         (Command::RequestToolCall { call_id, function, arguments, .. }, None) => {
             let past = call_id.iter().map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() });
-            past.chain(needs_of(notebook, context, function, arguments)).collect()
+            past.chain(required_for_effects(notebook, context, function, arguments)).collect()
         }
-        (Command::StartToolCall { .. }, Some(call)) => needs_of(notebook, context, &call.function, &call.arguments),
+        (Command::StartToolCall { .. }, Some(call)) => {
+            required_for_effects(notebook, context, &call.function, &call.arguments)
+        }
         (_, None) => {
             named(command).map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() }).into_iter().collect()
         }
@@ -135,13 +137,18 @@ fn named(command: &Command) -> Option<&ToolCallId> {
     }
 }
 
-fn needs_of(notebook: &Notebook, context: &Context, function: &str, arguments: &RawObject) -> Vec<HistoryQuery> {
+fn required_for_effects(
+    notebook: &Notebook,
+    context: &Context,
+    function: &str,
+    arguments: &RawObject,
+) -> Vec<HistoryQuery> {
     let Some(Ok(typed)) = Tool::find(function).map(|tool| tool.arguments(arguments)) else { return Vec::new() };
     let commands = match &typed {
         Arguments::Undo(call) => vec![undo_command(call)],
         typed => commands(notebook, typed, None).unwrap_or_default(),
     };
-    commands.iter().flat_map(|command| crate::decide::needs(notebook, context, command)).collect()
+    commands.iter().flat_map(|command| crate::decide::required_history(notebook, context, command)).collect()
 }
 
 /// An assistant acts through tool calls: whatever else it sends would go round the gate, also in the reactor's hands.
@@ -328,7 +335,7 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(|rejection| rejection.message)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
         let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk)]).collect();
-        return match access::vouched_may(notebook, &context.authority, by, context.now, &needed) {
+        return match access::delegated_may(notebook, &context.authority, by, context.now, &needed) {
             true => Ok(Passed::Confirmation { by: by.clone() }),
             false => Err("who confirmed it may not do so any more".to_owned()),
         };

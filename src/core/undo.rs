@@ -78,7 +78,7 @@ fn find_group<'a>(notebook: &'a Notebook, own: &str, id: &CorrelationId) -> Opti
 }
 
 /// What the inversion of the command's groups wants from the past.
-pub(crate) fn needs(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
+pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
     let groups = targets(notebook, context, command);
     let since = groups.iter().map(|(_, group)| group.first_version).min()? - 1;
     let cells: BTreeSet<CellId> = groups.iter().flat_map(|(_, group)| group.cells.iter().cloned()).collect();
@@ -128,7 +128,7 @@ fn check_own_work(context: &Context, groups: &[(&str, &UndoGroup)]) -> Result<()
 /// The inversion of some groups, one after the other, on the state that each leaves to the next.
 struct Inversion {
     scratch: Notebook,
-    /// What `needs` asked for, and what was decided so far.
+    /// What `required_history` asked for, and what was decided so far.
     history: History,
     index: HistoryIndex,
     decision: Decision,

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Stored,
-    ToolCallId, ToolCallPhase, UserId, Version, Vouched,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, NotebookId, RawJson, Rejection,
+    RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
 };
 use notarium_store::accounts::AccountError;
 use notarium_store::{BlobError, CatalogEntry, StoreError};
@@ -59,10 +59,10 @@ impl Reactor {
         let mut authority = self.authority(actor, notebook).await?;
         match command {
             Command::StartToolCall { call_id } => {
-                authority.reactor = Some(self.vouched(actor, notebook, Some(call_id)).await?);
+                authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
             }
             Command::RequestToolCall { .. } => {
-                authority.reactor = Some(self.vouched(actor, notebook, None).await?);
+                authority.reactor = Some(self.delegated(actor, notebook, None).await?);
             }
             _ => {}
         }
@@ -155,11 +155,11 @@ impl Reactor {
 
     async fn authority(&self, actor: &Actor, notebook: &NotebookId) -> Result<Authority, Rejection> {
         match actor {
-            Actor::System => Ok(Authority { reactor: Some(Vouched::default()), ..Authority::default() }),
+            Actor::System => Ok(Authority { reactor: Some(DelegatedAuthority::default()), ..Authority::default() }),
             Actor::Assistant { for_user, .. } => {
                 let person = self.rights_of(for_user, notebook).await?.ok_or_else(account_closed)?;
                 let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();
-                Ok(Authority { scopes, reactor: Some(Vouched::default()), ..person })
+                Ok(Authority { scopes, reactor: Some(DelegatedAuthority::default()), ..person })
             }
             _ => Err(not_for(actor)),
         }
@@ -168,12 +168,12 @@ impl Reactor {
     /// The rights of who confirmed the call that is to start, and of those whose grants the conversation has. A call that
     /// still waits is refused here: were it confirmed a moment later, the core would miss the person who did, and void a
     /// call that is good.
-    async fn vouched(
+    async fn delegated(
         &self,
         actor: &Actor,
         notebook: &NotebookId,
         call_id: Option<&ToolCallId>,
-    ) -> Result<Vouched, Rejection> {
+    ) -> Result<DelegatedAuthority, Rejection> {
         let state = self.read(notebook).await?.notebook;
         let phase = call_id.and_then(|call_id| state.tool_calls.get(call_id)).map(|call| &call.phase);
         if let (Some(call_id), Some(ToolCallPhase::Waiting)) = (call_id, phase) {
@@ -189,13 +189,13 @@ impl Reactor {
         if let Some(ToolCallPhase::Confirmed { by }) = phase {
             people.insert(by);
         }
-        let mut vouched = Vouched::default();
+        let mut delegated = DelegatedAuthority::default();
         for person in people {
             let Actor::User { id } = person else { continue };
             let rights = self.rights_of(id, notebook).await?;
-            vouched.0.extend(rights.map(|authority| (person.clone(), authority)));
+            delegated.0.extend(rights.map(|authority| (person.clone(), authority)));
         }
-        Ok(vouched)
+        Ok(delegated)
     }
 
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {

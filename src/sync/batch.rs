@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     AgentId, Command, Context, Decision, Event, ExecutionId, Head, History, Notebook, Outcome, Recorded, Rejection,
-    RejectionCode, Stored, Version, apply, decide, needs, seal, sweep_due,
+    RejectionCode, Stored, Version, apply, decide, required_history, seal, sweep_due,
 };
 use notarium_wire::{AckMessage, ServerMessage, frame};
 
@@ -231,7 +231,7 @@ impl Room {
         if is_answered || self.read_only || !self.state.exists() {
             return Ok(None);
         }
-        let mut queries = needs(&self.state, context, command);
+        let mut queries = required_history(&self.state, context, command);
         queries.dedup();
         // Who may not see the notebook makes no work for the store.
         if queries.is_empty() || self.role(turn.now, &queued.identity).is_none() {

@@ -3,5 +3,5 @@
 mod clients;
 mod commands;
 mod kernels;
+mod maintenance;
 mod scene;
-mod upkeep;

@@ -22,6 +22,7 @@ mod identity;
 mod io;
 mod joining;
 mod leases;
+mod maintenance;
 mod news;
 mod presence;
 mod queue;
@@ -32,7 +33,6 @@ mod room;
 #[cfg(test)]
 mod simulation;
 mod subscribers;
-mod upkeep;
 
 pub use config::RoomConfig;
 pub use identity::{ClientId, Identity, ReadState};

@@ -153,7 +153,7 @@ impl Room {
         }
         self.tell_news_when_due(&mut turn);
         self.pump(&mut turn);
-        self.keep_up(&mut turn);
+        self.maintain(&mut turn);
         turn.out
     }
 

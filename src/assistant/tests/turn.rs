@@ -27,8 +27,8 @@ fn who(kind: &str) -> (Actor, Authority) {
     match kind {
         "ann" => (person, Authority::session()),
         _ => {
-            let vouched = Vouched(vec![(person, Authority::session())]);
-            let authority = Authority { reactor: Some(vouched), ..Authority::session() };
+            let delegated = DelegatedAuthority(vec![(person, Authority::session())]);
+            let authority = Authority { reactor: Some(delegated), ..Authority::session() };
             (Actor::Assistant { for_user: ann, conversation: "talk".parse().unwrap() }, authority)
         }
     }

@@ -38,8 +38,8 @@ struct Call {
 struct Moment<'a> {
     before: &'a Notebook,
     recorded: &'a Recorded,
-    /// Those for whom the sender vouches.
-    vouched: &'a [Actor],
+    /// The people whose authority the sender brings along.
+    delegated: &'a [Actor],
 }
 
 /// Judges each event as it is recorded.
@@ -55,8 +55,8 @@ pub struct Judge {
 }
 
 impl Judge {
-    pub fn see(&mut self, before: &Notebook, recorded: &Recorded, vouched: &[Actor]) {
-        let moment = Moment { before, recorded, vouched };
+    pub fn see(&mut self, before: &Notebook, recorded: &Recorded, delegated: &[Actor]) {
+        let moment = Moment { before, recorded, delegated };
         match &recorded.event {
             Event::GrantIssued(event) => {
                 self.grants.insert(event.grant_id.clone(), (moment.actor().clone(), event.clone()));
@@ -266,7 +266,11 @@ impl Moment<'_> {
 
     /// … and can still answer for it, when the call starts.
     fn check_stands_for(&self, person: &Actor, asked: &ToolCallRequested) {
-        assert!(self.vouched.contains(person), "{} starts, and nobody vouches for {person:?}", asked.call_id);
+        assert!(
+            self.delegated.contains(person),
+            "{} starts, and the authority of {person:?} is missing",
+            asked.call_id
+        );
         self.check_decides(person, asked);
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::gate_judge::{Judge, MEMBER, WORKSPACE};
 use crate::support::*;
-use notarium_core::{Actor, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Scope, Vouched};
+use notarium_core::{Actor, DelegatedAuthority, EXPIRY_MS, Event, KernelPhase, ReplyStatus, Scope};
 use serde_json::Value;
 
 const STEPS: usize = 100_000;
@@ -69,9 +69,9 @@ fn person(name: &str) -> Who {
     if name == MEMBER { user(name).member_of(WORKSPACE) } else { user(name) }
 }
 
-/// The server vouches for people as they are; sometimes for one less, because an account was closed.
-fn vouch(dice: &mut Dice, who: &mut Who) {
-    let Some(Vouched(people)) = &mut who.authority.reactor else { return };
+/// The server sends people's authority along as it is; sometimes one less, because an account was closed.
+fn delegate(dice: &mut Dice, who: &mut Who) {
+    let Some(DelegatedAuthority(people)) = &mut who.authority.reactor else { return };
     for (actor, authority) in people.iter_mut() {
         if matches!(actor, Actor::User { id } if id.as_str() == MEMBER) {
             *authority = person(MEMBER).authority;
@@ -254,7 +254,7 @@ fn walk(dice: &mut Dice) -> Judge {
         let command = anything(dice, &world);
         // Half of the steps by who may do it, so that the walk gets somewhere.
         let mut who = if dice.roll(2) == 0 { rightful(dice, &command) } else { anybody(dice) };
-        vouch(dice, &mut who);
+        delegate(dice, &mut who);
         if command.get("StartTurn").is_some() && dice.roll(3) == 0 {
             who = who.with_scopes(&[Scope::Read, Scope::Edit]);
         }
@@ -262,9 +262,9 @@ fn walk(dice: &mut Dice) -> Judge {
         if world.try_do(&who, &command).is_ok() {
             judge.count("accepted");
         }
-        let vouched: Vec<Actor> =
-            who.authority.reactor.iter().flat_map(|vouched| &vouched.0).map(|(actor, _)| actor.clone()).collect();
-        world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded, &vouched));
+        let delegated: Vec<Actor> =
+            who.authority.reactor.iter().flat_map(|delegated| &delegated.0).map(|(actor, _)| actor.clone()).collect();
+        world.recorded[seen..].iter().for_each(|recorded| judge.see(&before, recorded, &delegated));
         if has_true_reply(&world) {
             judge.count("a prompt cell shows a reply");
         }

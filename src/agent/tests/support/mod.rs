@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::{
     Actor, AgentId, Authority, Command, CommandId, Context, Event, Head, History, HistoryQuery, IdSource, KernelPhase,
-    Limits, Notebook, NotebookId, Recorded, Role, Scope, Stored, UserId, apply, decide, needs, seal,
+    Limits, Notebook, NotebookId, Recorded, Role, Scope, Stored, UserId, apply, decide, required_history, seal,
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, PROTOCOL, RejectMessage, ServerMessage,
@@ -274,7 +274,7 @@ impl Inner {
             history: History::default(),
             limits: Limits::default(),
         };
-        for query in needs(state, &context, &command) {
+        for query in required_history(state, &context, &command) {
             let HistoryQuery::Execution { execution_id } = query else { continue };
             let about = room.log.iter().filter_map(|stored| stored.typed().ok());
             context

@@ -49,11 +49,11 @@ pub fn assistant_of(name: &str) -> Who {
     Who { actor: Actor::Assistant { for_user, conversation }, authority: Authority::session() }
 }
 
-/// The server's reactor in the name of an assistant; it vouches for the people of the fixtures.
+/// The server's reactor in the name of an assistant; it brings along the authority of the people of the fixtures.
 pub fn reactor_of(name: &str) -> Who {
     let mut who = assistant_of(name);
     let people = ["ann", "editor", "author", "viewer"].map(user).into_iter().chain([guest("link")]);
-    who.authority.reactor = Some(Vouched(people.map(|who| (who.actor, who.authority)).collect()));
+    who.authority.reactor = Some(DelegatedAuthority(people.map(|who| (who.actor, who.authority)).collect()));
     who
 }
 
@@ -140,7 +140,7 @@ impl World {
     /// Decides and, if accepted, records and applies. A refusal must leave nothing behind.
     pub fn submit(&mut self, who: &Who, expected: Option<Version>, command: Command) -> Judged {
         let mut context = self.context(who, expected);
-        let queries = needs(&self.notebook, &context, &command);
+        let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
@@ -173,7 +173,7 @@ impl World {
         self.names.insert(name.to_owned(), value.to_string());
     }
 
-    /// What the server reads from its store for `needs`.
+    /// What the server reads from its store for `required_history`.
     pub fn answer(&self, queries: &[HistoryQuery]) -> History {
         let mut found: BTreeMap<Version, &Recorded> = BTreeMap::new();
         for query in queries {

@@ -28,7 +28,7 @@ impl Room {
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
     }
 
-    pub(crate) fn keep_up(&mut self, turn: &mut Turn) {
+    pub(crate) fn maintain(&mut self, turn: &mut Turn) {
         self.retry_load(turn);
         self.fan_out_when_due(turn);
         self.recheck_when_due(turn);
