@@ -4,7 +4,6 @@
 //! follower's own pace, and what was written meanwhile comes in one piece.
 
 mod cursor;
-mod event;
 mod reply;
 #[cfg(test)]
 mod tests;
@@ -19,11 +18,11 @@ use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use notarium_core::{NotebookId, ToolCallPhase, TurnId, Version};
+use notarium_wire::rest::ChatEvent;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub use cursor::Cursor;
-pub use event::ChatEvent;
 use transcript::{Piece, Transcript};
 
 use crate::app::App;
@@ -31,7 +30,7 @@ use crate::auth::Authenticated;
 use crate::log_watch::LogWatch;
 use crate::news::LiveTurn;
 use crate::problem::Problem;
-use crate::routes::calls::confirmation::Confirmation;
+use crate::routes::calls::confirmation;
 use crate::routes::live::{KEEP_ALIVE, PAGE};
 
 /// Shortest time between two looks at what is being written.
@@ -158,7 +157,7 @@ impl Follower {
             && let Some(open) = state.notebook.tool_calls.get(&call.id)
             && !matches!(open.phase, ToolCallPhase::Started { .. })
         {
-            *confirmation = Some(Box::new(Confirmation::of(&state.notebook, open)));
+            *confirmation = Some(Box::new(confirmation::of(&state.notebook, open)));
         }
         let data = serde_json::to_string(&event).unwrap_or_default();
         SseEvent::default().id(at.to_string()).event(event.name()).data(data)

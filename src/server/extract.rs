@@ -166,3 +166,32 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalJ
         Ok(Self(value))
     }
 }
+
+/// No body is read.
+pub struct NoBody;
+
+impl<S: Send + Sync> FromRequest<S> for NoBody {
+    type Rejection = Problem;
+
+    async fn from_request(_: Request, _: &S) -> Result<Self, Problem> {
+        Ok(Self)
+    }
+}
+
+/// 201 with what was made.
+pub struct Created<T>(pub T);
+
+impl<T: IntoResponse> IntoResponse for Created<T> {
+    fn into_response(self) -> Response {
+        (StatusCode::CREATED, self.0).into_response()
+    }
+}
+
+/// 204.
+pub struct NoContent;
+
+impl IntoResponse for NoContent {
+    fn into_response(self) -> Response {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}

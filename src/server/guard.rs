@@ -3,24 +3,21 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use axum::extract::{FromRequestParts, RawPathParams, Request, State};
+use axum::extract::{DefaultBodyLimit, FromRequestParts, RawPathParams, Request, State};
+use axum::handler::Handler;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
+use axum::routing::{MethodFilter, MethodRouter, on};
 use http::Method;
 use http::request::Parts;
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
 use notarium_store::accounts::TokenKind;
-use utoipa::openapi::path::Operation as DocumentedOperation;
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{OpenApi, PathItem};
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
+use crate::openapi::{self, Describe, Documented, Endpoint};
 use crate::problem::Problem;
-
-/// The name of the security scheme in the OpenAPI document.
-const BEARER: &str = "bearer";
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,43 +88,95 @@ pub struct Gate {
 /// Routes, each with its guard.
 pub struct GuardedRouter<S = ()> {
     gate: Gate,
-    router: OpenApiRouter<S>,
+    router: axum::Router<S>,
     guards: Vec<RouteGuard>,
+    documented: Vec<Documented>,
+    /// Of the routes to come: their tag in the document, and how their paths begin.
+    group: (&'static str, &'static str),
+    /// Of the next route.
+    says: &'static str,
+    body_limit: Option<DefaultBodyLimit>,
 }
 
 /// What a [`GuardedRouter`] becomes.
 pub struct GuardedParts<S> {
     pub router: axum::Router<S>,
-    pub openapi: OpenApi,
+    pub openapi: Value,
     pub guards: Vec<RouteGuard>,
 }
 
 impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
     pub fn new(gate: Gate) -> Self {
-        Self { gate, router: OpenApiRouter::default(), guards: Vec::new() }
+        let (router, guards, documented) = (axum::Router::new(), Vec::new(), Vec::new());
+        Self { gate, router, guards, documented, group: ("", ""), says: "", body_limit: None }
     }
 
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// Routes from `utoipa_axum::routes!`, which stand in the OpenAPI document.
-    pub fn routes(mut self, guard: Guard, (schemas, mut paths, methods): UtoipaMethodRouter<S>) -> Self {
-        for (path, item) in &mut paths.paths {
-            for (method, operation) in operations_of(item) {
-                self.note(guard, method, path);
-                describe(guard, operation);
-            }
-        }
-        let methods = self.guarded(guard, methods);
-        self.router = self.router.routes((schemas, paths, methods));
+    /// The routes that follow have this tag in the document, and their paths begin so.
+    pub fn group(mut self, tag: &'static str, base: &'static str) -> Self {
+        self.group = (tag, base);
+        self
+    }
+
+    /// What the next route does: a sentence, and after an empty line more of them.
+    pub fn says(mut self, says: &'static str) -> Self {
+        self.says = says;
+        self
+    }
+
+    /// How large the body of the next route may be, where it is not as large as everywhere.
+    pub fn body_limit(mut self, limit: DefaultBodyLimit) -> Self {
+        self.body_limit = Some(limit);
+        self
+    }
+
+    /// A route, which the OpenAPI document describes by the types of its handler.
+    pub fn on<H, T, A>(mut self, guard: Guard, method: Method, path: &str, handler: H) -> Self
+    where
+        H: Handler<T, S> + Endpoint<A>,
+        T: 'static,
+        A: 'static,
+    {
+        let (tag, base) = self.group;
+        let path = format!("{base}{path}");
+        let says = std::mem::take(&mut self.says);
+        let needs_token = guard != Guard::Public;
+        let parts: Vec<Describe> = vec![Box::new(H::describe)];
+        self.documented.push(Documented { method: method.clone(), path: path.clone(), tag, says, needs_token, parts });
+        self.route(
+            guard,
+            method.clone(),
+            &path,
+            on(MethodFilter::try_from(method).expect("a method that routes have"), handler),
+        )
+    }
+
+    /// An answer of the last route that its types do not name.
+    pub fn answers<T: JsonSchema>(self, status: &'static str, media_type: &'static str) -> Self {
+        self.describes(Box::new(move |described| described.answer::<T>(status, media_type)))
+    }
+
+    /// As [`Self::answers`], without a shape: bytes, or nothing.
+    pub fn answers_plainly(self, status: &'static str) -> Self {
+        self.describes(Box::new(move |described| described.empty_answer(status)))
+    }
+
+    fn describes(mut self, part: Describe) -> Self {
+        self.documented.last_mut().expect("a route comes first").parts.push(part);
         self
     }
 
     /// A route that the OpenAPI document leaves out: pages, assets, the socket. `methods` serves `method` alone.
     pub fn route(mut self, guard: Guard, method: Method, path: &str, methods: MethodRouter<S>) -> Self {
         self.note(guard, method, path);
-        let methods = self.guarded(guard, methods);
+        let methods = match self.body_limit.take() {
+            Some(limit) => methods.layer(limit),
+            None => methods,
+        };
+        let methods = methods.route_layer(axum::middleware::from_fn_with_state((self.gate.clone(), guard), check));
         self.router = self.router.route(path, methods);
         self
     }
@@ -135,19 +184,23 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
     pub fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);
         self.guards.extend(other.guards);
+        self.documented.extend(other.documented);
         self
     }
 
     /// Gives the handlers what they share.
     pub fn with_state<S2: Clone + Send + Sync + 'static>(self, state: S) -> GuardedRouter<S2> {
-        GuardedRouter { gate: self.gate, router: self.router.with_state(state), guards: self.guards }
+        let empty = GuardedRouter::new(self.gate);
+        GuardedRouter {
+            router: self.router.with_state(state),
+            guards: self.guards,
+            documented: self.documented,
+            ..empty
+        }
     }
 
     pub fn into_parts(self) -> GuardedParts<S> {
-        let (router, mut openapi) = self.router.split_for_parts();
-        let scheme = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
-        openapi.components.get_or_insert_default().add_security_scheme(BEARER, scheme);
-        GuardedParts { router, openapi, guards: self.guards }
+        GuardedParts { router: self.router, openapi: openapi::document(&self.documented), guards: self.guards }
     }
 
     /// A mistake here is a programmer's: it shows when the server starts.
@@ -155,31 +208,6 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         let needs_notebook = matches!(guard, Guard::Notebook(_));
         assert!(!needs_notebook || path.contains("{notebook}"), "{path} is guarded by its {{notebook}} but names none");
         self.guards.push(RouteGuard { method, path: path.to_owned(), guard });
-    }
-
-    fn guarded(&self, guard: Guard, methods: MethodRouter<S>) -> MethodRouter<S> {
-        methods.route_layer(axum::middleware::from_fn_with_state((self.gate.clone(), guard), check))
-    }
-}
-
-fn operations_of(item: &mut PathItem) -> impl Iterator<Item = (Method, &mut DocumentedOperation)> {
-    let declared = [
-        (Method::GET, &mut item.get),
-        (Method::PUT, &mut item.put),
-        (Method::POST, &mut item.post),
-        (Method::DELETE, &mut item.delete),
-        (Method::OPTIONS, &mut item.options),
-        (Method::HEAD, &mut item.head),
-        (Method::PATCH, &mut item.patch),
-        (Method::TRACE, &mut item.trace),
-    ];
-    declared.into_iter().filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
-}
-
-/// Says in the document that a token is needed.
-fn describe(guard: Guard, operation: &mut DocumentedOperation) {
-    if guard != Guard::Public {
-        operation.security = Some(vec![SecurityRequirement::new(BEARER, Vec::<String>::new())]);
     }
 }
 
@@ -253,7 +281,7 @@ pub(crate) fn require_assistant(authenticated: &Authenticated) -> Result<(), Pro
     ))
 }
 
-fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Problem> {
+pub(crate) fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Problem> {
     let id = parameters.iter().find(|(name, _)| *name == "notebook").map_or("", |(_, value)| value);
     NotebookId::new(id).map_err(|error| Problem::invalid(error.to_string()))
 }

@@ -31,6 +31,7 @@ mod limits;
 mod listing;
 mod log_watch;
 mod news;
+mod openapi;
 pub mod origin;
 mod pace;
 pub mod problem;

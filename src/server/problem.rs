@@ -4,52 +4,29 @@ use std::ops::Deref;
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
-use notarium_core::{Rejection, RejectionCode, Version};
+use notarium_core::{Rejection, RejectionCode};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, ForbiddenScope};
+use notarium_wire::rest;
 use serde::Serialize;
 
 use crate::auth::AuthError;
 
-/// What a [`Problem`] says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
-pub struct ProblemDetails {
-    /// Names the kind: `about:blank` where `code` says it all.
-    #[serde(rename = "type")]
-    #[schema(rename = "type")]
-    pub problem_type: String,
-    /// The same for every problem of this status.
-    pub title: String,
-    /// The HTTP status.
-    pub status: u16,
-    /// Stable, for programs: `snake_case`.
-    pub code: String,
-    /// One sentence for people that says what to do.
-    pub detail: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<Version>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub actual_version: Option<Version>,
-    /// Seconds; also in the header `Retry-After`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retry_after: Option<u64>,
-}
-
-/// A refusal or a fault, as a client sees it. Boxed: it travels in every `Result`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+/// A refusal or a fault. Boxed: it travels in every `Result`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Problem(Box<ProblemDetails>);
+pub struct Problem(Box<rest::Problem>);
 
 impl Deref for Problem {
-    type Target = ProblemDetails;
-    fn deref(&self) -> &ProblemDetails {
+    type Target = rest::Problem;
+    fn deref(&self) -> &rest::Problem {
         &self.0
     }
 }
 
 impl Problem {
     pub fn new(status: StatusCode, code: &str, detail: impl Into<String>) -> Self {
-        Self(Box::new(ProblemDetails {
+        Self(Box::new(rest::Problem {
             problem_type: "about:blank".to_owned(),
             title: status.canonical_reason().unwrap_or("Error").to_owned(),
             status: status.as_u16(),
@@ -193,7 +170,6 @@ impl From<ForbiddenScope> for Problem {
         Self::new(StatusCode::BAD_REQUEST, "forbidden_scope", error.to_string())
     }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,12 +27,12 @@ use axum::extract::DefaultBodyLimit;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
+use serde_json::Value;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::trace::TraceLayer;
-use utoipa::openapi::OpenApi;
 
 use crate::app::App;
 use crate::extract::{method_not_allowed, not_found};
@@ -49,7 +49,7 @@ const API_POLICY: &str = "default-src 'none'; frame-ancestors 'none'";
 /// The routes, and what they say of themselves.
 pub struct Routes {
     pub router: Router,
-    pub openapi: OpenApi,
+    pub openapi: Value,
     pub guards: Vec<RouteGuard>,
 }
 
@@ -74,8 +74,8 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = status::routes(routes);
     let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
     let parts = routes.into_parts();
-    let openapi = status::described(parts.openapi);
-    let text = status::document(&openapi);
+    let openapi = parts.openapi;
+    let text = format!("{openapi:#}\n");
     let router = parts.router.route("/api/openapi.json", get(move || status::serve_document(text)));
     let open_document = RouteGuard { method: Method::GET, path: "/api/openapi.json".to_owned(), guard: Guard::Public };
     let guards = parts.guards.into_iter().chain([open_document]).collect();
@@ -141,5 +141,23 @@ mod tests {
         assert!(!problem.to_string().contains("planted"), "what broke is for the log");
         assert_eq!(answer("/well").await.status(), StatusCode::OK);
         running.shut_down().await;
+    }
+
+    #[tokio::test]
+    async fn the_openapi_document_is_the_one_that_is_checked_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let running = Server::start(ServerConfig::in_folder(folder.path())).await.unwrap();
+        let openapi = all(running.app(), AllowedOrigins::loopback(8787), "").openapi;
+        running.shut_down().await;
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../protocol/openapi.json");
+        let text = format!("{openapi:#}\n");
+        if std::env::var_os("UPDATE_PROTOCOL").is_some() {
+            std::fs::write(&path, &text).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            text == checked_in,
+            "protocol/openapi.json is stale: run `UPDATE_PROTOCOL=1 cargo test -p notarium-server openapi`"
+        );
     }
 }

@@ -14,6 +14,7 @@ pub mod frame;
 pub mod ipynb;
 pub mod live;
 pub mod message;
+pub mod rest;
 pub mod schema;
 
 pub use live::{PendingNews, TurnActivity, TurnNews};

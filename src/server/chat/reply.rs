@@ -4,8 +4,8 @@
 use notarium_core::MessageBlock;
 
 use super::cursor::Mark;
-use super::event::ChatEvent;
 use crate::news::{LiveBlock, LiveContent, LiveReply};
+use notarium_wire::rest::ChatEvent;
 
 /// A block that followers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

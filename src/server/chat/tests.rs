@@ -13,9 +13,9 @@ use notarium_core::{
 use notarium_wire::{TurnActivity, TurnNews};
 
 use super::cursor::Cursor;
-use super::event::ChatEvent;
 use super::transcript::{Piece, Transcript};
 use crate::news::{LiveReply, NewsHub};
+use notarium_wire::rest::ChatEvent;
 
 /// One thing that happens.
 #[derive(Clone)]

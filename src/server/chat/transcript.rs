@@ -9,10 +9,11 @@ use notarium_core::{
 };
 
 use super::cursor::{Cursor, Mark};
-use super::event::ChatEvent;
 use super::reply::{self, Progress};
 use crate::news::LiveReply;
-use crate::routes::calls::record::{Call, CallState};
+use notarium_wire::rest::{CallState, ChatEvent};
+
+use crate::routes::calls::record;
 
 /// An event for the follower, and the place after it.
 #[derive(Debug)]
@@ -231,7 +232,7 @@ impl Transcript {
                 known.input = Some(event.arguments.clone());
                 let tool_id = known.tool_id.clone();
                 if event.expires_at.is_some()
-                    && let Some(call) = Call::replay(std::slice::from_ref(recorded))
+                    && let Some(call) = record::replay(std::slice::from_ref(recorded))
                 {
                     self.tell(ChatEvent::ToolConfirmation { tool_id, call: Box::new(call), confirmation: None });
                 }

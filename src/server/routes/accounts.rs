@@ -4,11 +4,10 @@ mod people;
 mod session;
 mod shapes;
 mod share_links;
-mod tokens;
-mod workspaces;
-
 #[cfg(test)]
 mod tests;
+mod tokens;
+mod workspaces;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -18,6 +17,7 @@ use http::request::Parts;
 
 use crate::auth::Accounts;
 use crate::guard::{Gate, GuardedRouter, NotebookRights};
+use crate::openapi::Taken;
 use crate::problem::Problem;
 
 /// What the handlers here share. Cheap to clone.
@@ -42,6 +42,8 @@ pub fn routes<S: Clone + Send + Sync + 'static>(gate: &Gate, public_url: &str) -
     let router = workspaces::routes(router);
     share_links::routes(router).with_state(shared)
 }
+
+impl Taken for ClientAddress {}
 
 /// Where the connection comes from, for throttling; nowhere in tests without a socket. Behind a proxy it is the
 /// proxy's: attempts per login still count.

@@ -1,43 +1,34 @@
-//! Shapes that several routes share.
+//! Commands of requests, and what is answered to them.
 
 use axum::Json;
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderValue, StatusCode, header};
-use notarium_core::{Command, NotebookId, Outcome, RawJson, Version};
-use notarium_wire::AckMessage;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use http::request::Parts;
+use http::{HeaderValue, Method, header};
+use notarium_core::{Command, NotebookId, RawJson, Version};
+use notarium_wire::{AckMessage, rest};
+use serde::de::DeserializeOwned;
 
 use crate::app::{App, CommandRequest};
 use crate::auth::Authenticated;
-use crate::extract::Conditions;
+use crate::extract::{Conditions, Created, Params};
+use crate::guard::{Guard, GuardedRouter, notebook_of};
+use crate::openapi::Taken;
 use crate::problem::Problem;
 
-/// An accepted command: what it led to is on disk.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Answer {
-    /// The command's id: repeat it to get the same answer.
-    #[schema(value_type = String)]
-    pub command_id: notarium_core::CommandId,
-    #[schema(value_type = String)]
-    pub notebook: NotebookId,
-    /// The notebook's version after the command.
-    pub version: Version,
-    /// Ids that the server chose, and notices.
-    #[schema(value_type = Object)]
-    pub outcome: Outcome,
-}
+/// An accepted command, with the version as its `ETag`.
+#[derive(Debug)]
+pub struct Accepted(pub rest::Answer);
 
-impl From<AckMessage> for Answer {
-    fn from(ack: AckMessage) -> Self {
-        Self { command_id: ack.id, notebook: ack.notebook, version: ack.version, outcome: ack.outcome }
+impl From<AckMessage> for Accepted {
+    fn from(AckMessage { id, notebook, version, outcome }: AckMessage) -> Self {
+        Self(rest::Answer { command_id: id, notebook, version, outcome })
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for Accepted {
     fn into_response(self) -> Response {
-        let etag = etag(self.version);
-        ([(header::ETAG, etag)], Json(self)).into_response()
+        ([(header::ETAG, etag(self.0.version))], Json(self.0)).into_response()
     }
 }
 
@@ -46,38 +37,71 @@ pub fn etag(version: Version) -> HeaderValue {
     HeaderValue::from_str(&format!("\"{version}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
-/// 201 with what was made.
-pub fn created(answer: impl IntoResponse) -> Response {
-    (StatusCode::CREATED, answer).into_response()
+/// Who asks for a command in the notebook of the path, and under which conditions.
+pub struct Submit {
+    pub app: App,
+    pub who: Authenticated,
+    pub notebook: NotebookId,
+    pub conditions: Conditions,
+}
+
+impl FromRequestParts<App> for Submit {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
+        let who = Authenticated::from_request_parts(parts, app).await?;
+        let path = RawPathParams::from_request_parts(parts, app).await;
+        let notebook = notebook_of(&path.map_err(|rejection| Problem::invalid(rejection.body_text()))?)?;
+        let conditions = Conditions::from_request_parts(parts, app).await?;
+        Ok(Self { app: app.clone(), who, notebook, conditions })
+    }
+}
+
+impl Submit {
+    /// Sends the command, and answers when it is on disk.
+    pub async fn command(self, command: &Command) -> Result<Accepted, Problem> {
+        execute(&self.app, &self.who, &self.notebook, self.conditions, command).await
+    }
 }
 
 /// Sends one command, and answers when it is on disk.
 pub async fn execute(
     app: &App,
-    authenticated: &Authenticated,
+    who: &Authenticated,
     notebook: &NotebookId,
     conditions: Conditions,
     command: &Command,
-) -> Result<Answer, Problem> {
+) -> Result<Accepted, Problem> {
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
     let Conditions { command_id, expected_version } = conditions;
     let request = CommandRequest { id: command_id, expected_version, body };
-    Ok(app.execute(authenticated, notebook, request).await?.into())
+    Ok(app.execute(who, notebook, request).await?.into())
 }
 
-/// Which version is read.
-#[derive(Debug, Clone, Copy, Default, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct AtVersion {
-    /// A version of the past; absent: now.
-    pub at: Option<Version>,
-}
+impl GuardedRouter<App> {
+    /// A route that is one command, made of the parameters of the path and the body.
+    pub fn command<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        B: FromRequest<App, Rejection = Problem> + Taken + Send + 'static,
+        F: Fn(P, B) -> Result<Command, Problem> + Clone + Send + Sync + 'static,
+    {
+        self.on(guard, method, path, move |submit: Submit, Params(path): Params<P>, body: B| {
+            let command = make(path, body);
+            async move { submit.command(&command?).await }
+        })
+    }
 
-/// `{notebook}` and one more part of the path.
-#[derive(Debug, Deserialize)]
-pub struct NotebookAnd<T> {
-    pub notebook: NotebookId,
-    #[serde(flatten)]
-    pub part: T,
+    /// As [`Self::command`], of a command that makes something: 201.
+    pub fn creating<P, B, F>(self, guard: Guard, method: Method, path: &str, make: F) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        B: FromRequest<App, Rejection = Problem> + Taken + Send + 'static,
+        F: Fn(P, B) -> Result<Command, Problem> + Clone + Send + Sync + 'static,
+    {
+        self.on(guard, method, path, move |submit: Submit, Params(path): Params<P>, body: B| {
+            let command = make(path, body);
+            async move { submit.command(&command?).await.map(Created) }
+        })
+    }
 }

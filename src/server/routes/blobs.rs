@@ -3,12 +3,10 @@
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
-use notarium_core::{BlobPart, Hash, NotebookId, Operation, Scope};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use notarium_core::{BlobPart, NotebookId, Operation, Scope};
 use notarium_store::blobs::{BlobContent, BlobEntry};
-use serde::Serialize;
-use utoipa::ToSchema;
-use utoipa_axum::routes;
+use notarium_wire::rest::Uploaded;
 
 use crate::app::{App, is_agent};
 use crate::auth::Authenticated;
@@ -23,26 +21,20 @@ use crate::problem::Problem;
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    let (schemas, paths, methods) = routes!(upload_blob);
-    // The route counts for itself while it streams.
-    let methods = methods.layer(DefaultBodyLimit::disable());
+    let read = Guard::Notebook(Operation::Read);
     router
-        .routes(Guard::Notebook(Operation::Read), (schemas, paths, methods))
-        .routes(Guard::Notebook(Operation::Read), routes!(download_blob))
+        .group("blobs", "/api/notebooks/{notebook}/blobs")
+        .says("Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name it from now on.")
+        // The route counts for itself while it streams.
+        .body_limit(DefaultBodyLimit::disable())
+        .on(read, Method::PUT, "/{sha256}", upload_blob)
+        .answers::<Uploaded>("200", "application/json")
+        .answers::<Uploaded>("201", "application/json")
+        .says("Downloads a blob, as bytes and never as a page.")
+        .on(read, Method::GET, "/{sha256}", download_blob)
+        .answers_plainly("200")
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-struct Uploaded {
-    #[schema(value_type = String)]
-    sha256: Hash,
-    size_bytes: u64,
-}
-
-/// Uploads a blob; the body is the bytes. Outputs of this notebook may name it from now on.
-#[utoipa::path(put, path = "/api/notebooks/{notebook}/blobs/{sha256}", tag = "blobs",
-    params(("notebook" = String, Path), ("sha256" = String, Path, description = "lower-case hex")),
-    request_body(content = Vec<u8>, content_type = "application/octet-stream"),
-    responses((status = 201, body = Uploaded), (status = 200, body = Uploaded), (status = "default", body = Problem)))]
 async fn upload_blob(
     State(app): State<App>,
     authenticated: Authenticated,
@@ -79,10 +71,6 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
     (value.len() <= 200).then(|| value.to_owned())
 }
 
-/// Downloads a blob, as bytes and never as a page.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/blobs/{sha256}", tag = "blobs",
-    params(("notebook" = String, Path), ("sha256" = String, Path, description = "lower-case hex")),
-    responses((status = 200, content_type = "application/octet-stream"), (status = "default", body = Problem)))]
 async fn download_blob(
     State(app): State<App>,
     Params((notebook, sha256)): Params<(NotebookId, String)>,

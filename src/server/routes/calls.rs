@@ -8,29 +8,24 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use http::Method;
 use notarium_core::{
-    Command, Event, Hash, HistoryQuery, Millis, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode,
-    Scope, Stored, ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
+    Command, Event, HistoryQuery, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, Stored,
+    ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::routes;
+use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confirmations, WaitingCall, Yes};
 
-use super::answers::{Answer, execute};
+use super::answers::{Accepted, Submit};
 use super::chat::events_of;
-use super::scan::backwards;
+use super::scan::{MAX_SCANNED_EVENTS, backwards};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{Conditions, JsonBody, OptionalJson, Params, QueryOf};
+use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::listing::{sees, sees_by_coverage, subjects_of};
 use crate::problem::Problem;
-use confirmation::Confirmation;
-use record::{Call, CallState};
 
-/// Events that one page of calls looks through.
-const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Notebooks with work that one look for what waits opens.
 const MAX_OPENED: usize = 500;
 /// Calls that one look for what waits shows.
@@ -38,19 +33,46 @@ const MAX_SHOWN: usize = 500;
 /// Bytes of what they would do, together: a call may run every cell.
 const MAX_SHOWN_BYTES: usize = 8 << 20;
 
-pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
-    router
-        .routes(Guard::User(Scope::Read), routes!(list_confirmations))
-        .routes(Guard::Notebook(Operation::Read), routes!(list_calls))
-        .routes(Guard::Notebook(Operation::Read), routes!(read_call))
-        .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(confirm_call))
-        .routes(Guard::Notebook(Operation::ConfirmEdit), routes!(deny_call))
-        // Whose call it is, or who may edit: the core knows.
-        .routes(Guard::Notebook(Operation::Read), routes!(withdraw_call))
-        .routes(Guard::Notebook(Operation::Edit), routes!(undo_call))
-}
+type CallPath = (NotebookId, ToolCallId);
 
-type OfCall = Params<(NotebookId, ToolCallId)>;
+pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let of = Guard::Notebook;
+    router
+        .group("assistants", "/api")
+        .says("Everything that waits for your decision, in all notebooks; the longest waiting first.")
+        .on(Guard::User(Scope::Read), Method::GET, "/confirmations", list_confirmations)
+        .group("assistants", "/api/notebooks/{notebook}/calls")
+        .says(
+            "What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.\n\n\
+             A page filtered by state may be short or empty; go on while there is a `next`.",
+        )
+        .on(of(Operation::Read), Method::GET, "", list_calls)
+        .says("One call of any time, in full; of one that has not started also what it would do, for who is to decide.")
+        .on(of(Operation::Read), Method::GET, "/{call}", read_call)
+        .says("Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`.")
+        .on(of(Operation::ConfirmEdit), Method::POST, "/{call}/confirm", confirm_call)
+        .says("Refuses the call; the assistant is told, with the reason.")
+        .command(
+            of(Operation::ConfirmEdit),
+            Method::POST,
+            "/{call}/deny",
+            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::DenyToolCall { call_id, reason }),
+        )
+        // Whose call it is, or who may edit: the core knows.
+        .says("Takes a call back that has not started: by the person it is for, or by who may edit.")
+        .command(
+            of(Operation::Read),
+            Method::POST,
+            "/{call}/withdraw",
+            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::WithdrawToolCall { call_id, reason }),
+        )
+        .says("Undoes what a call did, also after others edited on top. Runs are not undone.")
+        .command(of(Operation::Edit), Method::POST, "/{call}/undo", |(_, call_id): CallPath, _: NoBody| {
+            // The undo group of all that a call does is the call.
+            let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
+            Ok(Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None })
+        })
+}
 
 fn waiting(state: &Notebook) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall>)> {
     state.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting))
@@ -58,28 +80,10 @@ fn waiting(state: &Notebook) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall
 
 // --- everywhere ---
 
-#[derive(Debug, Serialize, ToSchema)]
-struct Waiting {
-    calls: Vec<WaitingCall>,
-    /// There are more than could be looked through: decide on some of these first.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    is_cut: bool,
-}
-
-/// A call that waits, and where.
-#[derive(Debug, Serialize, ToSchema)]
-struct WaitingCall {
-    #[schema(value_type = String)]
-    notebook: NotebookId,
-    title: String,
-    call: Call,
-    confirmation: Confirmation,
-}
-
-/// Everything that waits for your decision, in all notebooks; the longest waiting first.
-#[utoipa::path(get, path = "/api/confirmations", tag = "assistants",
-    responses((status = 200, body = Waiting), (status = "default", body = Problem)))]
-async fn list_confirmations(State(app): State<App>, authenticated: Authenticated) -> Result<Json<Waiting>, Problem> {
+async fn list_confirmations(
+    State(app): State<App>,
+    authenticated: Authenticated,
+) -> Result<Json<Confirmations>, Problem> {
     let (notebooks, mut is_cut) = with_work(&app, &authenticated).await?;
     let mut found = Vec::new();
     for notebook in notebooks {
@@ -92,16 +96,16 @@ async fn list_confirmations(State(app): State<App>, authenticated: Authenticated
     found.truncate(MAX_SHOWN);
     let (mut calls, mut bytes) = (Vec::new(), 0);
     for (id, call, state) in found {
-        let confirmation = Confirmation::of(&state, &call);
-        bytes += confirmation.bytes();
+        let confirmation = confirmation::of(&state, &call);
+        bytes += confirmation::bytes(&confirmation);
         if bytes > MAX_SHOWN_BYTES && !calls.is_empty() {
             is_cut = true;
             break;
         }
         let (notebook, title) = (state.notebook_id.clone(), state.title.clone());
-        calls.push(WaitingCall { notebook, title, call: Call::waiting(&id, &call), confirmation });
+        calls.push(WaitingCall { notebook, title, call: record::waiting(&id, &call), confirmation });
     }
-    Ok(Json(Waiting { calls, is_cut }))
+    Ok(Json(Confirmations { calls, is_cut }))
 }
 
 /// The notebooks where something may wait, and whether there are more of them.
@@ -131,49 +135,16 @@ fn waiting_for(
 
 // --- list ---
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct CallsQuery {
-    /// Calls requested before this version: `next` of the page before.
-    before: Option<Version>,
-    /// 1 to 200; absent: 50.
-    limit: Option<usize>,
-    /// Only of this function, for instance `delete_cell`.
-    function: Option<String>,
-    /// Only requested at this time or later: milliseconds since 1970.
-    since: Option<Millis>,
-    /// Only in this state.
-    state: Option<CallState>,
+fn is_wanted(query: &CallsQuery, call: &Call) -> bool {
+    wants_function(query, &call.function)
+        && query.since.is_none_or(|since| call.requested_at >= since)
+        && query.state.is_none_or(|state| call.state == state)
 }
 
-impl CallsQuery {
-    fn wants(&self, call: &Call) -> bool {
-        self.wants_function(&call.function)
-            && self.since.is_none_or(|since| call.requested_at >= since)
-            && self.state.is_none_or(|state| call.state == state)
-    }
-
-    fn wants_function(&self, function: &str) -> bool {
-        self.function.as_deref().is_none_or(|wanted| wanted == function)
-    }
+fn wants_function(query: &CallsQuery, function: &str) -> bool {
+    query.function.as_deref().is_none_or(|wanted| wanted == function)
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-struct CallPage {
-    /// On the first page those that wait come first.
-    calls: Vec<Call>,
-    /// Ask again with this as `before`; absent when there are no older ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<Version>,
-}
-
-/// What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.
-///
-/// A page filtered by state may be short or empty; go on while there is a `next`.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/calls", tag = "assistants",
-    params(("notebook" = String, Path), CallsQuery),
-    responses((status = 200, body = CallPage), (status = "default", body = Problem)))]
 async fn list_calls(
     State(app): State<App>,
     authenticated: Authenticated,
@@ -181,14 +152,14 @@ async fn list_calls(
     QueryOf(query): QueryOf<CallsQuery>,
 ) -> Result<Json<CallPage>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
-    let shown_first: Vec<Call> = waiting(&state).map(|(id, call)| Call::waiting(id, call)).collect();
+    let shown_first: Vec<Call> = waiting(&state).map(|(id, call)| record::waiting(id, call)).collect();
     let elsewhere: BTreeSet<ToolCallId> = shown_first.iter().map(|call| call.id.clone()).collect();
     let (ids, next) = requested(&app, &notebook, &query, &elsewhere).await?;
     let mut calls = if query.before.is_none() { shown_first } else { Vec::new() };
     for id in ids {
         calls.extend(recorded(&app, &notebook, &id).await?);
     }
-    calls.retain(|call| query.wants(call));
+    calls.retain(|call| is_wanted(&query, call));
     let mut usages = Usages { app: &app, notebook: &notebook, turns: HashMap::new() };
     for call in &mut calls {
         call.model_usage = usages.of(call).await?;
@@ -232,7 +203,7 @@ async fn requested(
     let next = backwards(&*app.store, notebook, query.before, MAX_SCANNED_EVENTS, |stored| {
         is_before_since = query.since.is_some_and(|since| stored.envelope.recorded_at < since);
         let wanted =
-            requested_by(stored).filter(|(id, function)| query.wants_function(function) && !elsewhere.contains(id));
+            requested_by(stored).filter(|(id, function)| wants_function(query, function) && !elsewhere.contains(id));
         if !is_before_since {
             ids.extend(wanted.map(|(id, _)| id));
         }
@@ -259,29 +230,13 @@ async fn recorded(app: &App, notebook: &NotebookId, id: &ToolCallId) -> Result<O
     let query = HistoryQuery::ToolCall { call_id: id.clone() };
     let stored = app.store.history(notebook, &query).await?;
     let events: Vec<Recorded> = stored.iter().filter_map(|stored| stored.typed().ok()).collect();
-    Ok(Call::replay(&events))
+    Ok(record::replay(&events))
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-struct CallInFull {
-    /// The notebook's.
-    title: String,
-    call: Call,
-    /// What it would do. Absent when it has started or is over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    confirmation: Option<Confirmation>,
-    /// Whether it waits for a decision that you may take.
-    may_decide: bool,
-}
-
-/// One call of any time, in full; of one that has not started also what it would do, for who is to decide.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/calls/{call}", tag = "assistants",
-    params(("notebook" = String, Path), ("call" = String, Path)),
-    responses((status = 200, body = CallInFull), (status = "default", body = Problem)))]
 async fn read_call(
     State(app): State<App>,
     authenticated: Authenticated,
-    Params((notebook, id)): OfCall,
+    Params((notebook, id)): Params<CallPath>,
 ) -> Result<Json<CallInFull>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let unknown = || Rejection::new(RejectionCode::UnknownToolCall, format!("no tool call {id} here: check the id"));
@@ -294,89 +249,21 @@ async fn read_call(
             && authority.scopes.contains(&Scope::Confirm)
             && may_decide(&state, &authenticated.actor, &authority, app.clock.now(), open)
     });
-    let confirmation = open.map(|open| Confirmation::of(&state, open));
+    let confirmation = open.map(|open| confirmation::of(&state, open));
     Ok(Json(CallInFull { title: state.title.clone(), call, confirmation, may_decide }))
 }
 
 // --- decide ---
 
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Yes {
-    /// Of the call as you saw it.
-    #[schema(value_type = String)]
-    arguments_hash: Hash,
-}
-
-/// Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`.
-#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/confirm", tag = "assistants", request_body = Yes,
-    params(("notebook" = String, Path), ("call" = String, Path)),
-    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
 async fn confirm_call(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, call_id)): OfCall,
-    conditions: Conditions,
-    JsonBody(yes): JsonBody<Yes>,
-) -> Result<Answer, Problem> {
-    let command = Command::ConfirmToolCall { call_id, arguments_hash: yes.arguments_hash };
-    let answer = execute(&app, &authenticated, &notebook, conditions, &command).await?;
+    submit: Submit,
+    Params((_, call_id)): Params<CallPath>,
+    JsonBody(Yes { arguments_hash }): JsonBody<Yes>,
+) -> Result<Accepted, Problem> {
+    let accepted = submit.command(&Command::ConfirmToolCall { call_id, arguments_hash }).await?;
     // A call whose target has changed is closed by who would confirm it: that is not what was asked for.
-    match answer.outcome.notices.first() {
+    match accepted.0.outcome.notices.first() {
         Some(void) => Err(Rejection::new(RejectionCode::ToolCallState, void.clone()).into()),
-        None => Ok(answer),
+        None => Ok(accepted),
     }
-}
-
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-struct Because {
-    /// Said to the assistant.
-    reason: String,
-}
-
-/// Refuses the call; the assistant is told, with the reason.
-#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/deny", tag = "assistants", request_body = Because,
-    params(("notebook" = String, Path), ("call" = String, Path)),
-    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
-async fn deny_call(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, call_id)): OfCall,
-    conditions: Conditions,
-    OptionalJson(because): OptionalJson<Because>,
-) -> Result<Answer, Problem> {
-    let command = Command::DenyToolCall { call_id, reason: because.reason };
-    execute(&app, &authenticated, &notebook, conditions, &command).await
-}
-
-/// Takes a call back that has not started: by the person it is for, or by who may edit.
-#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/withdraw", tag = "assistants", request_body = Because,
-    params(("notebook" = String, Path), ("call" = String, Path)),
-    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
-async fn withdraw_call(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, call_id)): OfCall,
-    conditions: Conditions,
-    OptionalJson(because): OptionalJson<Because>,
-) -> Result<Answer, Problem> {
-    let command = Command::WithdrawToolCall { call_id, reason: because.reason };
-    execute(&app, &authenticated, &notebook, conditions, &command).await
-}
-
-/// Undoes what a call did, also after others edited on top. Runs are not undone.
-#[utoipa::path(post, path = "/api/notebooks/{notebook}/calls/{call}/undo", tag = "assistants",
-    params(("notebook" = String, Path), ("call" = String, Path)),
-    responses((status = 200, body = Answer), (status = "default", body = Problem)))]
-async fn undo_call(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params((notebook, call_id)): OfCall,
-    conditions: Conditions,
-) -> Result<Answer, Problem> {
-    // The undo group of all that a call does is the call.
-    let group = call_id.as_str().parse().map_err(|_| Problem::invalid("that is no id of a call: check it"))?;
-    let command = Command::Undo { steps: 1, correlation_id: Some(group), turn_id: None };
-    execute(&app, &authenticated, &notebook, conditions, &command).await
 }

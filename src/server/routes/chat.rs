@@ -2,60 +2,43 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, StatusCode};
-use notarium_core::{CellId, Command, ConversationId, Event, NotebookId, Operation, Recorded, TurnId, Version};
-use serde::Deserialize;
+use http::{HeaderMap, Method, StatusCode};
+use notarium_core::{Command, ConversationId, Event, NotebookId, Operation, Recorded, TurnId, Version};
+use notarium_wire::rest::{ChatEvent, Question};
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
-use utoipa_axum::routes;
 
-use super::answers::execute;
+use super::answers::Submit;
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::chat::{self, ChatEvent, Cursor};
+use crate::chat::{self, Cursor};
 use crate::extract::{Conditions, JsonBody, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
+const STREAM: &str = "text/event-stream";
+
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
-        .routes(Guard::Notebook(Operation::Converse), routes!(ask))
-        .routes(Guard::Notebook(Operation::Read), routes!(follow_turn))
+        .group("assistants", "/api/notebooks/{notebook}")
+        .says(
+            "Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` \
+             and an `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest.",
+        )
+        .on(Guard::Notebook(Operation::Converse), Method::POST, "/chat", ask)
+        .answers::<ChatEvent>("200", STREAM)
+        .says(
+            "Follows a turn, from its beginning or from the header `Last-Event-ID` (the `id` of the last event that you have) \
+             on; one that is over is told from the record. Leaving stops nothing. 204: you have it all.",
+        )
+        .on(Guard::Notebook(Operation::Read), Method::GET, "/turns/{turn}/stream", follow_turn)
+        .answers::<ChatEvent>("200", STREAM)
+        .answers_plainly("204")
 }
 
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct Question {
-    /// What you say; or `cell_id`.
-    text: Option<String>,
-    /// A prompt cell: its source is what you say.
-    #[schema(value_type = Option<String>)]
-    cell_id: Option<CellId>,
-    /// Goes on in this conversation, or begins it under this id; absent: a new one.
-    #[schema(value_type = Option<String>)]
-    conversation: Option<ConversationId>,
-    /// One of the models that the server has; absent: its default.
-    model: Option<String>,
-    /// The id of the turn, chosen by you; absent: a new one.
-    #[schema(value_type = Option<String>)]
-    turn: Option<TurnId>,
-}
-
-/// Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` and an
-/// `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest.
-#[utoipa::path(post, path = "/api/notebooks/{notebook}/chat", tag = "assistants", request_body = Question,
-    params(("notebook" = String, Path)),
-    responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = "default", body = Problem)))]
-async fn ask(
-    State(app): State<App>,
-    authenticated: Authenticated,
-    Params(notebook): Params<NotebookId>,
-    conditions: Conditions,
-    JsonBody(question): JsonBody<Question>,
-) -> Result<Response, Problem> {
-    require_assistants(&app)?;
+async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<Response, Problem> {
+    require_assistants(&submit.app)?;
     // Named here from the command's id, so that a repeat is the same question.
-    let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
+    let command_id = submit.conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let named = |what: &str| hex::encode(Sha256::digest(format!("{what}:{command_id}")))[..32].to_owned();
     let named_conversation = || ConversationId::new(named("conversation")).map_err(|error| invalid(&error));
     let named_turn = || TurnId::new(named("turn")).map_err(|error| invalid(&error));
@@ -67,10 +50,11 @@ async fn ask(
         cell_id: question.cell_id,
         model: question.model,
     };
-    let conditions = Conditions { command_id: Some(command_id), ..conditions };
-    execute(&app, &authenticated, &notebook, conditions, &command).await?;
+    let conditions = Conditions { command_id: Some(command_id), ..submit.conditions };
+    let (app, who, notebook) = (submit.app.clone(), submit.who.clone(), submit.notebook.clone());
+    Submit { conditions, ..submit }.command(&command).await?;
     let found = find(&app, &notebook, &turn_id).await?;
-    chat::stream(app, authenticated, notebook, turn_id, found.started, None).await
+    chat::stream(app, who, notebook, turn_id, found.started, None).await
 }
 
 fn invalid(error: &impl ToString) -> Problem {
@@ -87,13 +71,6 @@ fn require_assistants(app: &App) -> Result<(), Problem> {
     Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no_assistant", detail))
 }
 
-/// Follows a turn, from its beginning or from `Last-Event-ID` on; one that is over is told from the record. Leaving stops
-/// nothing. 204: you have it all.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/turns/{turn}/stream", tag = "assistants",
-    params(("notebook" = String, Path), ("turn" = String, Path),
-        ("Last-Event-ID" = Option<String>, Header, description = "`id` of the last event that you have")),
-    responses((status = 200, body = ChatEvent, content_type = "text/event-stream"), (status = 204),
-        (status = "default", body = Problem)))]
 async fn follow_turn(
     State(app): State<App>,
     authenticated: Authenticated,

@@ -6,20 +6,18 @@ use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
-use notarium_core::{BlobPart, CommandId, Notebook, NotebookId, Operation, Outcome, Scope, Version};
+use http::{HeaderValue, Method, StatusCode, header};
+use notarium_core::{BlobPart, CommandId, Notebook, NotebookId, Operation, Scope};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
-use serde::{Deserialize, Serialize};
+use notarium_wire::rest::{AtVersion, ImportAnswer, ImportQuery};
 use sha2::{Digest, Sha256};
-use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::routes;
 
-use super::answers::{AtVersion, created, etag, execute};
+use super::answers::{etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::blobs;
-use crate::extract::{BytesBody, Conditions, Params, QueryOf, too_large};
+use crate::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
 use crate::files::{export, import};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -29,56 +27,30 @@ const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
 
 pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRouter<App> {
-    let (schemas, paths, methods) = routes!(import_notebook);
-    let methods = methods.layer(DefaultBodyLimit::max(max_import_bytes));
     router
-        .routes(Guard::User(Scope::Edit), (schemas, paths, methods))
-        .routes(Guard::Notebook(Operation::Read), routes!(export_notebook))
+        .group("files", "/api")
+        .says(
+            "Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named.",
+        )
+        .body_limit(DefaultBodyLimit::max(max_import_bytes))
+        .on(Guard::User(Scope::Edit), Method::POST, "/import", import_notebook)
+        .says("The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.")
+        .on(Guard::Notebook(Operation::Read), Method::GET, "/notebooks/{notebook}/export", export_notebook)
+        .answers_plainly("200")
 }
 
 // --- in ---
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-struct ImportQuery {
-    /// Absent: what the file says, else the name of the file.
-    title: Option<String>,
-    /// The name of the file.
-    filename: Option<String>,
-    /// Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new.
-    id: Option<String>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct ImportAnswer {
-    #[schema(value_type = String)]
-    notebook: NotebookId,
-    title: String,
-    version: Version,
-    #[schema(value_type = Object)]
-    outcome: Outcome,
-    /// What was repaired, converted or put aside, each with a code and a sentence.
-    #[schema(value_type = Vec<Object>)]
-    notices: Vec<Notice>,
-}
-
-/// Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named.
-#[utoipa::path(post, path = "/api/import", tag = "files", params(ImportQuery),
-    request_body(content = Vec<u8>, content_type = "application/x-ipynb+json"),
-    responses((status = 201, body = ImportAnswer), (status = "default", body = Problem)))]
 async fn import_notebook(
     State(app): State<App>,
     authenticated: Authenticated,
     QueryOf(query): QueryOf<ImportQuery>,
     conditions: Conditions,
     BytesBody(file): BytesBody,
-) -> Result<Response, Problem> {
-    let chosen = query.id.as_ref().map(NotebookId::new).transpose();
-    let chosen = chosen.map_err(|error| Problem::invalid(error.to_string()))?;
+) -> Result<Created<Json<ImportAnswer>>, Problem> {
     let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let conditions = Conditions { command_id: Some(command_id.clone()), ..conditions };
-    let notebook = chosen.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    let notebook = query.id.clone().unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
     let (imported, notices) = read_file(file, app.limits.max_import_bytes, command_id).await?;
     let title = title_of(&query, imported.title.as_deref());
     let plan = import::plan(imported, title.clone());
@@ -87,8 +59,8 @@ async fn import_notebook(
     let kept = blobs::put_all(&app, &notebook, parts).await?;
     let answer = execute(&app, &authenticated, &notebook, conditions, &plan.command).await?;
     blobs::record(&app, &authenticated, &notebook, kept).await?;
-    let (version, outcome) = (answer.version, answer.outcome);
-    Ok(created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
+    let (version, outcome) = (answer.0.version, answer.0.outcome);
+    Ok(Created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
 }
 
 /// Parses beside the tasks that serve others: a large file takes a while.
@@ -143,10 +115,6 @@ fn title_of(query: &ImportQuery, suggested: Option<&str>) -> String {
 
 // --- out ---
 
-/// The notebook as `.ipynb` (nbformat 4.5), now or at a version of the past.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/export", tag = "files",
-    params(("notebook" = String, Path), AtVersion),
-    responses((status = 200, content_type = "application/x-ipynb+json"), (status = "default", body = Problem)))]
 async fn export_notebook(
     State(app): State<App>,
     authenticated: Authenticated,

@@ -7,16 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use http::{HeaderMap, header};
-use notarium_core::{
-    CellContent, CellId, ChainError, Event, Hash, Head, Millis, NotebookId, Operation, Recorded, Stored, Version,
-    verify_chain,
-};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
-use utoipa_axum::routes;
+use http::{HeaderMap, Method, header};
+use notarium_core::{ChainError, Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
+use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
 
-use super::answers::AtVersion;
 use super::live;
 use super::scan::{SCAN_PAGE, backwards};
 use crate::app::App;
@@ -31,44 +25,23 @@ const MAX_PAGE: usize = 1_000;
 const MAX_SCANNED_EVENTS: usize = 50_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
+    let read = Guard::Notebook(Operation::Read);
     router
-        .routes(Guard::Notebook(Operation::Read), routes!(read_events))
-        .routes(Guard::Notebook(Operation::Read), routes!(list_trash))
-        .routes(Guard::Notebook(Operation::Read), routes!(verify))
+        .group("history", "/api/notebooks/{notebook}")
+        .says(
+            "Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream` those \
+             to come.\n\nThe stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.",
+        )
+        .on(read, Method::GET, "/events", read_events)
+        .answers::<EventPage>("200", "application/json")
+        .says("Deleted cells, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.")
+        .on(read, Method::GET, "/trash", list_trash)
+        .says("Proves the chain of hashes up to a version, and replays the state from nothing.")
+        .on(read, Method::GET, "/verify", verify)
 }
 
 // --- events ---
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub struct EventsQuery {
-    /// Events after this version; absent: from the beginning, or for a stream from now on.
-    #[serde(alias = "since")]
-    pub after: Option<Version>,
-    /// Of a page: 1 to 1,000; absent: 200.
-    pub limit: Option<usize>,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct EventPage {
-    /// With everything that is hashed: see `protocol/README.md`, The record.
-    #[schema(value_type = Vec<Object>)]
-    events: Vec<Stored>,
-    /// The notebook's end now.
-    #[schema(value_type = Object)]
-    head: Head,
-    /// Ask again with this as `after`; absent when this is the end.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<Version>,
-}
-
-/// Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream` those to come.
-///
-/// The stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/events", tag = "history",
-    params(("notebook" = String, Path), EventsQuery),
-    responses((status = 200, body = EventPage), (status = "default", body = Problem)))]
 async fn read_events(
     State(app): State<App>,
     authenticated: Authenticated,
@@ -117,37 +90,13 @@ fn text_of(events: &[Stored]) -> String {
 
 // --- trash ---
 
-#[derive(Debug, Serialize, ToSchema)]
-struct Trash {
-    cells: Vec<TrashedCell>,
-    /// There may be older ones: the log was not read to its beginning.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    incomplete: bool,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-struct TrashedCell {
-    #[schema(value_type = String)]
-    cell_id: CellId,
-    #[schema(value_type = Object)]
-    cell: CellContent,
-    #[schema(value_type = Object)]
-    deleted_by: notarium_core::Actor,
-    deleted_at: Millis,
-    deleted_version: Version,
-}
-
-/// Deleted cells, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/trash", tag = "history",
-    params(("notebook" = String, Path)),
-    responses((status = 200, body = Trash), (status = "default", body = Problem)))]
 async fn list_trash(
     State(app): State<App>,
     authenticated: Authenticated,
     Params(notebook): Params<NotebookId>,
 ) -> Result<Json<Trash>, Problem> {
     let state = app.read(&authenticated, &notebook).await?.notebook;
-    let mut seen: BTreeSet<CellId> = state.cells.keys().cloned().collect();
+    let mut seen: BTreeSet<_> = state.cells.keys().cloned().collect();
     let mut cells = Vec::new();
     let older = backwards(&*app.store, &notebook, None, MAX_SCANNED_EVENTS, |stored| {
         cells.extend(trashed(stored).filter(|cell| seen.insert(cell.cell_id.clone())));
@@ -173,31 +122,6 @@ fn trashed(stored: &Stored) -> Option<TrashedCell> {
 
 // --- proof ---
 
-#[derive(Debug, Serialize, ToSchema)]
-struct Verification {
-    /// The chain is whole.
-    ok: bool,
-    /// The last version that is proven.
-    version: Version,
-    /// The hash of that event.
-    #[schema(value_type = String)]
-    hash: Hash,
-    /// SHA-256 of the state that the events lead to, in JSON: the same on every server that has the same events.
-    #[schema(value_type = Option<String>)]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state_hash: Option<Hash>,
-    /// The state that is served is the one that the events lead to. Absent for the past.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    state_is_replayed: Option<bool>,
-    /// Where and how the chain breaks first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-}
-
-/// Proves the chain of hashes up to a version, and replays the state from nothing.
-#[utoipa::path(get, path = "/api/notebooks/{notebook}/verify", tag = "history",
-    params(("notebook" = String, Path), AtVersion),
-    responses((status = 200, body = Verification), (status = "default", body = Problem)))]
 async fn verify(
     State(app): State<App>,
     authenticated: Authenticated,

@@ -116,6 +116,5 @@ fn is_stream(response: &Response) -> bool {
 fn until(body: Body, end: End) -> Body {
     Body::from_stream(body.into_data_stream().take_until(end))
 }
-
 #[cfg(test)]
 mod tests;

@@ -2,17 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use http::StatusCode;
-use notarium_core::{Millis, Operation, Scope, Scopes, TokenId};
+use http::Method;
+use notarium_core::{Operation, Scope, TokenId};
 use notarium_store::accounts::{Coverage, Token, TokenFilter};
-use serde::Deserialize;
-use utoipa::ToSchema;
-use utoipa_axum::routes;
+use notarium_wire::rest;
 
-use super::AccountRoutes;
-use super::shapes::{CoverageShape, NewTokenShape, TokenShape};
+use super::{AccountRoutes, shapes};
 use crate::auth::{AuthError, Authenticated, NewAgent, NewApiToken};
-use crate::extract::{JsonBody, Params};
+use crate::extract::{Created, JsonBody, NoContent, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
@@ -20,111 +17,74 @@ const LISTED: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRoutes> {
     router
-        .routes(Guard::User(Scope::Manage), routes!(list_tokens))
-        .routes(Guard::User(Scope::Manage), routes!(create_token))
-        .routes(Guard::User(Scope::Manage), routes!(revoke_token))
-        .routes(Guard::User(Scope::Manage), routes!(list_agents))
-        .routes(Guard::User(Scope::Manage), routes!(create_agent))
-        .routes(Guard::User(Scope::Manage), routes!(revoke_agent))
+        .group("accounts", "/api")
+        .says("Your sessions and API tokens that were not revoked, newest first.")
+        .on(Guard::User(Scope::Manage), Method::GET, "/tokens", list_tokens)
+        .says("A token for a program that acts for you. Only in a session.")
+        .on(Guard::User(Scope::Manage), Method::POST, "/tokens", create_token)
+        .says("Ends a token that you hold or made, and its connections.")
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/tokens/{token}", revoke_token)
+        .says("The agents' tokens that you made; an administrator sees all.")
+        .on(Guard::User(Scope::Manage), Method::GET, "/agents", list_agents)
+        .says("A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else.")
+        .on(Guard::User(Scope::Manage), Method::POST, "/agents", create_agent)
+        .says("Ends an agent's token and its connections.")
+        .on(Guard::User(Scope::Manage), Method::DELETE, "/agents/{token}", revoke_agent)
 }
 
-fn shapes(tokens: Vec<Token>) -> Json<Vec<TokenShape>> {
-    Json(tokens.into_iter().map(TokenShape::from).collect())
+fn listed(tokens: Vec<Token>) -> Json<Vec<rest::Token>> {
+    Json(tokens.into_iter().map(shapes::token).collect())
 }
 
-fn coverage_of(covers: CoverageShape) -> Result<Coverage, Problem> {
-    covers.coverage().ok_or_else(|| Problem::invalid("covers names notebooks or a workspace, not both"))
+fn coverage_of(covers: rest::Covers) -> Result<Coverage, Problem> {
+    shapes::coverage(covers).ok_or_else(|| Problem::invalid("covers names notebooks or a workspace, not both"))
 }
 
-/// Your sessions and API tokens that were not revoked, newest first.
-#[utoipa::path(get, path = "/api/tokens", tag = "accounts",
-    responses((status = 200, body = Vec<TokenShape>), (status = "default", body = Problem)))]
 async fn list_tokens(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
-) -> Result<Json<Vec<TokenShape>>, Problem> {
+) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
-    Ok(shapes(shared.accounts.store().tokens(&TokenFilter::OfUser(user.clone()), LISTED).await?))
+    Ok(listed(shared.accounts.store().tokens(&TokenFilter::OfUser(user.clone()), LISTED).await?))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct NewApiTokenShape {
-    /// For you to know it by.
-    #[serde(default)]
-    label: String,
-    /// Of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool
-    /// calls in your name.
-    #[schema(value_type = Vec<String>)]
-    scopes: Scopes,
-    #[serde(default)]
-    covers: CoverageShape,
-    /// Milliseconds since 1970; absent: until it is revoked.
-    expires_at: Option<Millis>,
-}
-
-/// A token for a program that acts for you. Only in a session.
-#[utoipa::path(post, path = "/api/tokens", tag = "accounts", request_body = NewApiTokenShape,
-    responses((status = 201, body = NewTokenShape), (status = "default", body = Problem)))]
 async fn create_token(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
-    JsonBody(new): JsonBody<NewApiTokenShape>,
-) -> Result<(StatusCode, Json<NewTokenShape>), Problem> {
+    JsonBody(new): JsonBody<rest::NewApiToken>,
+) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
     let coverage = coverage_of(new.covers)?;
     let new = NewApiToken { label: new.label, scopes: new.scopes, coverage, expires_at: new.expires_at };
-    Ok((StatusCode::CREATED, Json(shared.accounts.create_api_token(&who, new).await?.into())))
+    Ok(Created(Json(shapes::issued(shared.accounts.create_api_token(&who, new).await?))))
 }
 
-/// Ends a token that you hold or made, and its connections.
-#[utoipa::path(delete, path = "/api/tokens/{token}", tag = "accounts", params(("token" = String, Path)),
-    responses((status = 204), (status = "default", body = Problem)))]
 async fn revoke_token(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
     Params(token): Params<TokenId>,
-) -> Result<StatusCode, Problem> {
+) -> Result<NoContent, Problem> {
     shared.accounts.revoke_token(&who, &token).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
-/// The agents' tokens that you made; an administrator sees all.
-#[utoipa::path(get, path = "/api/agents", tag = "accounts",
-    responses((status = 200, body = Vec<TokenShape>), (status = "default", body = Problem)))]
 async fn list_agents(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
-) -> Result<Json<Vec<TokenShape>>, Problem> {
+) -> Result<Json<Vec<rest::Token>>, Problem> {
     let user = who.user_id().ok_or(AuthError::Missing)?;
     let filter = if who.has(Scope::Admin) { TokenFilter::AllAgents } else { TokenFilter::AgentsBy(user.clone()) };
-    Ok(shapes(shared.accounts.store().tokens(&filter, LISTED).await?))
+    Ok(listed(shared.accounts.store().tokens(&filter, LISTED).await?))
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct NewAgentShape {
-    /// What people see in the list of agents, as in "GPU machine".
-    name: String,
-    /// Notebooks that you may share, or a workspace that you own. Without either, every notebook of the server, which
-    /// only an administrator can give.
-    #[serde(default)]
-    covers: CoverageShape,
-    /// Milliseconds since 1970; absent: until it is revoked.
-    expires_at: Option<Millis>,
-}
-
-/// A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else.
-#[utoipa::path(post, path = "/api/agents", tag = "accounts", request_body = NewAgentShape,
-    responses((status = 201, body = NewTokenShape), (status = "default", body = Problem)))]
 async fn create_agent(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
-    JsonBody(new): JsonBody<NewAgentShape>,
-) -> Result<(StatusCode, Json<NewTokenShape>), Problem> {
+    JsonBody(new): JsonBody<rest::NewAgent>,
+) -> Result<Created<Json<rest::IssuedToken>>, Problem> {
     let coverage = coverage_of(new.covers)?;
     may_let_in(&shared, &who, &coverage).await?;
     let new = NewAgent { name: new.name, coverage, expires_at: new.expires_at };
-    Ok((StatusCode::CREATED, Json(shared.accounts.create_agent(&who, new).await?.into())))
+    Ok(Created(Json(shapes::issued(shared.accounts.create_agent(&who, new).await?))))
 }
 
 /// An agent sees all that it covers: letting it in is sharing.
@@ -144,14 +104,11 @@ async fn may_let_in(shared: &AccountRoutes, who: &Authenticated, coverage: &Cove
     }
 }
 
-/// Ends an agent's token and its connections.
-#[utoipa::path(delete, path = "/api/agents/{token}", tag = "accounts", params(("token" = String, Path)),
-    responses((status = 204), (status = "default", body = Problem)))]
 async fn revoke_agent(
     State(shared): State<AccountRoutes>,
     who: Authenticated,
     Params(token): Params<TokenId>,
-) -> Result<StatusCode, Problem> {
+) -> Result<NoContent, Problem> {
     shared.accounts.revoke_token(&who, &token).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }

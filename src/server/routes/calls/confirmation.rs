@@ -2,101 +2,32 @@
 
 use notarium_core::tools::{self, Arguments, CallFunction, Found, NewCell, Tool};
 use notarium_core::{CellId, CellType, Notebook, Risk, ToolCall};
-use serde::Serialize;
-use utoipa::ToSchema;
+use notarium_wire::rest::{Confirmation, Effect};
 
 use crate::diff;
 
-/// What confirming would do.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Confirmation {
-    /// What the tool does, in a few words.
-    pub summary: String,
-    /// The risk in words.
-    pub risk: String,
-    /// In the order in which it would happen.
-    pub effects: Vec<Effect>,
-    /// Why it would not happen any more: confirming closes the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub void: Option<String>,
-}
-
-/// One thing that a call would do.
-#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Effect {
-    /// A new cell.
-    Creates {
-        #[schema(value_type = String)]
-        cell_type: CellType,
-        source: String,
-    },
-    /// A cell's text changes: a unified diff.
-    Changes {
-        #[schema(value_type = String)]
-        cell: CellId,
-        diff: String,
-    },
-    /// A cell goes, with this source.
-    Deletes {
-        #[schema(value_type = String)]
-        cell: CellId,
-        source: String,
-        /// Whether outputs go with it.
-        has_outputs: bool,
-    },
-    /// A cell changes its place.
-    Moves {
-        #[schema(value_type = String)]
-        cell: CellId,
-    },
-    /// This code runs.
-    Runs {
-        /// Absent: of a cell that the call makes.
-        #[schema(value_type = Option<String>)]
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cell: Option<CellId>,
-        source: String,
-    },
-    /// A file is written where the kernel runs.
-    Writes {
-        path: String,
-        content: String,
-        /// SHA-256 of the file that is lost.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        replaces: Option<String>,
-    },
-    /// Something else, in a sentence.
-    Does { what: String },
-}
-
-impl Confirmation {
-    pub fn of(notebook: &Notebook, call: &ToolCall) -> Self {
-        let tool = tools::find(notebook, &call.function).ok();
-        let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
-        Self {
-            summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
-            risk: risk_in_words(call.risk).to_owned(),
-            effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
-            void: call.targets.iter().find_map(|target| target.change(notebook)),
-        }
+/// What the call would do now.
+pub fn of(notebook: &Notebook, call: &ToolCall) -> Confirmation {
+    let tool = tools::find(notebook, &call.function).ok();
+    let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
+    Confirmation {
+        summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
+        risk: risk_in_words(call.risk).to_owned(),
+        effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
+        void: call.targets.iter().find_map(|target| target.change(notebook)),
     }
 }
 
-impl Confirmation {
-    /// Of the texts that it shows.
-    pub fn bytes(&self) -> usize {
-        let of = |effect: &Effect| match effect {
-            Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => {
-                source.len()
-            }
-            Effect::Changes { diff, .. } => diff.len(),
-            Effect::Writes { content, .. } => content.len(),
-            Effect::Does { what } => what.len(),
-            Effect::Moves { .. } => 0,
-        };
-        self.effects.iter().map(of).sum()
-    }
+/// Of the texts that it shows.
+pub fn bytes(confirmation: &Confirmation) -> usize {
+    let of = |effect: &Effect| match effect {
+        Effect::Creates { source, .. } | Effect::Deletes { source, .. } | Effect::Runs { source, .. } => source.len(),
+        Effect::Changes { diff, .. } => diff.len(),
+        Effect::Writes { content, .. } => content.len(),
+        Effect::Does { what } => what.len(),
+        Effect::Moves { .. } => 0,
+    };
+    confirmation.effects.iter().map(of).sum()
 }
 
 /// What a registered function says of itself, in full.

@@ -1,29 +1,24 @@
-//! What the follower of a turn is sent.
+//! A question to an assistant, and the stream of its answer.
 
 use notarium_core::{Actor, CellId, ConversationId, Millis, RawObject, ToolCallId, TurnId};
-use serde::Serialize;
-use utoipa::ToSchema;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::routes::calls::confirmation::Confirmation;
-use crate::routes::calls::record::{Call, CallState};
+use super::{Call, CallState, Confirmation};
 
 /// An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call:
 /// one that begins again replaces what it was, and all blocks after it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ChatEvent {
     /// First of all.
     Turn {
-        #[schema(value_type = String)]
         conversation_id: ConversationId,
-        #[schema(value_type = String)]
         turn_id: TurnId,
-        #[schema(value_type = Object)]
         requested_by: Actor,
         /// Milliseconds since 1970.
         started_at: Millis,
         /// The prompt cell that it answers.
-        #[schema(value_type = Option<String>)]
         #[serde(skip_serializing_if = "Option::is_none")]
         cell_id: Option<CellId>,
         /// The model that was asked for.
@@ -71,34 +66,28 @@ pub enum ChatEvent {
     },
     /// A person has decided.
     ToolDecision {
-        #[schema(value_type = String)]
         call_id: ToolCallId,
         /// `confirmed` or `denied`.
         decision: CallState,
-        #[schema(value_type = Object)]
         decided_by: Actor,
-        #[serde(skip_serializing_if = "String::is_empty")]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         reason: String,
     },
     ToolExecute {
-        #[schema(value_type = String)]
         call_id: ToolCallId,
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
         tool_name: String,
-        #[schema(value_type = Object)]
         tool_input: RawObject,
     },
     /// Once for a call, after it has run for five seconds.
     ToolUpdate {
-        #[schema(value_type = String)]
         call_id: ToolCallId,
         tool_name: String,
         message: String,
     },
     /// What the assistant is told.
     ToolResult {
-        #[schema(value_type = String)]
         call_id: ToolCallId,
         #[serde(skip_serializing_if = "Option::is_none")]
         tool_id: Option<String>,
@@ -136,4 +125,19 @@ impl ChatEvent {
             Self::Error { .. } => "error",
         }
     }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What you say; or `cell_id`.
+    pub text: Option<String>,
+    /// A prompt cell: its source is what you say.
+    pub cell_id: Option<CellId>,
+    /// Goes on in this conversation, or begins it under this id; absent: a new one.
+    pub conversation: Option<ConversationId>,
+    /// One of the models that the server has; absent: its default.
+    pub model: Option<String>,
+    /// The id of the turn, chosen by you; absent: a new one.
+    pub turn: Option<TurnId>,
 }

@@ -1,0 +1,55 @@
+//! What several routes share.
+
+use notarium_core::{CommandId, NotebookId, Outcome, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A refusal or a fault, as `application/problem+json` (RFC 9457).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Problem {
+    /// Names the kind: `about:blank` where `code` says it all.
+    #[serde(rename = "type")]
+    pub problem_type: String,
+    /// The same for every problem of this status.
+    pub title: String,
+    /// The HTTP status.
+    pub status: u16,
+    /// Stable, for programs: `snake_case`.
+    pub code: String,
+    /// One sentence for people that says what to do.
+    pub detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub actual_version: Option<Version>,
+    /// Seconds; also in the header `Retry-After`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+/// An accepted command: what it led to is on disk.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Answer {
+    /// The command's id: repeat it to get the same answer.
+    pub command_id: CommandId,
+    pub notebook: NotebookId,
+    /// The notebook's version after the command.
+    pub version: Version,
+    /// Ids that the server chose, and notices.
+    pub outcome: Outcome,
+}
+
+/// Which version is read.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AtVersion {
+    /// A version of the past; absent: now.
+    pub at: Option<Version>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Alive {
+    pub status: String,
+    pub version: String,
+}

@@ -1,0 +1,34 @@
+//! What the REST interface takes and answers, once for the server, the command line and other clients. `protocol/openapi.json` is
+//! generated from these types.
+//!
+//! Who reads an answer ignores fields that it does not know; the server refuses them in a request.
+
+mod access;
+mod accounts;
+mod answers;
+mod assistants;
+mod blobs;
+mod calls;
+mod cells;
+mod chat;
+mod files;
+mod history;
+mod kernels;
+mod notebooks;
+mod runs;
+mod turns;
+
+pub use access::*;
+pub use accounts::*;
+pub use answers::*;
+pub use assistants::*;
+pub use blobs::*;
+pub use calls::*;
+pub use cells::*;
+pub use chat::*;
+pub use files::*;
+pub use history::*;
+pub use kernels::*;
+pub use notebooks::*;
+pub use runs::*;
+pub use turns::*;

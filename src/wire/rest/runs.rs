@@ -1,0 +1,82 @@
+//! Runs.
+
+use std::sync::Arc;
+
+use notarium_core::{CellId, Execution, ExecutionId, KernelSessionId, Millis, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One of `cells`, `all` and `scratch`.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunRequest {
+    /// Cells, in this order.
+    pub cells: Option<Vec<CellId>>,
+    /// True: every code cell with some source, from top to bottom.
+    #[serde(default)]
+    pub all: bool,
+    /// Code that belongs to no cell.
+    pub scratch: Option<Scratch>,
+    /// Absent: the notebook's first kernel; one is launched when there is none.
+    pub kernel_session: Option<KernelSessionId>,
+    /// Interrupt a run after so many milliseconds; absent: never.
+    pub timeout_ms: Option<Millis>,
+    /// When one fails the rest is cancelled; absent: true for several.
+    pub stop_on_error: Option<bool>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scratch {
+    pub source: String,
+    /// In a few words, what for.
+    pub purpose: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunsQuery {
+    /// Runs requested before this version: `next` of the page before.
+    pub before: Option<Version>,
+    /// 1 to 200; absent: 50.
+    pub limit: Option<usize>,
+    /// Only of this cell.
+    pub cell: Option<CellId>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct RunPage {
+    pub runs: Vec<Run>,
+    /// Ask again with this as `before`; absent when there are no older ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Version>,
+}
+
+/// Who ran what, when, and how it ended.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Run {
+    pub id: ExecutionId,
+    /// Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`.
+    pub execution: Arc<Execution>,
+}
+
+/// What differs between two runs.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Comparison {
+    /// The older one as asked for, without outputs.
+    pub left: Run,
+    pub right: Run,
+    pub same_source: bool,
+    pub same_status: bool,
+    pub same_outputs: bool,
+    /// From the left source to the right one; empty when they are the same.
+    pub source_diff: String,
+    /// From the left outputs' text to the right one's.
+    pub output_diff: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InputValue {
+    pub value: String,
+}

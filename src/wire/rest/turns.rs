@@ -1,0 +1,70 @@
+//! Turns of assistants.
+
+use notarium_core::{Actor, CellId, ConversationId, Millis, StopReason, TurnId, Usage, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TurnsQuery {
+    /// Only of this conversation.
+    pub conversation: Option<ConversationId>,
+    /// Turns that began before this version: `next` of the page before.
+    pub before: Option<Version>,
+    /// 1 to 200; absent: 50.
+    pub limit: Option<usize>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct TurnPage {
+    pub turns: Vec<TurnSummary>,
+    /// Ask again with this as `before`; absent when there are no older ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Version>,
+}
+
+/// Where a turn stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnStatus {
+    /// The assistant is at work, or waits for a person.
+    Running,
+    Finished,
+    Cancelled,
+    Failed,
+}
+
+/// One turn, as the record has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TurnSummary {
+    pub id: TurnId,
+    pub conversation_id: ConversationId,
+    pub status: TurnStatus,
+    /// Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<StopReason>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The person for whom the assistant acts.
+    pub requested_by: Actor,
+    /// Who stopped it, where somebody did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled_by: Option<Actor>,
+    /// Milliseconds since 1970, like all times here.
+    pub started_at: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Millis>,
+    pub version: Version,
+    /// The prompt cell that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    /// `provider/model` of its last model call; before the first the model that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    pub model_calls: u32,
+    /// With those that failed and were repeated.
+    pub attempts: u32,
+    /// Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is.
+    pub usage: Usage,
+}
