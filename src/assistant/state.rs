@@ -10,7 +10,6 @@ mod verify;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use notarium_core::names::CellNames;
 use notarium_core::{
     Cell, CellId, CellType, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSessionId,
     Notebook, NotebookId, Version,

@@ -1,11 +1,9 @@
 //! What a tool call touches and how much it can destroy, judged on the notebook as it is.
 
-use std::collections::BTreeSet;
-
-use sha2::{Digest, Sha256};
-
-use crate::danger::{self, Danger, Grade, Language, dangers_of_each};
+use crate::command::Command;
+use crate::functions::find;
 use crate::gate::{Risk, Target};
+use crate::history::{History, JudgementQuery};
 use crate::ids::{CellId, Version};
 use crate::kernel_tools;
 use crate::kernels;
@@ -14,10 +12,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tool_calls::{ToolCall, ToolCallPhase};
 use crate::tools::{Arguments, NewCell};
 
-/// Code of all cells, when one of them is to run: what one cell binds another may use.
-const MAX_CHECKED_BYTES_TOGETHER: usize = 1 << 20;
-const MAX_REASONS: usize = 20;
-const FORGOTTEN: &str = "the kernel ran more code than is remembered, and what that left in it cannot be checked: a restart of it ends this";
+/// Bytes of all cells that are judged together: what one cell binds another may use.
+const MAX_JUDGED_BYTES: usize = 1 << 20;
 
 /// What the call touches, in the versions that the assistant has seen.
 pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
@@ -68,49 +64,32 @@ pub(crate) fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
 }
 
 /// The risk of this very call, and why it is more than the tool's own.
-pub(crate) fn judge(notebook: &Notebook, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
+pub(crate) fn judge(notebook: &Notebook, history: &History, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
     if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
         return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
     }
     if matches!(arguments, Arguments::SaveData(call) if kernel_tools::is_code(&call.path)) {
         return (Risk::Sensitive, vec!["it writes code or settings that something may run later".to_owned()]);
     }
-    let (mut earlier, codes) = code_to_run(notebook, arguments);
-    if codes.is_empty() {
-        return (own, Vec::new());
+    match code_to_judge(notebook, arguments) {
+        CodeToJudge::Nothing => (own, Vec::new()),
+        CodeToJudge::Unknown(reason) => (Risk::Destructive, vec![reason.to_owned()]),
+        CodeToJudge::Python(query) => match history.judgement.as_ref().filter(|judgement| judgement.query == query) {
+            Some(judgement) => (judgement.risk.max(own), judgement.reasons.clone()),
+            None => (Risk::Destructive, vec!["its code could not be checked".to_owned()]),
+        },
     }
-    if !matches!(arguments, Arguments::CreateNotebook(_)) {
-        earlier.extend(code_left_behind(notebook));
-    }
-    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_CHECKED_BYTES_TOGETHER {
-        return (Risk::Destructive, vec!["the notebook holds more code than can be checked".to_owned()]);
-    }
-    let languages = languages(notebook, arguments);
-    let judged = languages.iter().flat_map(|language| dangers_of_each(&earlier, &codes, *language));
-    let found: Vec<Danger> = judged.flatten().collect();
-    let risk = found.iter().map(|danger| risk_of(danger.grade())).max().unwrap_or(own).max(own);
-    let mut said = BTreeSet::new();
-    let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
-    if !matches!(arguments, Arguments::CreateNotebook(_)) && has_forgotten(notebook) {
-        return (Risk::Destructive, cut([FORGOTTEN.to_owned()].into_iter().chain(reasons).collect()));
-    }
-    (risk, cut(reasons.collect()))
-}
-
-/// What is left out is counted and named by a hash: a list of other dangers reads otherwise.
-fn cut(mut reasons: Vec<String>) -> Vec<String> {
-    if reasons.len() > MAX_REASONS {
-        let rest = reasons.split_off(MAX_REASONS - 1);
-        let digest = Sha256::digest(rest.join("\n"));
-        let name: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-        reasons.push(format!("and {} more, in all {name}", rest.len()));
-    }
-    reasons
 }
 
 /// Why the call is more than what it was asked for or confirmed as. `None`: it is no more.
-pub(crate) fn does_more(notebook: &Notebook, own: Risk, arguments: &Arguments, call: &ToolCall) -> Option<String> {
-    let (risk, reasons) = judge(notebook, own, arguments);
+pub(crate) fn does_more(
+    notebook: &Notebook,
+    history: &History,
+    own: Risk,
+    arguments: &Arguments,
+    call: &ToolCall,
+) -> Option<String> {
+    let (risk, reasons) = judge(notebook, history, own, arguments);
     if risk > call.risk {
         return Some(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
@@ -120,29 +99,45 @@ pub(crate) fn does_more(notebook: &Notebook, own: Risk, arguments: &Arguments, c
     Some(format!("it can do more now than when it was confirmed: {new}"))
 }
 
-fn risk_of(grade: Grade) -> Risk {
-    match grade {
-        Grade::Destructive => Risk::Destructive,
-        Grade::Note => Risk::Sensitive,
+/// The code that must be judged before this command is decided; the answer goes into `context.history`.
+pub fn required_judgement(notebook: &Notebook, command: &Command) -> Option<JudgementQuery> {
+    let (function, arguments) = match command {
+        Command::RequestToolCall { function, arguments, .. } => (function, arguments),
+        Command::StartToolCall { call_id } => {
+            let call = notebook.tool_calls.get(call_id)?;
+            (&call.function, &call.arguments)
+        }
+        _ => return None,
+    };
+    let typed = find(notebook, function).ok()?.arguments(arguments).ok()?;
+    match code_to_judge(notebook, &typed) {
+        CodeToJudge::Python(query) => Some(query),
+        CodeToJudge::Nothing | CodeToJudge::Unknown(_) => None,
     }
 }
 
-/// What ran in the kernel of now and stands in no cell any more: what it bound is still there.
-fn code_left_behind(notebook: &Notebook) -> Vec<&str> {
-    let Some(id) = kernels::default_session(notebook) else { return Vec::new() };
-    let shown = notebook.latest.iter().filter_map(|(cell_id, run)| {
-        let run = notebook.executions.get(run).filter(|run| run.kernel_session.as_ref() == Some(id))?;
-        let is_changed = notebook.cells.get(cell_id)?.content.source.as_str() != run.subject.source();
-        is_changed.then(|| run.subject.source())
-    });
-    let forgotten = notebook.kernels.get(id).into_iter().flat_map(|session| &session.left_behind);
-    forgotten.map(|source| &**source).chain(shown).collect()
+/// What is known of the code that a call would run.
+enum CodeToJudge {
+    /// It runs none.
+    Nothing,
+    /// No judge can say what it does, for this reason.
+    Unknown(&'static str),
+    Python(JudgementQuery),
 }
 
-fn has_forgotten(notebook: &Notebook) -> bool {
-    let session = kernels::default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    session.is_some_and(|session| session.has_forgotten)
-        || code_left_behind(notebook).iter().any(|source| source.len() > danger::MAX_CHECKED_BYTES)
+fn code_to_judge(notebook: &Notebook, arguments: &Arguments) -> CodeToJudge {
+    let (earlier, codes) = code_to_run(notebook, arguments);
+    if codes.is_empty() {
+        return CodeToJudge::Nothing;
+    }
+    if !runs_python(notebook, arguments) {
+        return CodeToJudge::Unknown("it runs code that is not known to be Python, which cannot be checked");
+    }
+    if earlier.iter().chain(&codes).map(|code| code.len()).sum::<usize>() > MAX_JUDGED_BYTES {
+        return CodeToJudge::Unknown("the notebook holds more code than can be checked");
+    }
+    let owned = |codes: Vec<&str>| codes.into_iter().map(str::to_owned).collect();
+    CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes) })
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
@@ -167,24 +162,12 @@ fn code_of(cells: &[NewCell]) -> Vec<&str> {
     cells.iter().filter(|cell| cell.cell_type == CellType::Code).map(|cell| cell.source.as_str()).collect()
 }
 
-/// What the code may be run as. Until a kernel tells its language, a kernelspec that is not Python's may be anything.
-fn languages(notebook: &Notebook, arguments: &Arguments) -> BTreeSet<Language> {
-    if matches!(arguments, Arguments::CreateNotebook(_)) {
-        return BTreeSet::from([Language::Python]); // A new notebook has no kernelspec, and starts `python3`.
-    }
-    if let Some(told) = kernels::language(notebook) {
-        return BTreeSet::from([Language::named(&told)]);
-    }
-    let kernelspec = kernels::coming_kernelspec(notebook);
-    if kernelspec.starts_with("python") {
-        return BTreeSet::from([Language::Python]);
-    }
-    let written = kernel_tools::written_language(notebook);
-    let named = written.iter().map(String::as_str).chain([kernelspec.as_str()]).map(Language::named);
-    named.chain([Language::Python, Language::Other]).collect()
-}
-
-/// The language of the notebook's default kernel; Python where none has started.
-pub fn language(notebook: &Notebook) -> Language {
-    Language::named(kernels::language(notebook).as_deref().unwrap_or("python"))
+/// Whether the code runs as Python. Until a kernel tells its language, a kernelspec that is not Python's may be anything.
+fn runs_python(notebook: &Notebook, arguments: &Arguments) -> bool {
+    // A new notebook has no kernelspec, and starts `python3`.
+    matches!(arguments, Arguments::CreateNotebook(_))
+        || kernels::language(notebook).map_or_else(
+            || kernels::coming_kernelspec(notebook).starts_with("python"),
+            |told| kernels::is_python_name(&told),
+        )
 }

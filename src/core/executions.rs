@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::command::{Command, ExecutionTarget};
 use crate::context::Context;
-use crate::danger::MAX_CHECKED_BYTES;
 use crate::decide::{Decided, Decision, Outcome};
 use crate::envelope::Recorded;
 use crate::event::{
@@ -20,9 +19,6 @@ use crate::notebook::{
 };
 use crate::rejection::{Rejection, RejectionCode};
 use crate::{cells, kernels};
-
-/// Bytes of the sources that a kernel session is remembered to have run, beside those of the runs in the state.
-const MAX_LEFT_BEHIND_BYTES: usize = 256 << 10;
 
 /// A report on an execution that has left the state is judged by its record.
 pub(crate) fn required_history(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
@@ -394,45 +390,8 @@ fn update_display(notebook: &mut Notebook, display_id: &str, output: &Output) {
 pub(crate) fn forget_unshown(notebook: &mut Notebook, id: &ExecutionId) {
     let Some(execution) = notebook.executions.get(id) else { return };
     let is_shown = execution.subject.cell_id().and_then(|cell_id| notebook.latest.get(cell_id)) == Some(id);
-    if execution.status.is_finished()
-        && !is_shown
-        && let Some(execution) = notebook.executions.remove(id)
-    {
-        leave_behind(notebook, &execution);
-    }
-}
-
-/// The kernel keeps what a run bound, also when its cell has been changed or deleted since: the gate must know.
-fn leave_behind(notebook: &mut Notebook, execution: &Execution) {
-    let source = match &execution.subject {
-        // Of an assistant's tool: the server's own code.
-        ExecutionSubject::Scratch { .. } if execution.requested_by.conversation().is_some() => return,
-        ExecutionSubject::Scratch { source, .. } | ExecutionSubject::Cell { source, .. } => source,
-    };
-    let now = execution.subject.cell_id().and_then(|cell_id| notebook.latest_execution(cell_id));
-    if execution.started_at.is_none() || now.is_some_and(|(_, now)| now.subject.source() == &**source) {
-        return;
-    }
-    let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get_mut(id));
-    if let Some(session) = session {
-        remember(session, source);
-    }
-}
-
-/// What does not fit is forgotten, and that is remembered.
-fn remember(session: &mut KernelSession, source: &Arc<str>) {
-    if session.left_behind.contains(source) {
-        return;
-    }
-    // It could not be checked.
-    if source.len() > MAX_CHECKED_BYTES {
-        session.has_forgotten = true;
-        return;
-    }
-    session.left_behind.push(source.clone());
-    while session.left_behind.iter().map(|source| source.len()).sum::<usize>() > MAX_LEFT_BEHIND_BYTES {
-        session.left_behind.remove(0);
-        session.has_forgotten = true;
+    if execution.status.is_finished() && !is_shown {
+        notebook.executions.remove(id);
     }
 }
 

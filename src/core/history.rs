@@ -2,6 +2,7 @@
 
 use crate::envelope::{Envelope, Recorded, Stored};
 use crate::event::Event;
+use crate::gate::Risk;
 use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
 use crate::text::ChangeSet;
 
@@ -126,6 +127,26 @@ pub fn in_order<T: Logged>(events: &mut Vec<T>) {
 #[derive(Debug, Clone, Default)]
 pub struct History {
     pub events: Vec<Recorded>,
+    /// The answer to [`crate::required_judgement`].
+    pub judgement: Option<Judgement>,
+}
+
+/// Pieces of Python that a tool call would run, for a judge that the core does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgementQuery {
+    /// The other cells, whose names the code sees.
+    pub earlier: Vec<String>,
+    pub codes: Vec<String>,
+}
+
+/// What the code of a query could do. It counts for that code and no other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    pub query: JudgementQuery,
+    /// `Read`: nothing is known against it.
+    pub risk: Risk,
+    /// Sentences: why the risk is what it is.
+    pub reasons: Vec<String>,
 }
 
 /// The changes of a cell's text after `base`, in order. An insertion of the cell after `base` starts afresh.

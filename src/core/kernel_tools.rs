@@ -13,7 +13,6 @@ mod answer;
 use serde_json::{Value, json};
 
 use crate::command::{Command, ExecutionTarget};
-use crate::danger::Language;
 use crate::ids::Millis;
 use crate::kernels;
 use crate::limits::Limits;
@@ -174,7 +173,7 @@ fn check_language(notebook: &Notebook, arguments: &Arguments) -> Result<(), Reje
     }
     let tool = arguments.name();
     let language = kernels::language(notebook).or_else(|| written_language(notebook));
-    let Some(language) = language.filter(|name| Language::named(name) != Language::Python) else { return Ok(()) };
+    let Some(language) = language.filter(|name| !kernels::is_python_name(name)) else { return Ok(()) };
     let message =
         format!("{tool} needs a Python kernel, and this notebook's is {language}: run code in a cell instead");
     Err(Rejection::new(RejectionCode::NotRunnable, message))

@@ -122,6 +122,16 @@ pub(crate) fn language(notebook: &Notebook) -> Option<String> {
     told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
+/// Whether a kernel that calls its language so runs Python.
+pub(crate) fn is_python_name(language: &str) -> bool {
+    matches!(language.to_ascii_lowercase().as_str(), "python" | "ipython" | "python3")
+}
+
+/// Whether the notebook's default kernel runs Python; true where none has started.
+pub fn is_python(notebook: &Notebook) -> bool {
+    language(notebook).is_none_or(|language| is_python_name(&language))
+}
+
 fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
     let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
     Rejection::new(RejectionCode::KernelState, message)
@@ -344,16 +354,7 @@ fn insert(
 ) {
     let kernelspec = kernelspec.to_owned();
     let language_info = RawObject::default();
-    let session = KernelSession {
-        kernelspec,
-        phase,
-        requested_version,
-        agent,
-        fence: None,
-        language_info,
-        left_behind: Vec::new(),
-        has_forgotten: false,
-    };
+    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
     notebook.kernels.insert(id.clone(), session);
 }
 

@@ -289,13 +289,6 @@ pub struct KernelSession {
     pub fence: Option<Version>,
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub language_info: RawObject,
-    /// Sources that ran in it and that no run in the state has any more, the latest last: what they bound is still there.
-    /// 256 KiB at most, of more the latest.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_behind: Vec<Arc<str>>,
-    /// There was more than `left_behind` holds: what the kernel has is not known any more.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub has_forgotten: bool,
 }
 
 /// The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.

@@ -218,7 +218,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
     kernel_tools::check(notebook, &context.limits, &typed)?;
     let targets = targets(notebook, &typed)?;
-    let (risk, reasons) = judge(notebook, tool.risk(), &typed);
+    let (risk, reasons) = judge(notebook, &context.history, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
     let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };
     let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
@@ -324,7 +324,7 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     }
     // What else the notebook holds may have changed what the code does: a name that another cell binds now.
     let typed = tool.arguments(&call.arguments).map_err(|rejection| rejection.message)?;
-    if let Some(more) = does_more(notebook, tool.risk(), &typed, call) {
+    if let Some(more) = does_more(notebook, &context.history, tool.risk(), &typed, call) {
         return Err(more);
     }
     let operations = operations(tool.operation(), &typed);

@@ -4,6 +4,7 @@
 
 mod alarms;
 mod clock;
+mod judge;
 mod outbox;
 mod projections;
 mod stored;
@@ -24,6 +25,7 @@ use tokio_util::task::TaskTracker;
 
 use alarms::Alarms;
 use clock::Clock;
+pub use judge::Judge;
 pub use notarium_sync::{ClientId, Identity, ReadState};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
@@ -36,11 +38,12 @@ pub struct RoomsConfig {
     pub room: RoomConfig,
     /// Bytes of commands that wait for one room before senders wait too.
     pub max_inbox_bytes: usize,
+    pub judge: Judge,
 }
 
 impl Default for RoomsConfig {
     fn default() -> Self {
-        Self { room: RoomConfig::default(), max_inbox_bytes: 16 << 20 }
+        Self { room: RoomConfig::default(), max_inbox_bytes: 16 << 20, judge: Judge::default() }
     }
 }
 
@@ -60,6 +63,7 @@ pub struct Rooms {
     store: Arc<dyn EventStore>,
     room_config: Arc<RoomConfig>,
     max_inbox_bytes: usize,
+    judge: Judge,
     work: mpsc::UnboundedSender<WorkNotice>,
     clock: Clock,
     open: Mutex<HashMap<NotebookId, Inbox>>,
@@ -87,6 +91,7 @@ impl Rooms {
             store,
             room_config: Arc::new(config.room),
             max_inbox_bytes: config.max_inbox_bytes,
+            judge: config.judge,
             work,
             clock: Clock::start(),
             open: Mutex::default(),

@@ -154,6 +154,11 @@ impl Room {
         };
         #[cfg(test)]
         let command = crate::simulation::plant_in_command(self.fault, &self.state, command);
+        if let Some(ticket) = self.judging_ticket(turn, &queued, &command) {
+            queued.command = Some(command);
+            self.judging.entry(ticket).or_default().push(queued);
+            return Step::Done;
+        }
         let mut context = self.context(turn, &mut queued);
         match self.history_for(turn, &context, &queued, &command) {
             Ok(Some(history)) => context.history = history,
@@ -163,6 +168,7 @@ impl Room {
                 return Step::Wait(Box::new(queued), queries);
             }
         }
+        context.history.judgement = queued.judgement.take();
         self.decide_one(turn, batch, queued, context, command);
         Step::Done
     }
@@ -373,6 +379,7 @@ impl Room {
             queued.attempts += 1;
             queued.ticket = None;
             queued.history = None;
+            queued.judgements = 0;
             if queued.attempts < MAX_ATTEMPTS {
                 again.push(queued);
             } else {
@@ -438,7 +445,7 @@ impl Room {
 }
 
 fn typed(events: &[Stored]) -> History {
-    History { events: events.iter().filter_map(|stored| stored.typed().ok()).collect() }
+    History { events: events.iter().filter_map(|stored| stored.typed().ok()).collect(), judgement: None }
 }
 
 fn not_readable(failure: ReadFailure) -> Rejection {

@@ -2,6 +2,7 @@
 
 mod clients;
 mod commands;
+mod judging;
 mod kernels;
 mod maintenance;
 mod scene;

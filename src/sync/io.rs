@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Head, HistoryQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection, Stored, Version,
+    CommandId, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection,
+    Stored, Version,
 };
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnNews};
 
@@ -75,6 +76,11 @@ pub enum Input {
     Commands {
         ticket: Ticket,
         records: Result<Vec<CommandRecord>, ReadFailure>,
+    },
+    /// The answer to [`Output::Judge`]; `None`: the judge gave up.
+    Judged {
+        ticket: Ticket,
+        judgement: Option<Judgement>,
     },
     /// An events frame for this client was dropped because its queue is full; `from` is the frame's.
     Lagging {
@@ -155,6 +161,11 @@ pub enum Output {
     ReadHistory {
         ticket: Ticket,
         queries: Vec<HistoryQuery>,
+    },
+    /// Judge what code could do. Everything else goes on meanwhile.
+    Judge {
+        ticket: Ticket,
+        query: JudgementQuery,
     },
     /// Look up the records of commands, by actor key and id.
     FindCommands {

@@ -21,6 +21,7 @@ mod fanout;
 mod identity;
 mod io;
 mod joining;
+mod judging;
 mod leases;
 mod maintenance;
 mod news;

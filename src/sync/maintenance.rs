@@ -160,6 +160,7 @@ impl Room {
             && self.queue.is_empty()
             && self.waiting.is_empty()
             && self.lookups.is_empty()
+            && self.judging.is_empty()
     }
 
     fn end(&mut self, turn: &mut Turn) {

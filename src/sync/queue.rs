@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use notarium_core::{Command, CommandId, CorrelationId, ExecutionReport, History, RawJson, Version};
+use notarium_core::{Command, CommandId, CorrelationId, ExecutionReport, History, Judgement, RawJson, Version};
 use notarium_wire::CommandMessage;
 use sha2::{Digest, Sha256};
 
@@ -31,6 +31,9 @@ pub(crate) struct Queued {
     /// The question to the store that it waits for.
     pub ticket: Option<Ticket>,
     pub history: Option<History>,
+    /// What its code could do, and how often that was asked.
+    pub judgement: Option<Judgement>,
+    pub judgements: u32,
     /// How often it was decided in vain.
     pub attempts: u32,
 }
@@ -58,6 +61,8 @@ impl Queued {
             arrival,
             ticket: None,
             history: None,
+            judgement: None,
+            judgements: 0,
             attempts: 0,
         })
     }

@@ -114,7 +114,7 @@ impl Ring {
         }
         events.sort_by_key(|recorded: &Recorded| recorded.envelope.version);
         events.dedup_by_key(|recorded| recorded.envelope.version);
-        Some(History { events })
+        Some(History { events, judgement: None })
     }
 
     fn answer(&self, notebook: &NotebookId, query: &HistoryQuery) -> Option<Vec<Recorded>> {

@@ -74,6 +74,8 @@ pub struct Room {
     pub(crate) waiting: Vec<Waiting>,
     pub(crate) joins: BTreeMap<Ticket, Join>,
     pub(crate) lookups: BTreeMap<Ticket, Lookup>,
+    /// Commands whose code is being judged, each with those that must not go before it.
+    pub(crate) judging: BTreeMap<Ticket, Vec<Queued>>,
     arrivals: u64,
     tickets: Ticket,
     pub(crate) subscribers: BTreeMap<ClientId, Subscriber>,
@@ -118,6 +120,7 @@ impl Room {
             waiting: Vec::new(),
             joins: BTreeMap::new(),
             lookups: BTreeMap::new(),
+            judging: BTreeMap::new(),
             arrivals: 0,
             tickets: 0,
             subscribers: BTreeMap::new(),
@@ -188,6 +191,7 @@ impl Room {
             Input::AppendFailed(failure) => self.take_append_failure(turn, failure),
             Input::Events { ticket, events } => self.take_events(turn, ticket, events),
             Input::Commands { ticket, records } => self.take_records(turn, ticket, records),
+            Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
             Input::Lagging { client, from } => self.take_lagging(client, from),
             Input::CaughtUp { client } => self.take_caught_up(turn, client),
             Input::Tick => {}
@@ -251,7 +255,8 @@ impl Room {
         if let Phase::Recovering(recovery) = phase {
             self.answer_all(turn, &recovery.batch.into_commands(), &unavailable(&self.failure));
         }
-        let queued = self.queue.drain();
+        let mut queued = self.queue.drain();
+        queued.extend(std::mem::take(&mut self.judging).into_values().flatten());
         self.answer_all(turn, &queued, &unavailable(&self.failure));
         for waiting in std::mem::take(&mut self.waiting) {
             self.turn_away(turn, waiting);

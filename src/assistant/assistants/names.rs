@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notarium_core::{Notebook, NotebookId, language};
+use notarium_core::{Notebook, NotebookId, is_python};
 
 use crate::state::KnownNames;
 
@@ -19,7 +19,7 @@ impl RecentNames {
     pub(super) fn of(&self, notebook: &Notebook) -> Arc<KnownNames> {
         // Taken out while it is renewed: who comes meanwhile parses for himself.
         let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
-        Arc::make_mut(&mut names).refresh(notebook, language(notebook));
+        Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
         self.put(notebook.notebook_id.clone(), names.clone());
         names
     }

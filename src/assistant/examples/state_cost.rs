@@ -13,7 +13,6 @@ use notarium_assistant::facts::facts;
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{KnownNames, TextQuery, state_text, verify};
 use notarium_core::Notebook;
-use notarium_core::danger::Language;
 use serde_json::{Value, json};
 
 const CELLS: usize = 10_000;
@@ -70,7 +69,7 @@ fn main() {
     let notebook = notebook();
     let begin = Instant::now();
     let names = RefCell::new(KnownNames::default());
-    names.borrow_mut().refresh(&notebook, Language::Python);
+    names.borrow_mut().refresh(&notebook, true);
     println!("names of {CELLS} cells, the first time: {:.1?}", begin.elapsed());
     for include_outputs in [true, false] {
         let query = TextQuery { include_outputs, cell_ids: None, most: MAX_RESULT_BYTES };
@@ -79,7 +78,7 @@ fn main() {
         });
     }
     measure("session facts of a model call, names kept", || {
-        names.borrow_mut().refresh(&notebook, Language::Python);
+        names.borrow_mut().refresh(&notebook, true);
         facts(&notebook, &names.borrow()).to_string().len()
     });
     measure("verification of all", || verify(&notebook, &notebook.order, &no_blobs).text.len());

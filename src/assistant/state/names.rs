@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::danger::Language;
-use notarium_core::names::{CellNames, cell_names};
 use notarium_core::{Cell, CellId, CellType, Notebook, Version};
+use notarium_judge::{CellNames, cell_names};
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
 #[derive(Debug, Clone, Default)]
@@ -12,9 +11,9 @@ pub struct KnownNames(BTreeMap<CellId, (Version, Option<CellNames>)>);
 
 impl KnownNames {
     /// Parses what is new or changed and forgets what is gone. Only Python is parsed; other notebooks have no names.
-    pub fn refresh(&mut self, notebook: &Notebook, language: Language) {
+    pub fn refresh(&mut self, notebook: &Notebook, is_python: bool) {
         // Both in the order of their ids: walked side by side, nothing is looked up.
-        let parsed = || notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, language));
+        let parsed = || notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, is_python));
         let versions = self.0.iter().map(|(id, (version, _))| (id, *version));
         if versions.eq(parsed().map(|(id, cell)| (id, cell.source_version))) {
             return;
@@ -41,11 +40,11 @@ impl KnownNames {
     }
 }
 
-fn is_parsed(cell: &Cell, language: Language) -> bool {
-    language == Language::Python && cell.content.cell_type == CellType::Code
+fn is_parsed(cell: &Cell, is_python: bool) -> bool {
+    is_python && cell.content.cell_type == CellType::Code
 }
 
 /// The names of one cell, parsed now; `None` as with [`KnownNames::of`].
-pub(super) fn names_of(cell: &Cell, language: Language) -> Option<CellNames> {
-    is_parsed(cell, language).then(|| cell_names(&cell.content.source)).flatten()
+pub(super) fn names_of(cell: &Cell, is_python: bool) -> Option<CellNames> {
+    is_parsed(cell, is_python).then(|| cell_names(&cell.content.source)).flatten()
 }

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::danger::Language;
-use notarium_core::{CellId, Notebook, language};
+use notarium_core::{CellId, Notebook, is_python};
 use serde_json::value::RawValue;
 
 use super::names::names_of;
@@ -37,7 +36,7 @@ pub fn state_text(notebook: &Notebook, query: TextQuery, blobs: &ReadBlob) -> Re
     if let Some(ids) = query.cell_ids {
         known(notebook, ids)?;
     }
-    let writer = Writer { notebook, language: language(notebook), blobs: query.include_outputs.then_some(blobs) };
+    let writer = Writer { notebook, is_python: is_python(notebook), blobs: query.include_outputs.then_some(blobs) };
     let asked: Option<BTreeSet<&CellId>> = query.cell_ids.map(|ids| ids.iter().collect());
     let is_wanted = |id: &&CellId| asked.as_ref().is_none_or(|ids| ids.contains(id));
     let wanted: Vec<&CellId> = notebook.order.iter().filter(is_wanted).collect();
@@ -46,7 +45,7 @@ pub fn state_text(notebook: &Notebook, query: TextQuery, blobs: &ReadBlob) -> Re
 
 struct Writer<'a> {
     notebook: &'a Notebook,
-    language: Language,
+    is_python: bool,
     /// `None`: outputs are not asked for.
     blobs: Option<&'a ReadBlob<'a>>,
 }
@@ -54,7 +53,7 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn text(&self, id: &CellId, detail: CellDetail) -> Option<Box<RawValue>> {
         let cell = self.notebook.cells.get(id)?;
-        let names = names_of(cell, self.language);
+        let names = names_of(cell, self.is_python);
         let state: CellState = cell_state(self.notebook, id, cell, names.as_ref(), self.blobs, detail);
         serde_json::value::to_raw_value(&state).ok()
     }

@@ -6,7 +6,6 @@ use notarium_assistant::context::{Marks, Plan, Said, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
-use notarium_core::danger::Language;
 use notarium_core::{MessageBlock, MessageId, MessageRole, Notebook, Turn};
 use serde_json::{Value, json};
 
@@ -81,7 +80,7 @@ fn in_scene<T>(
     see: impl FnOnce(&Scene) -> T,
 ) -> T {
     let mut names = KnownNames::default();
-    names.refresh(notebook, Language::Python);
+    names.refresh(notebook, true);
     let marks: BTreeMap<MessageId, Marks> = marks.iter().map(|(id, marks)| (id.parse().unwrap(), *marks)).collect();
     let turn = turn(cell_id);
     let turn_id = "now".parse().unwrap();
@@ -258,7 +257,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
     let session = |notebook: &Value| -> Value {
         let notebook: Notebook = serde_json::from_value(notebook.clone()).unwrap();
         let mut names = KnownNames::default();
-        names.refresh(&notebook, Language::Python);
+        names.refresh(&notebook, true);
         notarium_assistant::facts::facts(&notebook, &names)
     };
     let facts = session(&notebook);

@@ -2,7 +2,6 @@
 
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{CellStatus, KnownNames, StateError, TextQuery, Verification, state_text, verify};
-use notarium_core::danger::Language;
 use notarium_core::{CellId, Notebook};
 use serde_json::{Value, json};
 
@@ -274,14 +273,14 @@ fn an_error_that_a_run_shows_counts_even_when_the_kernel_calls_it_ok() {
 fn names_follow_the_source_and_are_pythons_alone() {
     let mut notebook = notebook();
     let (mut names, cell) = (KnownNames::default(), ids(&["idle"]).remove(0));
-    names.refresh(&notebook, Language::Python);
+    names.refresh(&notebook, true);
     assert!(names.of(&cell).is_some_and(|found| found.reads.contains("x")));
     assert_eq!(names.of(&ids(&["title"])[0]), None, "markdown has no names");
     let edited = std::sync::Arc::make_mut(notebook.cells.get_mut(&cell).expect("a cell"));
     edited.content.source = "x = 1".to_owned();
     edited.source_version += 1;
-    names.refresh(&notebook, Language::Python);
+    names.refresh(&notebook, true);
     assert!(names.of(&cell).is_some_and(|found| found.reads.is_empty() && found.writes.contains("x")));
-    names.refresh(&notebook, Language::R);
+    names.refresh(&notebook, false);
     assert_eq!(names.of(&cell), None);
 }

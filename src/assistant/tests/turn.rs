@@ -72,7 +72,7 @@ impl World {
             causation_id: None,
             expected_version: None,
             ids: IdSource::new(self.now, seed),
-            history: History { events: self.recorded.clone() },
+            history: History { events: self.recorded.clone(), judgement: None },
             limits: Limits::default(),
         };
         let decision = decide(&self.notebook, &mut context, command)?;

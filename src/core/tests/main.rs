@@ -9,18 +9,18 @@ mod bound;
 mod cells;
 mod conversations;
 mod cost;
-mod danger;
+
 mod edits;
 mod executions;
 mod functions;
 mod gate_judge;
 mod golden;
 mod held_calls;
+mod judgements;
 mod kernel_tools;
 mod kernels;
-mod left_behind;
 mod lifecycle;
-mod names;
+
 mod properties;
 mod races;
 mod replies;

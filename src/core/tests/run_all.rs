@@ -93,23 +93,3 @@ fn it_names_its_cells_in_one_target() {
     let cells = world.notebook.cells.values().filter(|cell| cell.content.cell_type == CellType::Code).count() as u64;
     assert_eq!(event.targets, [Target::Code { cells, newest_version }]);
 }
-
-#[test]
-fn a_danger_behind_those_that_are_listed_is_seen() {
-    let many: String = (0..30)
-        .map(|number| {
-            format!("eval('{number}')\nos.remove('x'); open('{number}', 'w+')\n!c{number}\nopen('x', 'a{number}')\n")
-        })
-        .collect();
-    let mut world = talking().with(&user("ann"), insert("names", "code", "pass"));
-    world.step(&user("ann"), insert("use", "code", &format!("{many}tidy('x')")));
-    let run = json!({"cell_id": "use", "cell_version": world.cell("use").cell_version});
-    world.step(&assistant_of("ann"), call("all", "execute_cell", run));
-    let reasons = &world.notebook.tool_calls[&"all".parse().unwrap()].reasons;
-    assert!(reasons.len() == 20 && reasons[19].starts_with("and "), "{reasons:?}");
-    world.step(&user("ann"), confirm(&world));
-    let bind = json!({"cell_id": "names", "cell_version": world.cell("names").cell_version, "source": "from requests import post as tidy"});
-    world.step(&user("ann"), json!({"ReplaceSource": bind}));
-    let (events, _) = world.try_do(&reactor_of("ann"), &start("all")).unwrap();
-    assert_eq!(types(&events), ["ToolCallVoided"]);
-}

@@ -268,7 +268,7 @@ impl Task {
         }
     }
 
-    /// What the store answers.
+    /// What the store, or the judge, answers.
     fn ask(&self, question: Output) {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
         let answer: BoxFuture<'static, Input> = match question {
@@ -284,6 +284,10 @@ impl Task {
             }
             Output::FindCommands { ticket, commands } => {
                 async move { stored::records(&*store, &id, ticket, commands).await }.boxed()
+            }
+            Output::Judge { ticket, query } => {
+                let judge = self.rooms.judge.clone();
+                async move { Input::Judged { ticket, judgement: judge.judge(query).await } }.boxed()
             }
             _ => return,
         };

@@ -1,13 +1,11 @@
 //! What follows from the log, and the end of a room.
 
-use std::sync::Arc;
-
-use notarium_core::{Actor, Authority, ToolCallId, ToolCallPhase, UserId, Version};
+use notarium_core::{ToolCallId, ToolCallPhase, Version};
 use notarium_wire::ServerMessage;
 
-use super::scene::{CREATE, INSERT, Scene, edit, user};
+use super::scene::{CREATE, INSERT, Scene, assistant, edit, user};
 use crate::config::RoomConfig;
-use crate::identity::{ClientId, Identity};
+use crate::identity::ClientId;
 use crate::io::{AppendFailure, Input, Output};
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
@@ -85,14 +83,6 @@ fn what_waits_when_the_server_stops_is_answered() {
     while scene.release() > 0 {}
     assert_eq!(scene.words(1), ["reject Unavailable", "ack 3", "ack 4"]);
     assert!(matches!(scene.others.last(), Some(Output::Unload)));
-}
-
-/// Anna's assistant, as the server's own reactor speaks for it.
-fn assistant() -> Arc<Identity> {
-    let for_user = UserId::new("anna").unwrap();
-    let actor = Actor::Assistant { for_user, conversation: "talk".parse().unwrap() };
-    let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };
-    Arc::new(Identity { actor, authority, ..(*user("anna")).clone() })
 }
 
 /// The call `d`, which would delete the cell, waits for Anna.

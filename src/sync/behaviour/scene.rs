@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, AgentId, Authority, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId, Version,
+    Actor, AgentId, Authority, JudgementQuery, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId, Version,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ServerMessage, SubscribeMessage, UnconfirmedText};
 
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
-use crate::io::{AppendFailure, Input, Output, ReplyTo};
+use crate::io::{AppendFailure, Input, Output, ReplyTo, Ticket};
 use crate::room::Room;
-use crate::simulation::{Disk, context_notebook};
+use crate::simulation::{Disk, context_notebook, harmless};
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
@@ -25,6 +25,9 @@ pub(crate) struct Scene {
     /// Questions to the disk wait here while it is held.
     pub is_held: bool,
     pub held: Vec<Output>,
+    /// So are questions to the judge, which otherwise finds nothing.
+    pub is_judge_held: bool,
+    pub to_judge: Vec<(Ticket, JudgementQuery)>,
     /// The next append ends so.
     pub failure: Option<AppendFailure>,
     sent: BTreeMap<ClientId, Vec<ServerMessage>>,
@@ -57,6 +60,13 @@ pub(crate) fn agent() -> Arc<Identity> {
     Arc::new(Identity { actor, authority: Authority::agent(), name: "gpu".into(), connection: "gpu-1".into() })
 }
 
+/// Anna's assistant, as the server's own reactor speaks for it.
+pub(crate) fn assistant() -> Arc<Identity> {
+    let actor = Actor::Assistant { for_user: UserId::new("anna").unwrap(), conversation: "talk".parse().unwrap() };
+    let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };
+    Arc::new(Identity { actor, authority, ..(*user("anna")).clone() })
+}
+
 pub(crate) fn edit(base: Version, change: &str) -> String {
     format!(r#"{{"EditSource":{{"cell_id":"a","base":{base},"change":{change}}}}}"#)
 }
@@ -71,6 +81,8 @@ impl Scene {
             disk: Disk::default(),
             is_held: false,
             held: Vec::new(),
+            is_judge_held: false,
+            to_judge: Vec::new(),
             failure: None,
             sent: BTreeMap::new(),
             answers: Vec::new(),
@@ -127,11 +139,13 @@ impl Scene {
                     clients.iter().for_each(|client| self.deliver(*client, &text));
                 }
                 Output::Answer { answer, .. } => self.answers.push(answer),
+                Output::Judge { ticket, query } if self.is_judge_held => self.to_judge.push((ticket, query)),
                 question @ (Output::Load { .. }
                 | Output::Append(_)
                 | Output::ReadTail { .. }
                 | Output::ReadHistory { .. }
-                | Output::FindCommands { .. }) => {
+                | Output::FindCommands { .. }
+                | Output::Judge { .. }) => {
                     if self.is_held {
                         self.held.push(question);
                     } else {
@@ -164,6 +178,7 @@ impl Scene {
                 let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
                 Input::Commands { ticket, records: Ok(records) }
             }
+            Output::Judge { ticket, query } => Input::Judged { ticket, judgement: Some(harmless(query)) },
             other => panic!("{other:?} is no question"),
         };
         self.feed(input);

@@ -10,7 +10,7 @@ use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessa
 
 use super::agent::Agent;
 use super::chance::Chance;
-use super::disk::{Disk, context_notebook};
+use super::disk::{Disk, context_notebook, harmless};
 use super::editor::{Editor, Judgement};
 use super::fault::Fault;
 use crate::config::RoomConfig;
@@ -504,6 +504,7 @@ impl World {
                 | Output::ReadTail { .. }
                 | Output::ReadHistory { .. }
                 | Output::FindCommands { .. }
+                | Output::Judge { .. }
                 | Output::WriteSnapshot { .. }) => self.ask(question),
                 _ => {}
             }
@@ -577,6 +578,9 @@ impl World {
                 let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
                 Input::Commands { ticket, records: Ok(records) }
             }
+            Output::Judge { ticket, query } => {
+                Input::Judged { ticket, judgement: (!self.fails(3)).then(|| harmless(query)) }
+            }
             Output::WriteSnapshot { notebook, head } => {
                 self.totals.snapshots += 1;
                 return self.disk.keep_snapshot(Arc::unwrap_or_clone(notebook), head);
@@ -640,6 +644,6 @@ impl World {
 
     /// The state that the server serves, if it is open.
     pub(crate) fn is_idle(&self) -> bool {
-        self.room.as_ref().is_none_or(|room| room.is_settled() && room.queue.is_empty())
+        self.room.as_ref().is_none_or(|room| room.is_settled() && room.queue.is_empty() && room.judging.is_empty())
     }
 }

@@ -156,3 +156,13 @@ pub fn calling() -> World {
         .with(&assistant_of("ann"), call("vars", "get_variables", json!({})))
         .with(&reactor_of("ann"), start("vars"))
 }
+
+/// A judge of few words: `os.remove` deletes files, and so does `tidy` where a cell says so.
+pub fn judgement(query: JudgementQuery) -> Judgement {
+    let is_tidy_bound = query.earlier.iter().chain(&query.codes).any(|source| source.contains("as tidy"));
+    let deletes = |line: &str| line.contains("os.remove(") || is_tidy_bound && line.contains("tidy(");
+    let lines = query.codes.iter().flat_map(|source| source.lines().enumerate()).filter(|(_, line)| deletes(line));
+    let reasons: Vec<String> = lines.map(|(index, line)| format!("Line {}: `{line}` deletes.", index + 1)).collect();
+    let risk = if reasons.is_empty() { Risk::Read } else { Risk::Destructive };
+    Judgement { query, risk, reasons }
+}

@@ -142,6 +142,7 @@ impl World {
         let mut context = self.context(who, expected);
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
+        context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
         for stored in sealed {
@@ -208,7 +209,7 @@ impl World {
                 HistoryQuery::Execution { execution_id } => self.find_execution(&mut found, execution_id),
             }
         }
-        History { events: found.into_values().cloned().collect() }
+        History { events: found.into_values().cloned().collect(), judgement: None }
     }
 
     fn find<'a>(&'a self, found: &mut BTreeMap<Version, &'a Recorded>, recorded: &'a Recorded) {

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprCall, ExprSubscript, Operator, Stmt};
 
-use super::budget::Budget;
-use super::table;
+use crate::budget::Budget;
+use crate::table;
 
 /// How deep an expression is followed; what is deeper stands for nothing that is known.
 const MAX_FOLLOWED: usize = 24;
@@ -56,13 +56,13 @@ const PATH_TO_PATH: &[&str] = &[
     "readlink",
 ];
 
-pub(super) type Meanings = BTreeSet<String>;
+pub(crate) type Meanings = BTreeSet<String>;
 
 /// The names of one source, and those of the source in which it stands.
 #[derive(Default)]
-pub(super) struct Bindings {
+pub(crate) struct Bindings {
     outer: Option<Rc<Bindings>>,
-    pub(super) budget: Budget,
+    pub(crate) budget: Budget,
     names: BTreeMap<String, Meanings>,
     /// Literal texts that names are bound to: SQL is often kept in one.
     texts: BTreeMap<String, Vec<String>>,
@@ -74,7 +74,7 @@ pub(super) struct Bindings {
 
 impl Bindings {
     /// Those of a source inside: it has names of its own, and sees these.
-    pub(super) fn inside(outer: &Rc<Self>) -> Self {
+    pub(crate) fn inside(outer: &Rc<Self>) -> Self {
         Self { outer: Some(outer.clone()), budget: outer.budget.clone(), ..Self::default() }
     }
 
@@ -82,13 +82,13 @@ impl Bindings {
         std::iter::successors(Some(self), |layer| layer.outer.as_deref())
     }
 
-    pub(super) fn collect(&mut self, body: &[Stmt]) {
+    pub(crate) fn collect(&mut self, body: &[Stmt]) {
         let mut collector = Collector { bindings: self, depth: 0 };
         collector.visit_body(body);
     }
 
     /// The dotted names of the table, or on the way to one, that an expression may stand for.
-    pub(super) fn meanings(&self, expression: &Expr) -> Meanings {
+    pub(crate) fn meanings(&self, expression: &Expr) -> Meanings {
         self.follow(expression, 0)
     }
 
@@ -137,7 +137,7 @@ impl Bindings {
         meanings
     }
 
-    pub(super) fn of_call(&self, call: &ExprCall, depth: usize) -> Meanings {
+    pub(crate) fn of_call(&self, call: &ExprCall, depth: usize) -> Meanings {
         let functions = self.follow(&call.func, depth);
         let mut meanings = Meanings::new();
         for function in &functions {
@@ -175,7 +175,7 @@ impl Bindings {
         }
     }
 
-    pub(super) fn of_subscript(&self, subscript: &ExprSubscript, depth: usize) -> Meanings {
+    pub(crate) fn of_subscript(&self, subscript: &ExprSubscript, depth: usize) -> Meanings {
         if let Expr::List(list) = &*subscript.value {
             return list
                 .elts
@@ -202,7 +202,7 @@ impl Bindings {
 
     /// The text of a string as far as it stands in the cell: literals, sums, `format`, names bound to one. Parts that are
     /// computed read `?`.
-    pub(super) fn text(&self, expression: &Expr) -> Option<String> {
+    pub(crate) fn text(&self, expression: &Expr) -> Option<String> {
         self.text_at(expression, 0).filter(|text| !text.trim_matches(['?', ' ']).is_empty())
     }
 
@@ -239,7 +239,7 @@ impl Bindings {
     }
 
     /// Whether a variable of the notebook's own has the name of this builtin.
-    pub(super) fn is_own(&self, name: &str) -> bool {
+    pub(crate) fn is_own(&self, name: &str) -> bool {
         name == "open" && self.layers().any(|layer| layer.has_own_open)
     }
 
@@ -290,7 +290,7 @@ struct Collector<'b> {
 
 impl<'a> Visitor<'a> for Collector<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
-        if self.depth > super::python::MAX_DEPTH {
+        if self.depth > crate::python::MAX_DEPTH {
             return;
         }
         self.depth += 1;
@@ -338,7 +338,7 @@ impl<'a> Visitor<'a> for Collector<'_> {
     }
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        if self.depth > super::python::MAX_DEPTH {
+        if self.depth > crate::python::MAX_DEPTH {
             return;
         }
         self.depth += 1;
@@ -437,7 +437,7 @@ fn canonical(path: &str) -> String {
 }
 
 /// A literal string, also a sum of literal strings.
-pub(super) fn literal(expression: &Expr) -> Option<String> {
+pub(crate) fn literal(expression: &Expr) -> Option<String> {
     fn at(expression: &Expr, depth: usize) -> Option<String> {
         match expression {
             Expr::StringLiteral(string) => Some(string.value.to_str().to_owned()),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-use super::DangerRule::{self, *};
+use crate::DangerRule::{self, *};
 
 /// Names that are a danger wherever they are mentioned, called or not.
 const NAMES: &[(DangerRule, &str)] = &[
@@ -108,7 +108,7 @@ const FOLLOWED: &str = "builtins.open io.open codecs.open bz2.open gzip.open lzm
     profile.Profile().runctx trace.Trace().run trace.Trace().runctx io.FileIO pandas.eval platform.system urllib.request.urlopen \
     IPython.display.HTML pandas.read_pickle functools.partial contextlib.suppress";
 
-pub(super) struct Table {
+pub(crate) struct Table {
     names: BTreeMap<&'static str, DangerRule>,
     /// Everything that leads to a name, and the names themselves.
     known: BTreeSet<&'static str>,
@@ -129,7 +129,7 @@ fn prefixes(name: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 /// The rule that this dotted name falls under.
-pub(super) fn rule_of(path: &str) -> Option<DangerRule> {
+pub(crate) fn rule_of(path: &str) -> Option<DangerRule> {
     let names = &TABLE.names;
     names.get(path).copied().or_else(|| {
         let (module, _) = path.rsplit_once('.')?;
@@ -138,22 +138,22 @@ pub(super) fn rule_of(path: &str) -> Option<DangerRule> {
 }
 
 /// The rule of a module all of whose names are a danger: importing it has no other purpose.
-pub(super) fn module_rule(module: &str) -> Option<DangerRule> {
+pub(crate) fn module_rule(module: &str) -> Option<DangerRule> {
     TABLE.names.get(format!("{module}.*").as_str()).copied()
 }
 
 /// Whether the name is in the table or leads to one that is.
-pub(super) fn is_known(path: &str) -> bool {
+pub(crate) fn is_known(path: &str) -> bool {
     TABLE.known.contains(path) || rule_of(path).is_some()
 }
 
 /// Whether the table has names of this module.
-pub(super) fn is_module(path: &str) -> bool {
+pub(crate) fn is_module(path: &str) -> bool {
     TABLE.known.contains(path) || module_rule(path).is_some()
 }
 
 /// Methods that are a danger on an object of which nothing is known: no ordinary object has them.
-pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
+pub(crate) fn rule_of_method(name: &str) -> Option<DangerRule> {
     Some(match name {
         "system"
         | "popen"
@@ -181,7 +181,7 @@ pub(super) fn rule_of_method(name: &str) -> Option<DangerRule> {
 
 /// Functions that are judged by their arguments, where these cannot be seen. (Those of [`NAMES`] count wherever they are
 /// mentioned.)
-pub(super) fn rule_of_handed(path: &str) -> Option<DangerRule> {
+pub(crate) fn rule_of_handed(path: &str) -> Option<DangerRule> {
     Some(match path {
         "builtins.open"
         | "io.open"
@@ -216,7 +216,7 @@ pub(super) fn rule_of_handed(path: &str) -> Option<DangerRule> {
 }
 
 /// Methods that are a danger when something else calls them: `map(Path.unlink, paths)`. Not those that are columns as well.
-pub(super) fn rule_of_handed_method(name: &str) -> Option<DangerRule> {
+pub(crate) fn rule_of_handed_method(name: &str) -> Option<DangerRule> {
     let writes = ["to_", "write_"].iter().any(|start| name.starts_with(start)) && writer(name).is_some();
     match name {
         "system" | "popen" => None,
@@ -227,12 +227,12 @@ pub(super) fn rule_of_handed_method(name: &str) -> Option<DangerRule> {
 }
 
 /// Modules that are a danger in the hands of a function that gets them under another name: `f(os)`.
-pub(super) fn is_handed_over(module: &str) -> bool {
+pub(crate) fn is_handed_over(module: &str) -> bool {
     matches!(module, "os" | "shutil" | "builtins" | "importlib" | "subprocess" | "sys.modules")
 }
 
 /// Attributes by which code gets from any object to everything.
-pub(super) fn is_internal(attribute: &str) -> bool {
+pub(crate) fn is_internal(attribute: &str) -> bool {
     matches!(
         attribute,
         "__subclasses__"
@@ -254,7 +254,7 @@ pub(super) fn is_internal(attribute: &str) -> bool {
 }
 
 /// Methods that write to a path given as their first argument, or by the keyword.
-pub(super) fn writer(name: &str) -> Option<&'static [&'static str]> {
+pub(crate) fn writer(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "to_csv" | "to_json" | "to_hdf" => &["path_or_buf"],
         "to_excel" => &["excel_writer"],
@@ -271,4 +271,28 @@ pub(super) fn writer(name: &str) -> Option<&'static [&'static str]> {
         | "extractall" => &["fp", "path", "filepath", "save_directory"],
         _ => return None,
     })
+}
+
+/// Names of variables that are likely to hold what nobody else should see.
+pub(crate) fn sounds_secret(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let parts = [
+        "KEY",
+        "TOKEN",
+        "SECRET",
+        "PASS",
+        "PWD",
+        "CREDENTIAL",
+        "AUTH",
+        "PRIVATE",
+        "CERT",
+        "COOKIE",
+        "SESSION",
+        "DSN",
+        "DATABASE_URL",
+        "CONN",
+        "SALT",
+        "JWT",
+    ];
+    name != "PWD" && name != "OLDPWD" && parts.iter().any(|part| name.contains(part))
 }

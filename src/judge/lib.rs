@@ -1,8 +1,19 @@
-//! Danger rules: what code that an assistant wants to run could do to files, processes, the network and secrets.
+//! The judge: what code that an assistant wants to run could do to files, processes, the network and secrets; and which
+//! names of the notebook a cell reads and writes.
 //!
-//! Python is parsed, magics included, and names are followed: `import os as o`, `from os import system as s`,
-//! `f = os.system`, `getattr(os, "sys" + "tem")`, and functions that another cell defines. A word in a string or a comment
-//! is no danger. Other languages, and what does not parse, are judged by words, and rather too strictly.
+//! Purpose: [`judge`] answers with a [`Judgement`], a pure function of the sources, so that the server can keep it by their
+//! hash; [`cell_names`] tells models and people how cells hang together.
+//!
+//! Invariants:
+//! - No panic, whatever the code is; the work is bounded by [`MAX_CHECKED_BYTES`] a piece and a budget of
+//!   steps. What is beyond them is answered by "could not be checked", which asks.
+//! - Python alone is judged: what does not parse asks.
+//!
+//! This crate must never know notebooks, commands or the gate, and nothing that the gate stands on may know this crate.
+//!
+//! Names are followed within the cell and into other cells of the notebook: `import os as o`, `from os import system as s`,
+//! `f = os.system`, `getattr(os, "sys" + "tem")`. A word in a string or a comment is no danger. What a kernel was given before,
+//! and what functions of other cells do when they are called, is not followed.
 //!
 //! **Limit.** This is a reason to ask a person, not a sandbox: code that wants to hide can (a module of its own, a pickle,
 //! arithmetic on names). What is hidden in a known way is a danger by itself.
@@ -23,58 +34,32 @@
 //! | `computed_attribute` | `getattr(object, name)` on an ordinary object; on a dangerous module it is `hidden_code` |
 //! | `browser_script` | runs in the reader's page, which the page's own sandbox answers for |
 //! | `unknown_magic` | an extension that was loaded before |
-//! | `does_not_parse` | the kernel refuses the cell; its words and what could be parsed are judged all the same |
 
 mod bindings;
 mod budget;
 mod calls;
-mod definitions;
 mod line_magics;
-pub(crate) mod magics;
-pub(crate) mod python;
+mod magics;
+mod names;
+mod python;
+mod sql;
 mod table;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use names::{CellNames, cell_names};
 
 /// Longer code is not checked: it is a danger by itself.
 pub const MAX_CHECKED_BYTES: usize = 100_000;
 const MAX_FOUND_PER_RULE: usize = 20;
 const MAX_LINES_PER_FOUND: usize = 50;
 const MAX_FOUND_CHARACTERS: usize = 80;
-
-/// What a piece of code is written in, as far as the rules care.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Language {
-    Python,
-    R,
-    Julia,
-    Bash,
-    Sql,
-    Other,
-}
-
-impl Language {
-    /// From the `name` of a kernel's `language_info`, or of a kernelspec's `language`.
-    pub fn named(name: &str) -> Self {
-        match name.to_ascii_lowercase().as_str() {
-            "python" | "ipython" | "python3" => Self::Python,
-            "r" => Self::R,
-            "bash" | "sh" | "zsh" | "shell" => Self::Bash,
-            "sql" => Self::Sql,
-            name if name.starts_with("julia") => Self::Julia,
-            _ => Self::Other,
-        }
-    }
-}
+const MAX_REASONS: usize = 20;
 
 /// What a danger does to the tier of the call that would run the code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
     /// Always asks.
     Destructive,
@@ -84,14 +69,14 @@ pub enum Grade {
 
 macro_rules! rules {
     ($($variant:ident $name:literal $grade:ident $sentence:literal)*) => {
-        /// The rules. Names are stable: policies, grants and the record use them.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-        pub enum DangerRule { $(#[serde(rename = $name)] $variant),* }
+        /// The rules.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum DangerRule { $($variant),* }
 
         impl DangerRule {
             pub const ALL: &'static [DangerRule] = &[$(DangerRule::$variant),*];
 
-            /// As in JSON.
+            /// For lists and tests.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
             }
@@ -130,6 +115,7 @@ rules! {
     TooLong "too_long" Destructive "is too long to check."
     TooNested "too_nested" Destructive "is nested too deeply to check."
     NotChecked "not_checked" Destructive "could not be checked."
+    DoesNotParse "does_not_parse" Destructive "does not parse as Python, so it was not checked."
     NetworkRead "network_read" Note "fetches data from another computer."
     EnvironmentRead "environment_read" Note "reads a variable of the environment."
     CreatesFile "creates_file" Note "creates a file where there is none."
@@ -139,11 +125,11 @@ rules! {
     ComputedAttribute "computed_attribute" Note "uses an attribute whose name is only known when it runs."
     BrowserScript "browser_script" Note "shows a script to the browser."
     UnknownMagic "unknown_magic" Note "is a magic that is not known here."
-    DoesNotParse "does_not_parse" Note "does not parse as Python, so its words alone were checked."
+
 }
 
 /// One reason why code should not run unasked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Danger {
     pub rule: DangerRule,
     /// What was found, as code: `os.system`, `%pip install`, `DROP`. At most 80 characters.
@@ -165,30 +151,47 @@ impl Danger {
     }
 }
 
+/// What pieces of code could do together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judgement {
+    /// The worst; `None`: no rule knows anything against it.
+    pub grade: Option<Grade>,
+    /// Sentences, destructive dangers first; at most 20.
+    pub reasons: Vec<String>,
+}
+
+/// What these pieces of Python could do when they run, after the `earlier` cells of the same kernel, whose names they see
+/// (`import subprocess as s` in one, `s.run(…)` in the next). What the earlier cells do themselves is not reported.
+pub fn judge(earlier: &[&str], codes: &[&str]) -> Judgement {
+    let found: Vec<Danger> = dangers_of_each(earlier, codes).into_iter().flatten().collect();
+    let mut said = BTreeSet::new();
+    let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
+    Judgement { grade: found.iter().map(Danger::grade).min(), reasons: cut(reasons.collect()) }
+}
+
+/// What is left out is counted and named by a hash: a list of other dangers reads otherwise.
+fn cut(mut reasons: Vec<String>) -> Vec<String> {
+    if reasons.len() > MAX_REASONS {
+        let rest = reasons.split_off(MAX_REASONS - 1);
+        let digest = Sha256::digest(rest.join("\n"));
+        let name: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        reasons.push(format!("and {} more, in all {name}", rest.len()));
+    }
+    reasons
+}
+
 /// What the code could do, destructive dangers first, then by line. Empty means that no rule knows anything against it.
 ///
 /// Never panics, whatever the code is; more than [`MAX_CHECKED_BYTES`] is answered by `too_long` alone.
-pub fn dangers(code: &str, language: Language) -> Vec<Danger> {
-    dangers_after(&[], code, language)
+pub fn dangers(code: &str) -> Vec<Danger> {
+    dangers_of_each(&[], &[code]).into_iter().flatten().collect()
 }
 
-/// As [`dangers`], with the names that `earlier` cells of the same kernel bound: `import subprocess as s` in one,
-/// `s.run(…)` in the next. What the earlier cells do themselves is not reported.
-pub fn dangers_after(earlier: &[&str], code: &str, language: Language) -> Vec<Danger> {
-    dangers_of_each(earlier, &[code], language).into_iter().flatten().collect()
-}
-
-/// As [`dangers_after`] for several pieces of code, each of which sees the names that any other binds: one list for each.
-pub fn dangers_of_each(earlier: &[&str], codes: &[&str], language: Language) -> Vec<Vec<Danger>> {
+/// As [`dangers`] for several pieces of code, each of which sees the names that any other and the `earlier` ones bind: one
+/// list for each.
+pub fn dangers_of_each(earlier: &[&str], codes: &[&str]) -> Vec<Vec<Danger>> {
     let mut findings: Vec<Findings> = codes.iter().map(|_| Findings::default()).collect();
-    match language {
-        Language::Python => python::check_cells(earlier, codes, &mut findings),
-        other => codes.iter().zip(&mut findings).for_each(|(code, findings)| {
-            if !findings.is_too_long(code) {
-                words::check(code, other, findings);
-            }
-        }),
-    }
+    python::check_cells(earlier, codes, &mut findings);
     findings.into_iter().map(Findings::into_dangers).collect()
 }
 

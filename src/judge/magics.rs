@@ -1,27 +1,19 @@
-//! IPython's own syntax: magics of lines and cells, `!commands`, automagic.
+//! IPython's own syntax: magics of lines and cells, `!commands`.
 
 use ruff_python_ast::IpyEscapeKind;
 
-use super::python::Source;
-use super::{DangerRule, Findings, line_magics, words};
+use crate::python::Source;
+use crate::{DangerRule, Findings, line_magics, sql};
 
 /// Judges a whole cell: what IPython does to its text first (blank lines, indentation, prompts), then its first line decides.
-pub(super) fn check_cell(code: &str, source: &Source, findings: &mut Findings) {
+pub(crate) fn check_cell(code: &str, source: &Source, findings: &mut Findings) {
     let (first_line, text) = after_blank_lines(code);
     let text = plain(text);
     if let Some(after) = text.strip_prefix("%%") {
         let (head, body) = after.split_once('\n').unwrap_or((after, ""));
         return check_cell_magic(head, body, first_line, source, findings);
     }
-    check_code(&text, first_line, source, findings);
-}
-
-/// What is not a cell's magic.
-fn check_code(text: &str, first_line: u32, source: &Source, findings: &mut Findings) {
-    if let Some(magic) = line_magics::automagic(text) {
-        line_magics::check(magic, first_line, source, findings);
-    }
-    source.check(text, first_line, findings);
+    source.check(&text, first_line, findings);
 }
 
 /// The text without leading indentation and copied prompts, as IPython reads it. The number of lines stays.
@@ -65,25 +57,19 @@ pub(crate) fn has_python_body(text: &str) -> bool {
 
 /// One escape: a `!command`, a `%magic`, a `,call`. `%%` inside a cell that does not begin with it is no cell magic, but is
 /// judged as one.
-pub(super) fn check_escape(kind: IpyEscapeKind, value: &str, line: u32, source: &Source, findings: &mut Findings) {
+pub(crate) fn check_escape(kind: IpyEscapeKind, value: &str, line: u32, source: &Source, findings: &mut Findings) {
     match kind {
         IpyEscapeKind::Shell | IpyEscapeKind::ShCap => {
             findings.add(DangerRule::ShellCommand, &format!("!{value}"), line)
         }
         IpyEscapeKind::Magic => line_magics::check(value, line, source, findings),
         IpyEscapeKind::Magic2 => check_cell_magic(value, "", line, source, findings),
+        // `,f a b`, `;f a b` and `/f a` become calls, of a magic too.
         IpyEscapeKind::Quote | IpyEscapeKind::Quote2 | IpyEscapeKind::Paren => {
-            if line_magics::is_magic(callee(value)) {
-                line_magics::check(value, line, source, findings);
-            }
-            source.check_callee(value, line, findings)
+            findings.add(DangerRule::DynamicCode, value, line)
         }
         IpyEscapeKind::Help | IpyEscapeKind::Help2 => check_help(value, line, source, findings),
     }
-}
-
-fn callee(value: &str) -> &str {
-    value.split(|found: char| !(found.is_alphanumeric() || found == '_')).next().unwrap_or_default()
 }
 
 /// `%ls?` asks about a magic. Where what stands before the `?` is no name, IPython runs the magic.
@@ -103,7 +89,7 @@ fn check_cell_magic(head: &str, body: &str, line: u32, source: &Source, findings
             add(DangerRule::ShellCommand)
         }
         "python" | "python2" | "python3" | "pypy" | "perl" | "ruby" | "julia" | "node" | "cython" | "cuda"
-        | "scala" | "cpp" => {
+        | "scala" | "cpp" | "R" => {
             add(DangerRule::OtherProgram);
         }
         "writefile" | "file" => add(DangerRule::WritesFile),
@@ -116,7 +102,6 @@ fn check_cell_magic(head: &str, body: &str, line: u32, source: &Source, findings
         "markdown" | "latex" => {}
         // Its code runs around every later cell.
         "code_wrap" => add(DangerRule::DynamicCode),
-        "R" => words::check_at(body, super::Language::R, line + 1, findings),
         "time" | "timeit" | "prun" | "capture" | "debug" | "memit" | "mprun" | "lprun" => {
             if name != "capture" {
                 line_magics::check_profile(name, rest, line, findings);
@@ -124,17 +109,15 @@ fn check_cell_magic(head: &str, body: &str, line: u32, source: &Source, findings
             }
             match body.trim_start().starts_with("%%") {
                 true => source.check_inside(body, line + 1, findings),
-                false => check_code(body, line + 1, source, findings),
+                false => source.check(body, line + 1, findings),
             }
         }
         name if line_magics::is_sql(name) => {
-            words::check_sql_at(rest, line, findings);
-            words::check_at(body, super::Language::Sql, line + 1, findings);
+            sql::check_in_line(rest, line, findings);
+            sql::check(body, line + 1, findings);
         }
-        _ => {
-            add(DangerRule::UnknownMagic);
-            words::check_at(body, super::Language::Other, line + 1, findings);
-        }
+        // What its body is written in, nobody knows.
+        _ => add(DangerRule::OtherProgram),
     }
     if !matches!(name, "timeit" | "prun" | "debug") {
         line_magics::check_fields(rest, line, source, findings);

@@ -1,7 +1,7 @@
 //! What cells read and write, by samples. Compared once with Python's `symtable` (which knows no order) on 6,083 cells of
 //! public notebooks: none differed.
 
-use notarium_core::names::cell_names;
+use notarium_judge::cell_names;
 use proptest::prelude::*;
 
 /// Source, reads, writes.

@@ -8,7 +8,7 @@ const MAX_STEPS: u64 = 8_000_000;
 
 /// Shared by all that takes part in a judgement.
 #[derive(Clone)]
-pub(super) struct Budget(Rc<Cell<u64>>);
+pub(crate) struct Budget(Rc<Cell<u64>>);
 
 impl Default for Budget {
     fn default() -> Self {
@@ -18,13 +18,13 @@ impl Default for Budget {
 
 impl Budget {
     /// False when nothing is left: what follows is not looked at, and the answer is that it was not.
-    pub(super) fn spend(&self, steps: usize) -> bool {
+    pub(crate) fn spend(&self, steps: usize) -> bool {
         let left = self.0.get().saturating_sub(steps as u64);
         self.0.set(left);
         left > 0
     }
 
-    pub(super) fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.0.get() == 0
     }
 }

@@ -3,11 +3,11 @@
 
 use ruff_python_ast::{Expr, Stmt};
 
-use super::python::{self, Source};
-use super::{DangerRule, Findings, words};
+use crate::python::{self, Source};
+use crate::{DangerRule, Findings, sql, table};
 
 /// Judges what follows the `%`.
-pub(super) fn check(value: &str, line: u32, source: &Source, findings: &mut Findings) {
+pub(crate) fn check(value: &str, line: u32, source: &Source, findings: &mut Findings) {
     let (name, rest) = split(value);
     let mut add = |rule| findings.add(rule, &format!("%{}", value.trim()), line);
     match name {
@@ -30,18 +30,17 @@ pub(super) fn check(value: &str, line: u32, source: &Source, findings: &mut Find
         "connect_info" => add(DangerRule::SecretRead),
         "qtconsole" | "tensorboard" => add(DangerRule::StartsProcess),
         "killbgscripts" => add(DangerRule::EndsProcess),
-        "cython" | "python" | "python3" | "perl" | "ruby" | "node" => add(DangerRule::OtherProgram),
-        "R" => words::check_at(rest, super::Language::R, line, findings),
+        "cython" | "python" | "python3" | "perl" | "ruby" | "node" | "R" => add(DangerRule::OtherProgram),
         "time" | "timeit" | "prun" | "memit" | "mprun" | "lprun" | "debug" | "pdef" => {
             check_profile(name, rest, line, findings);
             return source.check_inside(without_options(rest), line, findings);
         }
         // `-P` names the program that shows the page.
         "man" if rest.contains('-') => add(DangerRule::ShellCommand),
-        name if ALIASES.contains(&name) && !words::is_plain_shell(rest) => add(DangerRule::ShellCommand),
+        name if ALIASES.contains(&name) && !is_plain_shell(rest) => add(DangerRule::ShellCommand),
         // What is no file and no number of the history is evaluated.
         "recall" | "rep" | "load" | "pycat" => check_user_code(rest, line, source, findings),
-        name if is_sql(name) => words::check_sql_at(rest, line, findings),
+        name if is_sql(name) => sql::check_in_line(rest, line, findings),
         name if HARMLESS.contains(&name) || ALIASES.contains(&name) => {}
         _ => add(DangerRule::UnknownMagic),
     }
@@ -55,12 +54,17 @@ fn split(value: &str) -> (&str, &str) {
     (name, value[name.len()..].trim_matches([' ', '\t']))
 }
 
+/// Whether a shell does no more with these words than one command: nothing that it expands, runs, pipes or writes to.
+fn is_plain_shell(text: &str) -> bool {
+    !text.contains([';', '&', '|', '>', '<', '`', '$', '(', ')', '{', '}', '\\', '\'', '"', '=', '\n', '\r'])
+}
+
 fn is_word(found: char) -> bool {
     found.is_alphanumeric() || found == '_'
 }
 
 /// IPython evaluates `{…}` in the line of a magic, also in that of a cell's magic and behind `?`.
-pub(super) fn check_fields(text: &str, line: u32, source: &Source, findings: &mut Findings) {
+pub(crate) fn check_fields(text: &str, line: u32, source: &Source, findings: &mut Findings) {
     let mut rest = text;
     while let Some(start) = rest.find('{') {
         let field = field(&rest[start..]);
@@ -98,14 +102,14 @@ fn field(text: &str) -> &str {
 fn check_packages(rest: &str, add: &mut impl FnMut(DangerRule)) {
     if !matches!(rest.split_whitespace().next(), Some("list" | "show" | "freeze" | "check" | "info" | "search")) {
         add(DangerRule::InstallsPackage);
-    } else if !words::is_plain_shell(rest) || rest.contains("--log") {
+    } else if !is_plain_shell(rest) || rest.contains("--log") {
         add(DangerRule::ShellCommand);
     }
 }
 
 fn check_environment(rest: &str, line: u32, findings: &mut Findings) {
     let name = rest.split(['=', ' ']).next().unwrap_or_default();
-    match (rest.is_empty(), rest.contains(['=', ' ']), words::sounds_secret(name)) {
+    match (rest.is_empty(), rest.contains(['=', ' ']), table::sounds_secret(name)) {
         (_, true, _) => {}
         (true, ..) => findings.add(DangerRule::SecretRead, "%env", line),
         (.., true) => findings.add(DangerRule::SecretRead, &format!("%env {name}"), line),
@@ -163,7 +167,7 @@ fn is_plain_item(value: &Expr) -> bool {
 }
 
 /// `-T` and `-D` write what was measured to a file.
-pub(super) fn check_profile(name: &str, rest: &str, line: u32, findings: &mut Findings) {
+pub(crate) fn check_profile(name: &str, rest: &str, line: u32, findings: &mut Findings) {
     if matches!(name, "prun" | "lprun" | "mprun") && has_option(rest, "TD") {
         findings.add(DangerRule::WritesFile, &format!("%{name}"), line);
     }
@@ -184,7 +188,7 @@ fn has_option(rest: &str, letters: &str) -> bool {
 }
 
 /// `-n 10 -r 3 f(x)` → `f(x)`: options of timing magics are a letter, their values numbers, or a long word without one.
-pub(super) fn without_options(rest: &str) -> &str {
+pub(crate) fn without_options(rest: &str) -> &str {
     let mut rest = rest.trim_start();
     loop {
         let long =
@@ -203,109 +207,9 @@ fn without_number(text: &str) -> &str {
     text.trim_start_matches(|value: char| value.is_ascii_digit()).trim_start()
 }
 
-pub(super) fn is_sql(name: &str) -> bool {
+pub(crate) fn is_sql(name: &str) -> bool {
     matches!(name, "sql" | "SQL" | "bigquery" | "sparksql" | "ddb" | "duckdb" | "jupysql" | "sqlite" | "dql")
 }
-
-// --- automagic ---
-
-/// A cell of one line may leave the `%` out: `rm -rf data`, `ls;touch x`, `config A.b = 1`.
-pub(super) fn automagic(text: &str) -> Option<&str> {
-    let line = text.trim();
-    if line.starts_with('%') || line.contains('\n') {
-        return None;
-    }
-    let (name, rest) = split(line);
-    let is_attribute = line[name.len()..].starts_with(['.', '*']);
-    if is_attribute || rest.starts_with(['=', ',']) || !is_magic(name) {
-        return None;
-    }
-    let is_call = rest.starts_with(['(', ')', ']']);
-    let acts =
-        !python::is_valid(line) || ACT_AS_EXPRESSION.contains(&name) && (!is_call || ACT_AS_CALL.contains(&name));
-    acts.then_some(line).filter(|_| !is_looked_at(name, rest))
-}
-
-/// `ls[0]`, `cat['a']`: what a shell would not do anything with, and what people write of a variable of that name.
-fn is_looked_at(name: &str, rest: &str) -> bool {
-    ALIASES.contains(&name) && rest.starts_with('[') && !rest.contains([';', '&', '|', '<', '>', '`', '$', '{'])
-}
-
-/// Whether IPython has a magic of this name, or an extension does.
-pub(super) fn is_magic(name: &str) -> bool {
-    [ACT, ACT_AS_EXPRESSION, ALIASES, HARMLESS].iter().any(|names| names.contains(&name)) || is_sql(name)
-}
-
-/// Magics that act on an argument, without which they are a variable to who reads the line.
-const ACT: &[&str] = &[
-    "alias_magic",
-    "autocall",
-    "bash",
-    "config",
-    "cython",
-    "debug",
-    "ed",
-    "edit",
-    "hist",
-    "load",
-    "loadpy",
-    "lprun",
-    "macro",
-    "memit",
-    "mprun",
-    "notebook",
-    "pastebin",
-    "pdef",
-    "prun",
-    "pycat",
-    "recall",
-    "rep",
-    "rerun",
-    "time",
-    "timeit",
-    "xdel",
-    "R",
-];
-
-/// Those that do it even where the line is Python: `rm -r`, `store -z`, `env`.
-const ACT_AS_EXPRESSION: &[&str] = &[
-    "alias",
-    "cat",
-    "conda",
-    "connect_info",
-    "cp",
-    "env",
-    "killbgscripts",
-    "ldir",
-    "lf",
-    "lk",
-    "ll",
-    "logstart",
-    "ls",
-    "lx",
-    "mamba",
-    "micromamba",
-    "mkdir",
-    "mv",
-    "pip",
-    "qtconsole",
-    "rehashx",
-    "reset",
-    "reset_selective",
-    "rm",
-    "rmdir",
-    "run",
-    "save",
-    "sc",
-    "store",
-    "sx",
-    "system",
-    "tensorboard",
-    "uv",
-];
-
-/// A shell runs what stands in the parentheses, or nothing in them matters.
-const ACT_AS_CALL: &[&str] = &["connect_info", "killbgscripts", "qtconsole", "sx", "system"];
 
 /// Commands of the shell, with the rest of the line.
 const ALIASES: &[&str] = &["ls", "ll", "lf", "lk", "lx", "ldir", "cat", "mkdir", "man"];

@@ -1,11 +1,11 @@
-//! What hostile code costs the gate: `cargo run --release -p notarium-core --example danger_cost`.
+//! What hostile code costs the gate: `cargo run --release -p notarium-judge --example danger_cost`.
 //!
 //! Printed: milliseconds for each example, and the rules that answer it.
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "it measures: it reads the clock")]
 
 use std::time::Instant;
 
-use notarium_core::danger::{Language, dangers_of_each};
+use notarium_judge::dangers_of_each;
 
 fn main() {
     let texts = |cell: usize| (0..7_500).map(|name| format!("a{cell}_{name}='x'\n")).collect::<String>();
@@ -38,7 +38,7 @@ fn main() {
         let (earlier, codes): (Vec<&str>, Vec<&str>) =
             (earlier.iter().map(String::as_str).collect(), codes.iter().map(String::as_str).collect());
         let begin = Instant::now();
-        let found = dangers_of_each(&earlier, &codes, Language::Python);
+        let found = dangers_of_each(&earlier, &codes);
         let mut rules: Vec<&str> = found.iter().flatten().map(|danger| danger.rule.name()).collect();
         rules.sort();
         rules.dedup();

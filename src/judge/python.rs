@@ -9,9 +9,8 @@ use ruff_python_ast::{Alias, CmpOp, Expr, ExprContext, ExprSubscript, ModModule,
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use ruff_text_size::{Ranged, TextSize};
 
-use super::bindings::{Bindings, Meanings, literal};
-use super::definitions::{self, Definitions, Rules};
-use super::{DangerRule, Findings, Lines, magics, table, words};
+use crate::bindings::{Bindings, Meanings, literal};
+use crate::{DangerRule, Findings, Lines, magics, table};
 
 /// How deep the walk goes; deeper code is a danger of its own. Real cells stay below 60.
 pub(crate) const MAX_DEPTH: usize = 300;
@@ -27,8 +26,8 @@ const BYTES_OF_INNER: usize = 100;
 const LEAST_STACK_BYTES: usize = 512 << 10;
 
 /// Judges a cell after the cells that ran before it.
-pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Findings]) {
-    let all = || earlier.iter().chain(codes).filter(|source| source.len() <= super::MAX_CHECKED_BYTES);
+pub(crate) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Findings]) {
+    let all = || earlier.iter().chain(codes).filter(|source| source.len() <= crate::MAX_CHECKED_BYTES);
     let longest = all().map(|source| source.len()).max().unwrap_or(0);
     with_stack(longest, || {
         let mut bindings = Bindings::default();
@@ -37,8 +36,7 @@ pub(super) fn check_cells(earlier: &[&str], codes: &[&str], findings: &mut [Find
         let cells: Vec<Parsed<ModModule>> =
             all().take(others).filter_map(|source| parse(&magics::plain(source))).collect();
         cells.iter().for_each(|cell| bindings.collect(&cell.syntax().body));
-        let mut inherited = Source { bindings: Rc::new(bindings), definitions: Rc::default(), depth: 0 };
-        definitions::follow(&mut inherited, &cells.iter().map(Parsed::syntax).collect::<Vec<_>>());
+        let inherited = Source { bindings: Rc::new(bindings), depth: 0 };
         for (code, findings) in codes.iter().zip(findings.iter_mut()) {
             if !findings.is_too_long(code) {
                 magics::check_cell(code, &inherited, findings);
@@ -58,53 +56,29 @@ pub(crate) fn with_stack<T>(source_bytes: usize, work: impl FnOnce() -> T) -> T 
 }
 
 /// What a source inherits from the one it stands in.
-pub(super) struct Source {
-    pub(super) bindings: Rc<Bindings>,
-    pub(super) definitions: Rc<Definitions>,
+pub(crate) struct Source {
+    pub(crate) bindings: Rc<Bindings>,
     depth: usize,
 }
 
 impl Source {
-    /// What these statements could do.
-    pub(super) fn rules_of(&self, body: &[Stmt]) -> Rules {
-        self.rules(|checker| checker.visit_body(body))
-    }
-
-    pub(super) fn rules_of_expression(&self, expression: &Expr) -> Rules {
-        self.rules(|checker| checker.visit_expr(expression))
-    }
-
-    fn rules(&self, check: impl FnOnce(&mut Checker)) -> Rules {
-        let mut findings = Findings::default();
-        check(&mut Checker::new(self, Lines::of("", 1), &mut findings));
-        findings.0.into_keys().collect()
-    }
-
     /// Judges Python whose first line has the number `line`.
-    pub(super) fn check(&self, code: &str, line: u32, findings: &mut Findings) {
+    pub(crate) fn check(&self, code: &str, line: u32, findings: &mut Findings) {
         let Some(parsed) = parse(code) else {
-            findings.add(DangerRule::NotChecked, "This code", line);
-            return words::check_unparsed(code, line, findings);
+            return findings.add(DangerRule::NotChecked, "This code", line);
         };
         let lines = Lines::of(code, line);
         if let Some(error) = parsed.errors().first() {
             findings.add(DangerRule::DoesNotParse, "This code", lines.at(error.location.start().to_usize()));
-            words::check_unparsed(code, line, findings);
         }
         let mut bindings = Bindings::inside(&self.bindings);
         bindings.collect(&parsed.syntax().body);
-        let source = Source { bindings: Rc::new(bindings), definitions: self.definitions.clone(), depth: self.depth };
+        let source = Source { bindings: Rc::new(bindings), depth: self.depth };
         Checker::new(&source, lines, findings).visit_body(&parsed.syntax().body);
     }
 
-    pub(super) fn define(&mut self, name: String, rules: Rules) {
-        if !rules.is_empty() {
-            Rc::make_mut(&mut self.definitions).add(name, rules);
-        }
-    }
-
     /// Judges code that stands in a line of this one: a magic's line, a literal that is run.
-    pub(super) fn check_inside(&self, code: &str, line: u32, findings: &mut Findings) {
+    pub(crate) fn check_inside(&self, code: &str, line: u32, findings: &mut Findings) {
         if self.depth >= MAX_NESTED_SOURCES {
             findings.add(DangerRule::TooNested, "Code in code", line);
             return;
@@ -113,20 +87,12 @@ impl Source {
         if !self.bindings.budget.spend(BYTES_OF_INNER + code.len()) {
             return;
         }
-        let inner =
-            Source { bindings: self.bindings.clone(), definitions: self.definitions.clone(), depth: self.depth + 1 };
+        let inner = Source { bindings: self.bindings.clone(), depth: self.depth + 1 };
         let mut found = Findings::default();
         magics::check_cell(code, &inner, &mut found);
         for (rule, by_words) in found.0 {
             by_words.keys().for_each(|words| findings.add(rule, words, line));
         }
-    }
-
-    /// What calling a function by these words would do: IPython's `,f a b`, `;f a b` and `/f a`.
-    pub(super) fn check_callee(&self, words: &str, line: u32, findings: &mut Findings) {
-        let callee: String =
-            words.chars().take_while(|found| found.is_alphanumeric() || matches!(found, '_' | '.')).collect();
-        self.check_inside(&format!("{callee}(_)"), line, findings);
     }
 }
 
@@ -143,14 +109,14 @@ pub(crate) fn parse(code: &str) -> Option<Parsed<ModModule>> {
 }
 
 /// Whether it is Python without errors.
-pub(super) fn is_valid(code: &str) -> bool {
+pub(crate) fn is_valid(code: &str) -> bool {
     parse(code).is_some_and(|parsed| parsed.has_valid_syntax())
 }
 
-pub(super) struct Checker<'s, 'f> {
-    pub(super) source: &'s Source,
+pub(crate) struct Checker<'s, 'f> {
+    pub(crate) source: &'s Source,
     lines: Lines,
-    pub(super) findings: &'f mut Findings,
+    pub(crate) findings: &'f mut Findings,
     depth: usize,
     /// Where expressions stand that are called, or bound to a name: their meaning is followed from there.
     followed: BTreeSet<TextSize>,
@@ -198,20 +164,20 @@ impl<'s, 'f> Checker<'s, 'f> {
         self.depth -= 1;
     }
 
-    pub(super) fn line(&self, node: &impl Ranged) -> u32 {
+    pub(crate) fn line(&self, node: &impl Ranged) -> u32 {
         self.lines.at(node.start().to_usize())
     }
 
-    pub(super) fn add(&mut self, rule: DangerRule, found: &str, node: &impl Ranged) {
+    pub(crate) fn add(&mut self, rule: DangerRule, found: &str, node: &impl Ranged) {
         let line = self.line(node);
         self.findings.add(rule, found, line);
     }
 
-    pub(super) fn meanings(&self, expression: &Expr) -> Meanings {
+    pub(crate) fn meanings(&self, expression: &Expr) -> Meanings {
         self.source.bindings.meanings(expression)
     }
 
-    pub(super) fn means(&self, expression: &Expr, path: &str) -> bool {
+    pub(crate) fn means(&self, expression: &Expr, path: &str) -> bool {
         self.meanings(expression).contains(path)
     }
 
@@ -263,9 +229,6 @@ impl<'s, 'f> Checker<'s, 'f> {
                 }
                 self.mention(expression);
                 self.hand_on(expression, attribute.attr.as_str());
-                for rule in self.source.definitions.of_method(attribute.attr.as_str()) {
-                    self.add(rule, &format!(".{}", attribute.attr), expression);
-                }
                 if self.is_environment_write(attribute) {
                     return;
                 }
@@ -273,9 +236,6 @@ impl<'s, 'f> Checker<'s, 'f> {
             Expr::Name(name) if matches!(name.ctx, ExprContext::Load) => {
                 self.mention(expression);
                 self.hand_on(expression, name.id.as_str());
-                for rule in self.source.definitions.of_name(name.id.as_str()) {
-                    self.add(rule, name.id.as_str(), expression);
-                }
             }
             _ => {}
         }
@@ -365,9 +325,9 @@ impl<'s, 'f> Checker<'s, 'f> {
         true
     }
 
-    pub(super) fn environment(&mut self, name: Option<&str>, node: &impl Ranged) {
+    pub(crate) fn environment(&mut self, name: Option<&str>, node: &impl Ranged) {
         match name {
-            Some(name) if !words::sounds_secret(name) => self.add(DangerRule::EnvironmentRead, name, node),
+            Some(name) if !table::sounds_secret(name) => self.add(DangerRule::EnvironmentRead, name, node),
             Some(name) => self.add(DangerRule::SecretRead, name, node),
             None => self.add(DangerRule::SecretRead, "os.environ[…]", node),
         }
@@ -375,6 +335,6 @@ impl<'s, 'f> Checker<'s, 'f> {
 }
 
 /// A dotted name as people write it.
-pub(super) fn spoken(path: &str) -> &str {
+pub(crate) fn spoken(path: &str) -> &str {
     path.strip_prefix("builtins.").unwrap_or(path)
 }

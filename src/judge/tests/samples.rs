@@ -1,22 +1,7 @@
-//! The danger rules by samples: what must be found, what must not, and that nothing panics.
-#![allow(clippy::disallowed_methods)]
-
-use notarium_core::danger::{
-    Danger, DangerRule, Grade, Language, MAX_CHECKED_BYTES, dangers, dangers_after, dangers_of_each,
-};
-use proptest::prelude::*;
-
-/// Whether any of them always asks.
-fn is_destructive(found: &[Danger]) -> bool {
-    found.iter().any(|danger| danger.grade() == Grade::Destructive)
-}
-
-fn names(found: &[Danger]) -> Vec<&'static str> {
-    found.iter().map(|danger| danger.rule.name()).collect()
-}
+//! Samples of code, and the rules that they fall under.
 
 /// Python, and a rule that must be among those that are found.
-const DANGEROUS: &[(&str, &str)] = &[
+pub const DANGEROUS: &[(&str, &str)] = &[
     // commands
     ("import os\nos.system('ls')", "shell_command"),
     ("import os as o\no.system('ls')", "shell_command"),
@@ -67,10 +52,9 @@ const DANGEROUS: &[(&str, &str)] = &[
     ("%reset -f", "clears_session"),
     ("%pip install x", "installs_package"),
     ("%conda install x", "installs_package"),
-    ("pip install x", "installs_package"),
-    ("rm -rf data", "deletes_file"),
-    ("rm -r", "deletes_file"),
-    ("system ls", "shell_command"),
+    ("pip install x", "does_not_parse"),
+    ("rm -rf data", "does_not_parse"),
+    ("system ls", "does_not_parse"),
     ("%rm x", "deletes_file"),
     ("%%writefile a.py\nprint(1)", "writes_file"),
     ("%time os.system('ls')", "shell_command"),
@@ -79,7 +63,7 @@ const DANGEROUS: &[(&str, &str)] = &[
     ("%%timeit os.system('x')\npass", "shell_command"),
     ("%%capture out\n!ls", "shell_command"),
     ("%%time\n%%bash\nls", "shell_command"),
-    (",os.system ls", "shell_command"),
+    (",os.system ls", "dynamic_code"),
     (";exec print(1)", "dynamic_code"),
     ("/exec 'x'", "dynamic_code"),
     (">>> import os\n>>> os.system('ls')", "shell_command"),
@@ -183,11 +167,19 @@ const DANGEROUS: &[(&str, &str)] = &[
     ("df.query(\"@pd.io.common.os.system('ls')\")", "shell_command"),
     // does not parse
     ("this is not python\n!rm x", "shell_command"),
-    ("def f(:\n    os.system('x')", "shell_command"),
+    ("def f(:\n    os.system('x')", "does_not_parse"),
+    ("print 'python 2'", "does_not_parse"),
+    ("cd data/raw", "does_not_parse"),
+    ("mkdir -p out", "does_not_parse"),
+    ("system('ls') -> x # R", "does_not_parse"),
+    ("%%R\nunlink('x')", "other_program"),
+    ("%R unlink('x')", "other_program"),
+    ("%%frobnicate\nx", "other_program"),
+    ("df.query(\"a ? @os.system('ls')\")", "dynamic_code"),
 ];
 
 /// Python in which nothing at all must be found, not even a note.
-const CLEAN: &[&str] = &[
+pub const CLEAN: &[&str] = &[
     "print('hello world')",
     "# os.system('rm -rf /')",
     "'os.system'",
@@ -269,12 +261,10 @@ const CLEAN: &[&str] = &[
     "%%capture\nprint(1)",
     "%%markdown\n# os.system",
     "%pip list",
-    "%pip list | grep torch",
     "%ls",
     "%ls -la data",
     "%cat notes.txt",
     "%mkdir -p out",
-    "%ls *.csv | wc -l",
     "%cd ..",
     "%config InlineBackend.figure_format = 'retina'",
     "%config InlineBackend.figure_formats = {'png', 'retina'}",
@@ -343,7 +333,7 @@ const CLEAN: &[&str] = &[
 ];
 
 /// Found, and only a note.
-const NOTED: &[(&str, &str)] = &[
+pub const NOTED: &[(&str, &str)] = &[
     ("import requests\nrequests.get('https://example.org')", "network_read"),
     ("from urllib.request import urlopen\nurlopen('https://example.org')", "network_read"),
     ("os.environ['HOME']", "environment_read"),
@@ -357,14 +347,10 @@ const NOTED: &[(&str, &str)] = &[
     ("%%javascript\nalert(1)", "browser_script"),
     ("from IPython.display import HTML\nHTML('<script>x</script>')", "browser_script"),
     ("%frobnicate 3", "unknown_magic"),
-    ("print 'python 2'", "does_not_parse"),
-    ("cd data/raw", "does_not_parse"),
-    ("mkdir -p out", "does_not_parse"),
-    ("ls -la data", "does_not_parse"),
 ];
 
 /// Functions that are judged by their arguments, where these cannot be seen.
-const HANDED_ON: &[(&str, &str)] = &[
+pub const HANDED_ON: &[(&str, &str)] = &[
     ("list(map(open, ['data.csv'], ['w']))", "writes_file"),
     ("{'o': open}['o']('data.csv', 'w')", "writes_file"),
     ("def f(o=open): o('x', 'w')", "writes_file"),
@@ -393,7 +379,7 @@ const HANDED_ON: &[(&str, &str)] = &[
 ];
 
 /// Each did what the rule says in IPython 9.18 with ipykernel 7.4.
-const DANGEROUS_MAGICS: &[(&str, &str)] = &[
+pub const DANGEROUS_MAGICS: &[(&str, &str)] = &[
     // a shell gets the rest of the line
     ("%ls ; touch F", "shell_command"),
     ("%ll|lx ; touch F", "shell_command"),
@@ -434,8 +420,8 @@ const DANGEROUS_MAGICS: &[(&str, &str)] = &[
     ("?{os.remove('F')}", "deletes_file"),
     ("%%html {os.remove('F')}\nx", "deletes_file"),
     ("%%capture\n%%latex {os.remove('F')}\nx", "deletes_file"),
-    ("/cd {os.remove('F')}", "deletes_file"),
-    ("/recall open('F', 'w')", "writes_file"),
+    ("/cd {os.remove('F')}", "dynamic_code"),
+    ("/recall open('F', 'w')", "dynamic_code"),
     ("%time --no-raise-error os.remove('F')", "deletes_file"),
     ("%%code_wrap w\n__code__\nf()", "dynamic_code"),
     ("%autocall 2", "dynamic_code"),
@@ -451,467 +437,18 @@ const DANGEROUS_MAGICS: &[(&str, &str)] = &[
     ("%connect_info", "secret_read"),
     ("%qtconsole", "starts_process"),
     ("%tensorboard --logdir logs", "starts_process"),
-    // without `%`
-    ("ls -la; touch F", "shell_command"),
-    ("ls;touch F", "shell_command"),
-    ("ls>F", "shell_command"),
-    ("cat[x]>F", "shell_command"),
-    ("cat /dev/null ; touch F", "shell_command"),
-    ("system(touch F)", "shell_command"),
-    ("system(reboot)", "shell_command"),
-    ("config A.b = f()", "dynamic_code"),
-    ("store x >F", "writes_file"),
-    ("store -z", "clears_session"),
-    ("pastebin 1", "network_send"),
-    ("connect_info", "secret_read"),
-    ("connect_info()", "secret_read"),
-    ("env", "secret_read"),
-    ("qtconsole", "starts_process"),
-    ("run ./x.py", "runs_file"),
-    ("edit x.py", "runs_file"),
-    ("recall x.f(os.system)", "shell_command"),
-    ("cd {os.remove('F')}", "deletes_file"),
-    ("%%time\nls ; touch F", "shell_command"),
-    ("%%capture\nls ; touch F", "shell_command"),
+    // without `%`: IPython guesses, nobody else does
+    ("ls -la; touch F", "does_not_parse"),
+    ("ls;touch F", "does_not_parse"),
+    ("cat /dev/null ; touch F", "does_not_parse"),
+    ("system(touch F)", "does_not_parse"),
+    ("config A.b = f()", "does_not_parse"),
+    ("store x >F", "does_not_parse"),
+    ("pastebin 1", "does_not_parse"),
+    ("run ./x.py", "does_not_parse"),
+    ("edit x.py", "does_not_parse"),
+    ("recall x.f(os.system)", "does_not_parse"),
+    ("cd {os.remove('F')}", "does_not_parse"),
+    ("%%time\nls ; touch F", "does_not_parse"),
+    ("%%capture\nls ; touch F", "does_not_parse"),
 ];
-
-#[test]
-fn what_is_dangerous_is_found() {
-    for (code, rule) in DANGEROUS.iter().chain(DANGEROUS_MAGICS).chain(HANDED_ON) {
-        let found = dangers(code, Language::Python);
-        assert!(names(&found).contains(rule), "{code:?}: {rule} is not among {:?}", names(&found));
-        assert!(is_destructive(&found), "{code:?} would not ask");
-    }
-    assert!(DANGEROUS.len() >= 80, "{}", DANGEROUS.len());
-}
-
-#[test]
-fn what_is_harmless_is_clean() {
-    for code in CLEAN {
-        assert_eq!(names(&dangers(code, Language::Python)), Vec::<&str>::new(), "{code:?}");
-    }
-    assert!(CLEAN.len() >= 60, "{}", CLEAN.len());
-}
-
-#[test]
-fn what_is_noted_does_not_ask() {
-    for (code, rule) in NOTED {
-        let found = dangers(code, Language::Python);
-        assert!(names(&found).contains(rule), "{code:?}: {rule} is not among {:?}", names(&found));
-        assert!(!is_destructive(&found), "{code:?} would ask: {:?}", names(&found));
-    }
-}
-
-#[test]
-fn names_are_followed_from_earlier_cells() {
-    let earlier = ["import subprocess as sp", "o = __import__('os')", "%%time\nimport shutil as s"];
-    for code in ["sp.run('ls')", "o.remove('x')", "s.rmtree('x')"] {
-        assert!(is_destructive(&dangers_after(&earlier, code, Language::Python)), "{code}");
-    }
-    assert_eq!(dangers_after(&earlier, "print(1)", Language::Python), Vec::new(), "earlier cells are not judged again");
-}
-
-/// What another cell defines, code that mentions it, and the rule that must be found: none for harmless code.
-const DEFINED: &[(&str, &str, Option<&str>)] = &[
-    ("import shutil\ndef wipe(p): shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
-    ("import shutil\ndef wipe(p): shutil.rmtree(p)", "list(map(wipe, ['data']))", Some("deletes_file")),
-    ("import shutil\nasync def wipe(p): shutil.rmtree(p)", "await wipe('data')", Some("deletes_file")),
-    ("import shutil\nif True:\n    def wipe(p): shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
-    ("import shutil\nwipe = lambda p: shutil.rmtree(p)", "wipe('data')", Some("deletes_file")),
-    ("import os\ndef wipe(p): os.remove(p)\ntidy = wipe", "tidy('data')", Some("deletes_file")),
-    ("import os\nclass W:\n    def __init__(self): os.remove('x')", "W()", Some("deletes_file")),
-    ("import os\nclass W:\n    def go(self): os.remove('x')\nw = W()", "w.go()", Some("deletes_file")),
-    ("import os\nclass A:\n    class B:\n        def go(self): os.remove('x')", "A.B()", Some("deletes_file")),
-    ("def tidy(): wipe()\ndef wipe():\n    !rm x", "tidy()", Some("shell_command")),
-    ("import requests\ndef load(): return requests.get('x')", "load()", Some("network_read")),
-    ("import os\ndef wipe(p): os.remove(p)", "x = 1", None),
-    ("import os\ndef wipe(p): os.remove(p)", "frame.wipe", None),
-    ("def mean(x): return sum(x) / len(x)", "mean([1])", None),
-];
-
-#[test]
-fn what_another_cell_defines_does_what_its_body_does() {
-    for (defined, code, rule) in DEFINED {
-        let found = dangers_after(&[defined], code, Language::Python);
-        assert_eq!(names(&found).first().copied(), *rule, "{defined:?} then {code:?}: {found:?}");
-    }
-    let found = dangers_after(&[DEFINED[0].0], "1\nwipe('data')", Language::Python);
-    assert_eq!(found[0].sentence(), "Line 2: `wipe` deletes, moves or renames files.");
-}
-
-#[test]
-fn lines_are_those_of_the_cell() {
-    let lines = |code: &str| -> Vec<Vec<u32>> {
-        dangers(code, Language::Python).into_iter().map(|danger| danger.lines).collect()
-    };
-    assert_eq!(lines("x = 1\n\neval('1')\neval('2')"), [[3, 4]]);
-    assert_eq!(lines("\n\n%%time\nx = 1\neval('1')"), [[5]]);
-    assert_eq!(lines("%%sql\nselect 1;\ndrop table x"), [[3]]);
-    assert_eq!(lines("x = '''\n\n'''; eval('1')"), [[3]]);
-    assert_eq!(lines("f(1,\n  2, eval('1'))"), [[2]]);
-}
-
-#[test]
-fn the_sentence_says_where_what_and_why() {
-    let found = dangers("import os\nos.system('ls')", Language::Python);
-    assert_eq!(
-        found[0].sentence(),
-        "Line 2: `os.system` runs a command of the operating system with the rights of the kernel."
-    );
-    let json = serde_json::to_value(&found[0]).expect("a danger is JSON");
-    assert_eq!(json, serde_json::json!({"rule": "shell_command", "found": "os.system", "lines": [2]}));
-}
-
-#[test]
-fn destructive_dangers_come_first() {
-    let found = dangers("requests.get('a')\nos.remove('x')", Language::Python);
-    assert_eq!(names(&found), ["deletes_file", "network_read"]);
-}
-
-#[test]
-fn other_languages_are_judged_by_words() {
-    let dangerous = [
-        (Language::R, "system('ls')"),
-        (Language::R, "unlink ('x')"),
-        (Language::R, "eval(parse(text = x))"),
-        (Language::R, "write.csv(d, 'x')"),
-        (Language::Julia, "run(`ls`)"),
-        (Language::Julia, "rm(\"x\")"),
-        (Language::Julia, "ENV[\"KEY\"]"),
-        (Language::Bash, "rm -rf x"),
-        (Language::Bash, "ls > x"),
-        (Language::Bash, "ls; reboot"),
-        (Language::Bash, "cat x | sh"),
-        (Language::Bash, "cat a | sort -o b"),
-        (Language::Bash, "sort -no b a"),
-        (Language::Bash, "sort --compress-program x a"),
-        (Language::Bash, "uniq a b"),
-        (Language::Bash, "cat a | uniq - b"),
-        (Language::Bash, "date -s tomorrow"),
-        (Language::Bash, "hostname x"),
-        (Language::Bash, "file -C -m x"),
-        (Language::Bash, "ls || reboot"),
-        (Language::Sql, "drop table x"),
-        (Language::Sql, "/* a */ delete from x"),
-        (Language::Sql, "select 1; update x set a = 1"),
-        (Language::Sql, "with a as (select 1) delete from x"),
-        (Language::Sql, "explain analyze delete from x"),
-        (Language::Sql, "create or replace table x as select 1"),
-        (Language::Other, "require('child_process').execSync('ls')"),
-        (Language::Other, "fs.unlinkSync('x')"),
-    ];
-    for (language, code) in dangerous {
-        assert!(is_destructive(&dangers(code, language)), "{language:?} {code}");
-    }
-    let clean = [
-        (Language::R, "summary(lm(y ~ x))"),
-        (Language::R, "ecosystem(3)"),
-        (Language::Julia, "sum(x .^ 2)"),
-        (Language::Bash, "ls -la\n# rm x\nwc -l data.csv | sort -rn | uniq -c\ndate +%F\nhostname\nfile x"),
-        (Language::Sql, "select deleted, updated from x where drop_date > 1"),
-        (Language::Other, "const x = [1, 2].map(n => n + 1)"),
-    ];
-    for (language, code) in clean {
-        assert_eq!(names(&dangers(code, language)), Vec::<&str>::new(), "{language:?} {code}");
-    }
-}
-
-#[test]
-fn languages_are_known_by_the_names_of_kernels() {
-    for (name, language) in
-        [("python", Language::Python), ("R", Language::R), ("julia-1.9", Language::Julia), ("cobol", Language::Other)]
-    {
-        assert_eq!(Language::named(name), language);
-    }
-}
-
-#[test]
-fn too_much_code_is_a_danger_by_itself() {
-    let found = dangers(&"x = 1\n".repeat(MAX_CHECKED_BYTES / 6 + 1), Language::Python);
-    assert_eq!(names(&found), ["too_long"]);
-}
-
-/// A beginning, what is repeated until the text is as long as allowed, an end.
-const REPEATED: &[(&str, &str, &str)] = &[
-    ("", "-", "1"),
-    ("", "not ", "1"),
-    ("", "~", "1"),
-    ("", "(", ""),
-    ("", "[", ""),
-    ("", "{", ""),
-    ("", "{1:", "1"),
-    ("x", ".a", ""),
-    ("x", "()", ""),
-    ("x", "[0]", ""),
-    ("x", "+x", ""),
-    ("x", "**x", ""),
-    ("", "lambda:", "1"),
-    ("", "await ", "x"),
-    ("", "x if x else ", "x"),
-    ("", "f(", ""),
-    ("", "x[", ""),
-    ("x", " and (x", ""),
-    ("", "(yield ", ""),
-    ("", "*", "x"),
-    ("", "f'{", ""),
-    ("", "x:=(", ""),
-    ("", "a=", "1"),
-    ("", "@", "x"),
-    ("if 1: 1\n", "elif 1: 1\n", ""),
-    ("x", "<x", ""),
-    ("", "print ", ""),
-    ("", "match ", ""),
-    ("", "async ", ""),
-    ("", "for x in ", ""),
-    ("", "[x for x in ", ""),
-    ("", "%time ", "x"),
-    ("", "%%time\n", "x"),
-    ("", "!", ""),
-    ("", "?", ""),
-    ("", "import ", ""),
-    ("", "\\\n", ""),
-    ("", "\"", ""),
-    ("import a", ".a", ""),
-    ("from ", ".", " import a"),
-    ("x: ", "a[", ""),
-    ("", "type x = ", ""),
-    ("", "yield ", ""),
-    ("", "return ", ""),
-    ("", "try:\n", ""),
-    ("match x:\n case ", "[", ""),
-    ("match x:\n case ", "a|", "a"),
-    ("match x:\n case ", "a(", ""),
-    ("", "x,", ""),
-    ("", ";", ""),
-    ("", "'a' ", ""),
-    ("os.", "path.os.", "system"),
-    ("getattr(", "getattr(", ""),
-    ("'a'", "%'a'", ""),
-    ("cur.execute(", "'a'+", "'b')"),
-    ("", "t'{", ""),
-    ("", "x if ", ""),
-    ("", "not(", ""),
-    ("", "else:\n", ""),
-];
-
-/// Trees as deep as the text is long: they must be refused in words, on the stack that a test has.
-#[test]
-fn hostile_depth_is_refused_and_not_followed() {
-    for (head, middle, tail) in REPEATED {
-        let count = (MAX_CHECKED_BYTES - head.len() - tail.len()) / middle.len();
-        let code = format!("{head}{}{tail}", middle.repeat(count));
-        dangers(&code, Language::Python);
-    }
-    let nested = "x".to_owned() + &"+x".repeat(400);
-    assert_eq!(names(&dangers(&nested, Language::Python)), ["too_nested"]);
-    let indented: String = (0..400).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
-    dangers(&indented, Language::Python);
-}
-
-/// Work that would grow with the square of the text is not done, and that is the answer.
-#[test]
-fn what_costs_too_much_is_not_checked() {
-    let long = format!("q = '{}'\n", "y".repeat(19_000)).repeat(4);
-    let executed = format!("{long}{}", "cur.execute(q)\n".repeat(1_500));
-    let timed = format!("import timeit\n{long}{}", "timeit.timeit(q)\n".repeat(1_300));
-    for code in [executed, timed] {
-        assert!(names(&dangers(&code, Language::Python)).contains(&"not_checked"));
-    }
-    let others = dangers_of_each(&[], &[&long, &"cur.execute(q)\n".repeat(5_000), "1"], Language::Python);
-    assert!(others.iter().all(|found| is_destructive(found)), "nobody knows which of them was not looked at");
-}
-
-/// 1 MiB of names, texts, functions and magics is judged to its end.
-#[test]
-fn a_large_notebook_is_checked() {
-    let cell = |number: usize| {
-        let lines = (0..700).map(|line| {
-            format!("a{number}_{line} = 'x'\n%time f{number}(a{number}_{line}, df['a'].rolling(3).mean())\ndef g{line}(x): return os.path.join(x, a0_{line})\n")
-        });
-        lines.collect::<String>()
-    };
-    let cells: Vec<String> = (0..10).map(cell).collect();
-    let codes: Vec<&str> = cells.iter().map(String::as_str).chain(["from os import *"]).collect();
-    assert!(codes.iter().all(|code| code.len() <= MAX_CHECKED_BYTES));
-    for found in dangers_of_each(&[], &codes, Language::Python) {
-        assert_eq!(names(&found), Vec::<&str>::new());
-    }
-}
-
-/// Each magic used to copy all names of the notebook.
-#[test]
-#[allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "a test measures")]
-fn code_in_code_does_not_copy_the_names() {
-    let named: Vec<String> =
-        (0..8).map(|cell| (0..6_000).map(|name| format!("a{cell}_{name}='x'\n")).collect()).collect();
-    let earlier: Vec<&str> = named.iter().map(String::as_str).collect();
-    let time = |code: &str| {
-        let start = std::time::Instant::now();
-        dangers_after(&earlier, code, Language::Python);
-        start.elapsed()
-    };
-    let best = |code: &str| (0..3).map(|_| time(code)).min().unwrap();
-    let (few, many) = (best("%time 1\n"), best(&"%time 1\n".repeat(1_000)));
-    assert!(many < few * 20, "one magic: {few:?}, 1,000: {many:?}");
-}
-
-#[test]
-fn what_is_found_is_limited() {
-    let many: String = (0..4_000).map(|number| format!("!c{number}\n")).collect();
-    let found = dangers(&many, Language::Python);
-    assert_eq!(found.len(), 20);
-    let often = dangers(&"eval(1)\n".repeat(1_000), Language::Python);
-    assert_eq!(often[0].lines.len(), 50);
-}
-
-#[test]
-fn rules_have_stable_names() {
-    for rule in DangerRule::ALL {
-        assert_eq!(serde_json::to_value(rule).expect("JSON"), rule.name());
-        assert!(rule.sentence().ends_with('.'));
-    }
-    assert_eq!(DangerRule::ShellCommand.grade(), Grade::Destructive);
-}
-
-/// The code cells of the notebooks of the repository, which run without harm.
-fn real_cells() -> Vec<String> {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/notebooks");
-    let files = std::fs::read_dir(folder).expect("the fixtures are there").map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<_> = files.filter(|path| path.extension().is_some_and(|found| found == "ipynb")).collect();
-    paths.sort();
-    paths.iter().flat_map(|path| code_cells(&std::fs::read_to_string(path).expect("a notebook is text"))).collect()
-}
-
-fn code_cells(notebook: &str) -> Vec<String> {
-    let notebook: serde_json::Value = serde_json::from_str(notebook).expect("a notebook is JSON");
-    let cells = notebook["cells"].as_array().cloned().unwrap_or_default();
-    let code = cells.into_iter().filter(|cell| cell["cell_type"] == "code");
-    code.map(|cell| match &cell["source"] {
-        serde_json::Value::String(text) => text.clone(),
-        lines => lines.as_array().into_iter().flatten().filter_map(|line| line.as_str()).collect(),
-    })
-    .collect()
-}
-
-#[test]
-fn real_harmless_cells_are_mostly_clean() {
-    let cells = real_cells();
-    let flagged: Vec<_> = cells
-        .iter()
-        .map(|cell| (cell, dangers(cell, Language::Python)))
-        .filter(|(_, found)| is_destructive(found))
-        .collect();
-    for (cell, found) in &flagged {
-        let sentences: Vec<String> = found.iter().map(Danger::sentence).collect();
-        println!("{sentences:?}\n{}\n", cell.chars().take(300).collect::<String>());
-    }
-    println!("{} of {} harmless cells ask", flagged.len(), cells.len());
-    assert!(
-        !cells.is_empty() && flagged.len() * 100 <= cells.len() * 3,
-        "{} of {} harmless cells ask",
-        flagged.len(),
-        cells.len()
-    );
-}
-
-const PIECES: &[&str] = &[
-    "os",
-    ".",
-    "system",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "'",
-    "\"",
-    "\"\"\"",
-    "\n",
-    "    ",
-    "=",
-    "!",
-    "%",
-    "%%",
-    "%%time\n",
-    "import ",
-    "from ",
-    " as ",
-    "*",
-    "**",
-    "lambda ",
-    ":",
-    ",",
-    ";",
-    "f'",
-    "f\"{",
-    "#",
-    "\\",
-    "if ",
-    "for x in ",
-    "with ",
-    "def f",
-    "class A",
-    "await ",
-    "getattr(",
-    "globals()",
-    "__import__",
-    "\t",
-    "\r",
-    "\u{0}",
-    "é",
-    "😀",
-    "?",
-    "??",
-    "/",
-    ">>> ",
-    "In [1]: ",
-    "match ",
-    "case ",
-    "eval",
-    "execute(",
-    "DROP TABLE",
-    "open(",
-    "'w'",
-    "@",
-    "->",
-    ":=",
-    "...",
-    "0x",
-    "1e",
-    "yield ",
-    "%sql ",
-    "%%sql\n",
-    "%env ",
-    "-",
-    "--",
-    "%timeit -",
-];
-
-fn pieces() -> impl Strategy<Value = String> {
-    let piece = prop_oneof![prop::sample::select(PIECES).prop_map(str::to_owned), any::<String>(),];
-    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
-}
-
-fn any_language() -> impl Strategy<Value = Language> {
-    use Language::*;
-    prop::sample::select(vec![Python, Python, Python, R, Julia, Bash, Sql, Other])
-}
-
-proptest! {
-    #[test]
-    fn nothing_panics_and_lines_are_inside((code, language) in (pieces(), any_language())) {
-        let lines = u32::try_from(code.split('\n').count()).expect("few lines");
-        for danger in dangers(&code, language) {
-            prop_assert!(!danger.lines.is_empty() && danger.lines.iter().all(|line| (1..=lines).contains(line)), "{:?} of {code:?}", danger);
-            prop_assert!(danger.found.chars().count() <= 80);
-        }
-        dangers_after(&[&code], "x", language);
-    }
-
-    #[test]
-    fn bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let code = String::from_utf8_lossy(&bytes);
-        dangers(&code, Language::Python);
-    }
-}

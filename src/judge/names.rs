@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Comprehension, ExceptHandler, Expr, ExprContext, Parameters, Pattern, Stmt};
 
-use crate::danger::{MAX_CHECKED_BYTES, magics, python};
+use crate::{MAX_CHECKED_BYTES, magics, python};
 
 /// What a cell takes and gives.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -2,12 +2,12 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::bindings::literal;
-use super::python::{Checker, is_valid, spoken};
-use super::{DangerRule, line_magics, table, words};
+use crate::bindings::literal;
+use crate::python::{Checker, is_valid, spoken};
+use crate::{DangerRule, line_magics, sql, table};
 
 impl Checker<'_, '_> {
-    pub(super) fn call(&mut self, call: &ExprCall) {
+    pub(crate) fn call(&mut self, call: &ExprCall) {
         let functions = self.meanings(&call.func);
         for function in &functions {
             self.call_of(function, call);
@@ -276,13 +276,14 @@ impl Checker<'_, '_> {
             return;
         };
         let line = self.line(call);
-        words::check_sql_at(&text, line, self.findings);
+        sql::check_in_line(&text, line, self.findings);
         // pandas and SQLAlchemy look `@name.attribute` up in Python.
         if text.contains('@') || self.means(&call.func, "pandas.eval") {
-            words::check_python_words(&text, line, self.findings);
-            let code = text.replace('@', " ");
+            let code = text.replace('@', " ").replace('`', "\"");
             if is_valid(code.trim()) {
                 self.source.check_inside(code.trim(), line, self.findings);
+            } else if matches!(method, "eval" | "query") && code.contains(['(', '.']) {
+                self.add(DangerRule::DynamicCode, &format!(".{method}"), call);
             }
         }
     }

@@ -1,0 +1,138 @@
+//! What code could do is judged elsewhere: what the answer is for, and that nothing passes without one.
+
+use crate::support::*;
+use notarium_core::{Event, Risk, decide, required_judgement};
+
+#[test]
+fn code_that_deletes_files_asks_and_says_why() {
+    let mut world = talking();
+    world.step(&user("ann"), insert("rm", "code", "import os\nos.remove('x')"));
+    let version = world.cell("rm").cell_version;
+    for (id, function, arguments) in [
+        ("one", "execute_cell", json!({"cell_id": "rm", "cell_version": version})),
+        ("all", "run_all", json!({})),
+        ("new", "create_cells", json!({"run": true, "cells": [{"source": "import os; os.remove('y')"}]})),
+    ] {
+        let (events, _) = world.try_do(&assistant_of("ann"), &call(id, function, arguments)).unwrap();
+        let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{function}: {events:?}") };
+        assert_eq!(event.risk, Risk::Destructive, "{function}");
+        assert!(!event.reasons.is_empty(), "{function}");
+        assert!(event.expires_at.is_some());
+    }
+}
+
+#[test]
+fn a_name_that_another_cell_bound_is_seen_through() {
+    let mut world = talking();
+    world.step(&user("ann"), insert("import", "code", "from os import remove as tidy"));
+    world.step(&user("ann"), insert("use", "code", "tidy('x')"));
+    let version = world.cell("use").cell_version;
+    let run = call("one", "execute_cell", json!({"cell_id": "use", "cell_version": version}));
+    let (events, _) = world.try_do(&assistant_of("ann"), &run).unwrap();
+    let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(event.risk, Risk::Destructive, "{:?}", event.reasons);
+}
+
+/// The risk and the reasons of a call by Ann's assistant.
+fn judged(world: &mut World, function: &str, arguments: serde_json::Value) -> (Risk, Vec<String>) {
+    let (events, _) = world.try_do(&assistant_of("ann"), &call("judged", function, arguments)).unwrap();
+    let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
+    (event.risk, event.reasons.clone())
+}
+
+fn speaking(kernelspec: &str, language: Option<&str>) -> World {
+    let mut world = with_cells();
+    let session = world.step(&user("ann"), json!({"LaunchKernel": {"kernelspec": kernelspec}})).kernel_session.unwrap();
+    world.name("kernel", format!("\"{session}\""));
+    world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
+    if let Some(name) = language {
+        let told = json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": {"name": name}}});
+        world.step(&agent("gpu"), told);
+    }
+    world.with(&user("ann"), turn())
+}
+
+fn turn() -> serde_json::Value {
+    json!({"StartTurn": {"conversation_id": "talk", "turn_id": "turn", "text": "go"}})
+}
+
+#[test]
+fn code_that_is_not_known_to_be_python_asks() {
+    let named = |metadata: serde_json::Value| {
+        let set = json!({"SetNotebookMetadata": {"metadata": metadata}});
+        with_cells().with(&user("ann"), set).with(&user("ann"), turn())
+    };
+    let (asks, passes) = (Risk::Destructive, Risk::Edit);
+    for (mut world, expected) in [
+        (with_cells().with(&user("ann"), turn()), passes),
+        (named(json!({"kernelspec": {"name": "python3.12"}})), passes),
+        (named(json!({"kernelspec": {"name": "ir"}})), asks),
+        (named(json!({"kernelspec": {"name": "ir", "language": "python"}})), asks),
+        (named(json!({"kernelspec": {"name": "ir", "language": "R"}})), asks),
+        (speaking("ir", None), asks),
+        (speaking("ir", Some("R")), asks),
+        (speaking("ir", Some("python")), passes),
+        (speaking("python3", None), passes),
+    ] {
+        let run = |source: &str| json!({"cells": [{"source": source}], "run": true});
+        let case = world.notebook.metadata.get().to_owned();
+        assert_eq!(judged(&mut world.clone(), "create_cells", run("x = 1")).0, expected, "{case}");
+        assert_eq!(judged(&mut world, "create_cells", run("os.remove('x')")).0, asks, "{case}");
+    }
+}
+
+#[test]
+fn a_new_notebook_is_judged_as_python_whatever_this_one_speaks() {
+    let world = speaking("ir", Some("R"));
+    let judged = |source: &str| {
+        let arguments = json!({"title": "New", "run": true, "cells": [{"source": source}]});
+        judged(&mut world.clone(), "create_notebook", arguments).0
+    };
+    assert_eq!(judged("os.remove('x')"), Risk::Destructive);
+    assert_eq!(judged("x = 1"), Risk::Edit);
+}
+
+#[test]
+fn code_that_was_not_judged_as_it_is_asks_and_starts_nothing() {
+    let run = |world: &World| json!({"cell_id": "a", "cell_version": world.cell("a").cell_version});
+    let mut world = talking();
+    let asked = world.command(&call("run", "execute_cell", run(&world)));
+    let mut context = world.context(&assistant_of("ann"), None);
+    context.history.judgement = required_judgement(&world.notebook, &asked).map(judgement);
+    world.step(&user("ann"), insert("more", "code", "import os"));
+    let decision = decide(&world.notebook, &mut context, asked).unwrap();
+    let Event::ToolCallRequested(event) = &decision.events[0].event else { panic!("{decision:?}") };
+    assert_eq!((event.risk, event.reasons.len()), (Risk::Destructive, 1), "another notebook was judged");
+    assert!(event.expires_at.is_some());
+
+    let cells = json!({"cells": [{"source": "x = 1"}], "run": true, "after": "a"});
+    world.step(&user("ann"), json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));
+    world.step(&assistant_of("ann"), call("new", "create_cells", cells));
+    let hash = world.notebook.tool_calls[&"new".parse().unwrap()].arguments_hash;
+    world.step(&user("ann"), json!({"ConfirmToolCall": {"call_id": "new", "arguments_hash": hash}}));
+    let mut context = world.context(&reactor_of("ann"), None);
+    let command = world.command(&start("new"));
+    let decision = decide(&world.notebook, &mut context, command).unwrap();
+    assert!(matches!(decision.events[0].event, Event::ToolCallVoided(_)), "{decision:?}");
+}
+
+#[test]
+fn a_confirmation_is_of_the_reasons_that_were_shown() {
+    let ends = |meanwhile: Option<&str>| {
+        let mut world = talking().with(&user("ann"), insert("use", "code", "import os\nos.remove('x')\ntidy('y')"));
+        world.step(&user("ann"), insert("names", "code", "pass"));
+        world.step(&assistant_of("ann"), call("run", "execute_cell_async", json!({"cell_id": "use"})));
+        let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
+        world.step(&user("ann"), json!({"ConfirmToolCall": {"call_id": "run", "arguments_hash": hash}}));
+        if let Some(source) = meanwhile {
+            world.step(&user("ann"), insert("more", "code", source));
+        }
+        let (events, outcome) = world.try_do(&reactor_of("ann"), &start("run")).unwrap();
+        (types(&events)[0].to_owned(), outcome.notices.concat())
+    };
+    assert_eq!(ends(None).0, "ToolCallStarted");
+    assert_eq!(ends(Some("tidy = print")).0, "ToolCallStarted");
+    let (event, notice) = ends(Some("from subprocess import run as tidy"));
+    assert_eq!(event, "ToolCallVoided");
+    assert!(notice.contains("more now than when it was confirmed: Line 3"), "{notice}");
+}

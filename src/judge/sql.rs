@@ -1,0 +1,107 @@
+//! SQL by its words: in strings that are handed to a database, and in `%%sql`.
+
+use crate::DangerRule::{self, *};
+use crate::{Findings, Lines};
+
+/// Judges SQL whose every word stands in this line of the cell.
+pub(crate) fn check_in_line(text: &str, line: u32, findings: &mut Findings) {
+    for (_, rule, word) in sql_dangers(text) {
+        findings.add(rule, word, line);
+    }
+}
+
+pub(crate) fn check(code: &str, first_line: u32, findings: &mut Findings) {
+    let lines = Lines::of(code, first_line);
+    for (at, rule, word) in sql_dangers(code) {
+        findings.add(rule, word, lines.at(at));
+    }
+}
+
+/// Words that begin a statement which changes something; with their offsets.
+fn sql_dangers(text: &str) -> Vec<(usize, DangerRule, &'static str)> {
+    let mut dangers = Vec::new();
+    let (mut starts_statement, mut is_open, mut last) = (true, false, String::new());
+    for (at, word) in sql_words(text) {
+        if matches!(word, ";" | "(" | "{" | "?" | "\n") {
+            starts_statement = true;
+            is_open &= word != ";";
+            continue;
+        }
+        let upper = word.to_ascii_uppercase();
+        // Behind these words a statement may hold another one.
+        let is_inside =
+            is_open && !matches!(upper.as_str(), "REPLACE" | "UPDATE") || upper == "REPLACE" && last == "OR";
+        if let Some((rule, spoken)) = sql_rule(&upper).filter(|_| starts_statement || is_inside)
+            && !is_operand(&text[at + word.len()..])
+        {
+            dangers.push((at, rule, spoken));
+        }
+        if matches!(upper.as_str(), "OUTFILE" | "DUMPFILE") {
+            dangers.push((at, WritesFile, "INTO OUTFILE"));
+        }
+        is_open |= matches!(upper.as_str(), "WITH" | "EXPLAIN");
+        starts_statement = word == ")"
+            || matches!(upper.as_str(), "WITH" | "EXPLAIN" | "ANALYZE" | "BEGIN" | "AS" | "DO" | "THEN" | "VERBOSE");
+        last = upper;
+    }
+    dangers
+}
+
+/// Whether a word is a column or a function, by what follows: `update > 3`.
+fn is_operand(after: &str) -> bool {
+    after.trim_start().starts_with(['>', '<', '=', '!', '+', '.', ',', ')', '&', '|'])
+}
+
+fn sql_rule(upper: &str) -> Option<(DangerRule, &'static str)> {
+    Some(match upper {
+        "DROP" => (SqlDestroys, "DROP"),
+        "DELETE" => (SqlDestroys, "DELETE"),
+        "TRUNCATE" => (SqlDestroys, "TRUNCATE"),
+        "UPDATE" => (SqlDestroys, "UPDATE"),
+        "ALTER" => (SqlDestroys, "ALTER"),
+        "MERGE" => (SqlDestroys, "MERGE"),
+        "REPLACE" => (SqlDestroys, "REPLACE"),
+        "GRANT" => (SqlDestroys, "GRANT"),
+        "REVOKE" => (SqlDestroys, "REVOKE"),
+        "RENAME" => (SqlDestroys, "RENAME"),
+        "VACUUM" => (SqlDestroys, "VACUUM"),
+        "ATTACH" => (SqlDestroys, "ATTACH"),
+        "EXEC" | "EXECUTE" | "CALL" => (SqlDestroys, "CALL"),
+        "COPY" | "UNLOAD" | "EXPORT" => (WritesFile, "COPY"),
+        "INSTALL" | "LOAD" => (NativeCode, "LOAD"),
+        "INSERT" | "UPSERT" => (InsertsRows, "INSERT"),
+        _ => return None,
+    })
+}
+
+/// Words and the signs after which a statement may begin: a new line and a comment's end are among them. What is quoted or
+/// a comment is read like the rest, for where those end differs from database to database.
+fn sql_words(text: &str) -> Vec<(usize, &str)> {
+    let bytes = text.as_bytes();
+    let (mut words, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        at = match rest[0] {
+            b'*' if rest.starts_with(b"*/") => {
+                words.push((at, "\n"));
+                at + 2
+            }
+            byte if byte.is_ascii_alphabetic() || byte == b'_' => {
+                let length =
+                    rest.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(rest.len());
+                words.push((at, &text[at..at + length]));
+                at + length
+            }
+            b';' | b'(' | b')' | b'{' | b'?' | b'\n' => {
+                words.push((at, &text[at..=at]));
+                at + 1
+            }
+            byte if byte.is_ascii_whitespace() || byte == b'/' || byte == b'*' => at + 1,
+            _ => {
+                words.push((at, ""));
+                at + 1
+            }
+        };
+    }
+    words
+}

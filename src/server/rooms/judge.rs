@@ -1,0 +1,128 @@
+//! What code could do: judged off the rooms' tasks, and kept by the hash of the sources.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use notarium_core::{Judgement, JudgementQuery, Risk};
+use notarium_judge::Grade;
+use sha2::{Digest, Sha256};
+use tokio::sync::Semaphore;
+
+/// A judgement that takes longer counts as unknown for the call that waits for it; it is finished and kept all the same.
+const BUDGET: Duration = Duration::from_secs(5);
+/// Judgements at one time, of all notebooks.
+const MAX_AT_ONCE: usize = 2;
+const MAX_KEPT: usize = 1_024;
+
+type Verdict = (Risk, Vec<String>);
+type Key = [u8; 32];
+
+/// Judges code for all rooms. Cheap to clone.
+#[derive(Clone)]
+pub struct Judge(Arc<Shared>);
+
+struct Shared {
+    judge: Box<dyn Fn(&JudgementQuery) -> Verdict + Send + Sync>,
+    permits: Arc<Semaphore>,
+    kept: Mutex<Kept>,
+}
+
+/// The latest verdicts by the hash of what was judged.
+#[derive(Default)]
+struct Kept {
+    verdicts: BTreeMap<Key, Verdict>,
+    /// From the oldest.
+    keys: VecDeque<Key>,
+}
+
+impl Default for Judge {
+    fn default() -> Self {
+        Self::new(of_python)
+    }
+}
+
+impl Judge {
+    /// With a judge of the caller's own, which may take its time.
+    pub fn new(judge: impl Fn(&JudgementQuery) -> Verdict + Send + Sync + 'static) -> Self {
+        let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
+        Self(Arc::new(Shared { judge: Box::new(judge), permits, kept: Mutex::default() }))
+    }
+
+    /// `None`: it took too long, or failed.
+    pub(super) async fn judge(self, query: JudgementQuery) -> Option<Judgement> {
+        let judged = tokio::time::timeout(BUDGET, self.judge_at_leisure(query)).await;
+        judged.unwrap_or_else(|_| {
+            tracing::warn!(budget_s = BUDGET.as_secs(), "code was not judged in time: it counts as unknown");
+            None
+        })
+    }
+
+    async fn judge_at_leisure(self, query: JudgementQuery) -> Option<Judgement> {
+        let permit = self.0.permits.clone().acquire_owned().await.ok()?;
+        let judged = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let (risk, reasons) = self.0.verdict(&query);
+            Judgement { query, risk, reasons }
+        });
+        judged.await.inspect_err(|error| tracing::error!(%error, "the judge failed: the code counts as unknown")).ok()
+    }
+}
+
+impl Shared {
+    fn verdict(&self, query: &JudgementQuery) -> Verdict {
+        let key = key(query);
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(verdict) = kept().verdicts.get(&key) {
+            return verdict.clone();
+        }
+        let verdict = (self.judge)(query);
+        kept().keep(key, verdict.clone());
+        verdict
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, key: Key, verdict: Verdict) {
+        if self.verdicts.insert(key, verdict).is_none() {
+            self.keys.push_back(key);
+        }
+        while self.keys.len() > MAX_KEPT {
+            let oldest = self.keys.pop_front();
+            oldest.and_then(|oldest| self.verdicts.remove(&oldest));
+        }
+    }
+}
+
+/// SHA-256 over the sources with their lengths.
+fn key(query: &JudgementQuery) -> Key {
+    let mut hash = Sha256::new();
+    for sources in [&query.earlier, &query.codes] {
+        hash.update((sources.len() as u64).to_be_bytes());
+        for source in sources {
+            hash.update((source.len() as u64).to_be_bytes());
+            hash.update(source);
+        }
+    }
+    hash.finalize().into()
+}
+
+fn of_python(query: &JudgementQuery) -> Verdict {
+    fn texts(sources: &[String]) -> Vec<&str> {
+        sources.iter().map(String::as_str).collect()
+    }
+    let judgement = notarium_judge::judge(&texts(&query.earlier), &texts(&query.codes));
+    let risk = match judgement.grade {
+        None => Risk::Read,
+        Some(Grade::Note) => Risk::Sensitive,
+        Some(Grade::Destructive) => Risk::Destructive,
+    };
+    (risk, judgement.reasons)
+}
+
+impl fmt::Debug for Judge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Judge")
+    }
+}

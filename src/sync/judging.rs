@@ -1,0 +1,52 @@
+//! Tool calls whose code is being judged: they stand aside, and everything else goes on.
+
+use notarium_core::{Command, Judgement, required_judgement};
+
+use crate::io::{Output, Ticket};
+use crate::queue::Queued;
+use crate::room::{Phase, Room, Turn};
+
+/// How often a call's code is judged while the cells around it change; after that it counts as unknown, and asks a person.
+const MAX_JUDGEMENTS: u32 = 3;
+/// Commands that stand aside at once; of one more the code counts as unknown.
+const MAX_JUDGING: usize = 32;
+
+impl Room {
+    /// The judgement that the command must wait for: that of its own code, or of the call that it comes after.
+    pub(crate) fn judging_ticket(&mut self, turn: &mut Turn, queued: &Queued, command: &Command) -> Option<Ticket> {
+        if self.read_only || self.role(turn.now, &queued.identity).is_none() {
+            return None;
+        }
+        if let Some(ticket) = self.judging_before(command) {
+            return Some(ticket);
+        }
+        if queued.judgements > MAX_JUDGEMENTS || self.judging.len() >= MAX_JUDGING {
+            return None;
+        }
+        let query = required_judgement(&self.state, command)?;
+        if queued.judgement.as_ref().is_some_and(|judgement| judgement.query == query) {
+            return None;
+        }
+        let ticket = self.next_ticket();
+        turn.out.push(Output::Judge { ticket, query });
+        Some(ticket)
+    }
+
+    fn judging_before(&self, command: &Command) -> Option<Ticket> {
+        let Command::RequestToolCall { wait_for: Some(earlier), .. } = command else { return None };
+        let is_earlier = |queued: &Queued| matches!(&queued.command, Some(Command::RequestToolCall { call_id: Some(id), .. }) if id == earlier);
+        self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
+    }
+
+    pub(crate) fn take_judgement(&mut self, ticket: Ticket, judgement: Option<Judgement>) {
+        let Some(mut waiting) = self.judging.remove(&ticket) else { return };
+        if let Some(first) = waiting.first_mut() {
+            first.judgements = if judgement.is_some() { first.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
+            first.judgement = judgement;
+            (first.ticket, first.history) = (None, None);
+        }
+        // Behind the command whose history is being read: nothing may happen between that and its decision.
+        let first = usize::from(matches!(self.phase, Phase::Reading));
+        waiting.into_iter().enumerate().for_each(|(index, queued)| self.queue.insert(first + index, queued));
+    }
+}
