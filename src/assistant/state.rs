@@ -14,6 +14,7 @@ use notarium_core::{
     Cell, CellId, CellType, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSessionId,
     Notebook, NotebookId, Version,
 };
+use notarium_judge::CellNames;
 use serde::Serialize;
 
 use crate::preview::{ReadBlob, preview, truncated};

@@ -68,9 +68,7 @@ pub use envelope::{ChainError, Envelope, Hash, Head, Recorded, Salt, Stored, sea
 pub use event::*;
 pub use functions::{MAX_FUNCTIONS, MAX_SCHEMA_BYTES, RegisteredFunction, UserFunction};
 pub use gate::{AssistantGrant, Passed, Policy, Risk, Target, arguments_hash};
-pub use history::{
-    History, HistoryQuery, Judgement, JudgementQuery, Logged, Selection, deleted_executions, in_order,
-};
+pub use history::{History, HistoryQuery, Judgement, JudgementQuery, Logged, Selection, deleted_executions, in_order};
 pub use ids::*;
 pub use json::{RawJson, RawObject};
 pub use kernels::{default_session, is_python};
