@@ -1,6 +1,6 @@
 //! Tool calls that wait for a person: how long it takes from the yes to the start, and what those that wait cost.
 //!
-//! The server asks a scripted provider (`scripted`), so that the whole way is measured: turn, desk, gate, log.
+//! The server asks a scripted provider (`scripted`), so that the whole way is measured: turn, worker, gate, log.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use notarium_assistant::providers::scripted::{Script, ScriptedServer};
+use notarium_scripted::{Script, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::socket::{Socket, Target};

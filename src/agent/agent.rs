@@ -57,7 +57,7 @@ pub enum AgentError {
 
 /// What those who started an agent may want to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AgentNews {
+pub enum AgentNotice {
     Connected { server: String },
     Disconnected { cause: String },
     KernelWanted { notebook: NotebookId, kernelspec: String },
@@ -67,7 +67,7 @@ pub enum AgentNews {
 pub async fn run(
     options: AgentOptions,
     stop: impl Future<Output = ()>,
-    mut news: impl FnMut(AgentNews),
+    mut notify: impl FnMut(AgentNotice),
 ) -> Result<(), AgentError> {
     let mut agent = Agent::new(options)?;
     let mut stop = std::pin::pin!(stop);
@@ -76,7 +76,7 @@ pub async fn run(
             () = &mut stop => break,
             Some(over) = agent.over_receiver.recv() => agent.over(&over),
             Some((id, answer)) = agent.claims_receiver.recv() => agent.claim_answered(&id, answer),
-            event = agent.connection.next() => agent.event(event, &mut news)?,
+            event = agent.connection.next() => agent.event(event, &mut notify)?,
         }
     }
     agent.stop().await;
@@ -141,18 +141,18 @@ impl Agent {
         })
     }
 
-    fn event(&mut self, event: ConnectionEvent, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
+    fn event(&mut self, event: ConnectionEvent, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         match event {
-            ConnectionEvent::Connected(welcome) => self.connected(welcome, news)?,
+            ConnectionEvent::Connected(welcome) => self.connected(welcome, notify)?,
             ConnectionEvent::Disconnected { cause, .. } => {
                 self.tell_all(|| Input::Online(false));
                 self.check_patience(&cause)?;
-                news(AgentNews::Disconnected { cause: cause.to_string() });
+                notify(AgentNotice::Disconnected { cause: cause.to_string() });
             }
             ConnectionEvent::Failed(cause) => return Err(cause.into()),
             ConnectionEvent::Subscribed(message) => self.updated(&message.notebook, &[]),
             ConnectionEvent::Events { message, recorded } => self.updated(&message.notebook, &recorded),
-            ConnectionEvent::Message(message) => self.message(message, news),
+            ConnectionEvent::Message(message) => self.message(message, notify),
         }
         Ok(())
     }
@@ -167,14 +167,14 @@ impl Agent {
         if since.elapsed() < self.options.displaced_patience { Ok(()) } else { Err(cause.clone().into()) }
     }
 
-    fn connected(&mut self, welcome: WelcomeMessage, news: &mut impl FnMut(AgentNews)) -> Result<(), AgentError> {
+    fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
         self.tell_all(|| Input::Online(true));
         self.open_ledger(&id);
         let acts = self.roster.connected(id);
         self.act_all(acts);
-        news(AgentNews::Connected { server: welcome.server });
+        notify(AgentNotice::Connected { server: welcome.server });
         Ok(())
     }
 
@@ -193,10 +193,10 @@ impl Agent {
         self.act_all(acts);
     }
 
-    fn message(&mut self, message: ServerMessage, news: &mut impl FnMut(AgentNews)) {
+    fn message(&mut self, message: ServerMessage, notify: &mut impl FnMut(AgentNotice)) {
         match message {
             ServerMessage::Work { notebook, kernel_session, kernelspec } if self.specs.get(&kernelspec).is_some() => {
-                news(AgentNews::KernelWanted { notebook: notebook.clone(), kernelspec: kernelspec.clone() });
+                notify(AgentNotice::KernelWanted { notebook: notebook.clone(), kernelspec: kernelspec.clone() });
                 let acts = self.roster.work(notebook, kernel_session, kernelspec, CommandSender::new_id());
                 self.act_all(acts);
             }

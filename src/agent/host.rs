@@ -1,4 +1,4 @@
-//! Runs one [`Session`] against a real kernel: a task of its own, so that no notebook waits for another.
+//! Runs one [`SessionMachine`] against a real kernel: a task of its own, so that no notebook waits for another.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use crate::connection::CommandSender;
 use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
-use crate::session::{Input, Output, PendingCommand, PendingReport, Report, Session, SessionLimits};
+use crate::session::{Input, Output, PendingCommand, PendingReport, Report, SessionLimits, SessionMachine};
 
 /// Events that the driver may hand over ahead. Few: what waits in the driver counts against its own limit.
 const MAX_WAITING_EVENTS: usize = 256;
@@ -52,7 +52,7 @@ enum Launched {
 
 struct Host {
     options: HostOptions,
-    session: Session,
+    session: SessionMachine,
     inputs: mpsc::UnboundedReceiver<Input>,
     jobs: mpsc::UnboundedSender<Job>,
     launched: Launched,
@@ -69,7 +69,7 @@ pub(crate) fn start(options: HostOptions) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
-    let session = Session::new(options.kernel_session.clone(), options.limits, 0);
+    let session = SessionMachine::new(options.kernel_session.clone(), options.limits, 0);
     let host = Host {
         options,
         session,

@@ -195,7 +195,7 @@ pub struct Kernel {
     kernelspec: Box<Kernelspec>,
     options: Box<LaunchOptions>,
     events: mpsc::Sender<KernelEvent>,
-    session: launch::Session,
+    session: launch::KernelHandle,
     session_number: u64,
 }
 

@@ -39,7 +39,7 @@ enum Phase {
 
 /// See the module's documentation.
 #[derive(Debug)]
-pub struct Session {
+pub struct SessionMachine {
     id: KernelSessionId,
     limits: SessionLimits,
     phase: Phase,
@@ -61,7 +61,7 @@ pub struct Session {
     out: Vec<Output>,
 }
 
-impl Session {
+impl SessionMachine {
     /// A session that this agent has claimed at `now_ms` (any monotonic clock). [`Input::View`] starts it.
     pub fn new(id: KernelSessionId, limits: SessionLimits, now_ms: u64) -> Self {
         Self {

@@ -1,17 +1,17 @@
-//! What carries assistants on: it listens to the log through the [`Door`], and does the next step of every unfinished turn and
-//! of every tool call, whoever asked for it (a chat, a prompt cell, an outside assistant).
+//! The runtime of assistants: it listens to the log through the [`Host`] and does the next step of every unfinished turn and of
+//! every tool call, whoever asked for it (a chat, a prompt cell, an outside assistant).
 //!
-//! Each notebook with something unfinished has a desk: one task that reads the state, asks [`crate::turn`] what is next, and
-//! does it. All that lasts is in the log: a desk can be dropped at any moment and set up again.
+//! Each notebook with something unfinished has a worker: one task that reads the state, asks [`crate::turn`] for the next step,
+//! and does it. Workers keep nothing that lasts outside the log: one can be dropped at any moment and started again.
 
+mod backoff;
 mod blobs;
-mod desk;
 mod executor;
 mod fitting;
 mod model_call;
 mod models;
 mod names;
-mod rests;
+mod worker;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,14 +32,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::context::MAX_CONTEXT_TOKENS;
-use crate::door::Door;
+use crate::host::Host;
 use crate::mcp::Caller;
 use crate::picture::{PngResult, without_data};
 pub(crate) use blobs::with_blobs;
-use desk::Desk;
 pub use executor::MAX_RESULT_BYTES;
 pub use models::{Models, NO_PROVIDER};
 use names::RecentNames;
+use worker::Worker;
 
 /// What a server's assistants are set up with.
 #[derive(Clone)]
@@ -49,7 +49,7 @@ pub struct AssistantsConfig {
     pub max_context_tokens: u64,
     /// How long a call waits for its runs. They go on without it.
     pub run_wait: Duration,
-    /// When a call that still runs is told of, once.
+    /// A call that runs for so long is announced to the turn's followers, once.
     pub update_after: Duration,
     /// How long a notebook is kept at hand in which everything waits for people: the usual answer comes sooner.
     pub stay: Duration,
@@ -68,32 +68,32 @@ impl AssistantsConfig {
 }
 
 /// The assistants of one server.
-pub struct Assistants(Arc<Office>);
+pub struct Assistants(Arc<Runtime>);
 
-/// What the desks share.
-struct Office {
-    door: Arc<dyn Door>,
+/// What the workers share.
+struct Runtime {
+    host: Arc<dyn Host>,
     config: AssistantsConfig,
-    desks: Mutex<HashMap<NotebookId, Handle>>,
+    workers: Mutex<HashMap<NotebookId, Handle>>,
     names: RecentNames,
     stopping: CancellationToken,
     tasks: TaskTracker,
 }
 
-/// The way to a desk.
+/// What others hold of a worker.
 #[derive(Clone)]
 struct Handle {
     state: watch::Sender<Arc<Notebook>>,
-    knock: Arc<Notify>,
+    wake: Arc<Notify>,
 }
 
-/// How a call stands when the one who asked hears of it.
+/// The state of a call when its caller gets the answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Called {
     /// It is over.
     Ended {
         call_id: ToolCallId,
-        /// What the model is told.
+        /// The result for the model.
         text: String,
         /// It failed, was refused, denied, voided, withdrawn, expired, or nobody knows how it ended.
         is_error: bool,
@@ -107,23 +107,23 @@ pub enum Called {
 }
 
 impl Assistants {
-    /// Listens from now on. What was under way goes on.
-    pub fn start(door: Arc<dyn Door>, config: AssistantsConfig) -> Arc<Self> {
-        let office = Arc::new(Office {
-            door,
+    /// Listens from now on, and resumes what was under way.
+    pub fn start(host: Arc<dyn Host>, config: AssistantsConfig) -> Arc<Self> {
+        let runtime = Arc::new(Runtime {
+            host,
             config,
-            desks: Mutex::default(),
+            workers: Mutex::default(),
             names: RecentNames::default(),
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
-        office.tasks.spawn(listen(office.clone()));
-        Arc::new(Self(office))
+        runtime.tasks.spawn(listen(runtime.clone()));
+        Arc::new(Self(runtime))
     }
 
-    /// Notebooks in which something is being done, or was a moment ago. Where everything waits for people nobody sits.
-    pub fn desks(&self) -> usize {
-        self.0.desks.lock().unwrap_or_else(PoisonError::into_inner).len()
+    /// Notebooks that have a worker. Notebooks that only wait for people have none.
+    pub fn workers(&self) -> usize {
+        self.0.workers.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
     /// Ends every task. Model calls and waits are cut off: a start takes up what they were for.
@@ -173,7 +173,7 @@ impl Assistants {
     }
 
     async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
-        let events = self.0.door.about(notebook, call_id.as_str()).await?;
+        let events = self.0.host.about(notebook, call_id.as_str()).await?;
         let answer = events.iter().rev().find_map(|stored| stored.typed().ok()?.event.call_answer());
         let Some(answer) = answer else {
             let message = format!("no tool call {call_id} in this notebook: check the id");
@@ -209,7 +209,7 @@ impl Caller for Assistants {
             wait_for: None,
             conversation_title: title.map(str::to_owned),
         };
-        let ack = self.0.door.execute(ulid::Ulid::generate().into(), actor, notebook, &command).await?;
+        let ack = self.0.host.execute(actor, notebook, &command).await?;
         self.follow(notebook, &call_id, ack.version, patience, true).await
     }
 
@@ -220,7 +220,7 @@ impl Caller for Assistants {
         call_id: &ToolCallId,
         patience: Duration,
     ) -> Result<Called, Rejection> {
-        let state = self.0.door.read_as(actor, notebook).await?;
+        let state = self.0.host.read_as(actor, notebook).await?;
         self.follow(notebook, call_id, state.version, patience, false).await
     }
 }
@@ -236,56 +236,56 @@ fn function_of(events: &[Stored]) -> Option<String> {
     })
 }
 
-async fn listen(office: Arc<Office>) {
+async fn listen(runtime: Arc<Runtime>) {
     loop {
         let notice = tokio::select! {
-            notice = office.door.next_notice() => notice,
-            () = office.stopping.cancelled() => None,
+            notice = runtime.host.next_notice() => notice,
+            () = runtime.stopping.cancelled() => None,
         };
         let Some(notice) = notice else { break };
-        office.knock(&notice.notebook);
+        runtime.wake(&notice.notebook);
     }
-    office.stopping.cancel();
+    runtime.stopping.cancel();
 }
 
-impl Office {
-    /// Sees the desk of a notebook, which is set up when there is none; it cannot leave meanwhile.
-    fn at_desk<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = desks.entry(notebook.clone()).or_insert_with(|| {
+impl Runtime {
+    /// Calls `see` with the notebook's worker, which is started if there is none and cannot end meanwhile.
+    fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = workers.entry(notebook.clone()).or_insert_with(|| {
             let (state, _) = watch::channel(Arc::new(Notebook::new(notebook.clone())));
-            let handle = Handle { state, knock: Arc::new(Notify::new()) };
-            self.tasks.spawn(Desk::new(self.clone(), notebook.clone(), handle.clone()).run());
+            let handle = Handle { state, wake: Arc::new(Notify::new()) };
+            self.tasks.spawn(Worker::new(self.clone(), notebook.clone(), handle.clone()).run());
             handle
         });
         see(handle)
     }
 
-    fn knock(self: &Arc<Self>, notebook: &NotebookId) {
-        self.at_desk(notebook, |handle| handle.knock.notify_one());
+    fn wake(self: &Arc<Self>, notebook: &NotebookId) {
+        self.with_worker(notebook, |handle| handle.wake.notify_one());
     }
 
-    /// The notebook, renewed by its desk when something happened. The first value may be older than what was read before.
+    /// The notebook, renewed by its worker when something happened. The first value may be older than what was read before.
     fn watch(self: &Arc<Self>, notebook: &NotebookId) -> watch::Receiver<Arc<Notebook>> {
-        self.at_desk(notebook, |handle| {
-            handle.knock.notify_one();
+        self.with_worker(notebook, |handle| {
+            handle.wake.notify_one();
             handle.state.subscribe()
         })
     }
 
-    /// Takes the desk away if nobody watches it or has knocked. False: it stays.
+    /// Removes the worker unless somebody watches it or woke it. False: it stays.
     fn leave(&self, notebook: &NotebookId, handle: &Handle) -> bool {
-        let mut desks = self.desks.lock().unwrap_or_else(PoisonError::into_inner);
-        if handle.state.receiver_count() > 0 || handle.knock.notified().now_or_never().is_some() {
+        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
+        if handle.state.receiver_count() > 0 || handle.wake.notified().now_or_never().is_some() {
             return false;
         }
-        desks.remove(notebook);
+        workers.remove(notebook);
         true
     }
 
     /// The PNG that a result of `get_cell_image` names, as base64.
     async fn picture(&self, notebook: &NotebookId, result: &str) -> Option<String> {
-        PngResult::load(&*self.door, notebook, result).await
+        PngResult::load(&*self.host, notebook, result).await
     }
 }
 

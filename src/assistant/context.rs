@@ -57,7 +57,7 @@ makes it, fills it, runs it and tells the same.";
 
 /// A message of the conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Said {
+pub struct PostedMessage {
     pub message_id: MessageId,
     pub turn_id: Option<TurnId>,
     pub role: MessageRole,
@@ -65,17 +65,17 @@ pub struct Said {
 }
 
 /// The messages among a conversation's events, in order.
-pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<Said> {
-    let said = events.iter().filter(|stored| stored.envelope.event_type == "MessagePosted").filter_map(|stored| {
+pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<PostedMessage> {
+    let posted = events.iter().filter(|stored| stored.envelope.event_type == "MessagePosted").filter_map(|stored| {
         let Event::MessagePosted(event) = stored.typed().ok()?.event else { return None };
-        (event.conversation_id == *conversation).then_some(Said {
+        (event.conversation_id == *conversation).then_some(PostedMessage {
             message_id: event.message_id,
             turn_id: event.turn_id,
             role: event.role,
             blocks: event.blocks,
         })
     });
-    said.collect()
+    posted.collect()
 }
 
 /// What a person marked: always told, never told.
@@ -91,7 +91,7 @@ pub struct Scene<'a> {
     pub names: &'a KnownNames,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
-    pub said: &'a [Said],
+    pub posted: &'a [PostedMessage],
     pub marks: &'a BTreeMap<MessageId, Marks>,
     /// Pictures that results of this turn show, as base64 of PNGs.
     pub images: &'a BTreeMap<ToolCallId, String>,
@@ -147,8 +147,8 @@ struct Piece {
 
 /// The request of the turn's next model call.
 pub fn request(scene: &Scene, plan: &Plan) -> Request {
-    let (earlier, present): (Vec<&Said>, Vec<&Said>) =
-        scene.said.iter().partition(|said| said.turn_id.as_ref() != Some(scene.turn_id));
+    let (earlier, present): (Vec<&PostedMessage>, Vec<&PostedMessage>) =
+        scene.posted.iter().partition(|posted| posted.turn_id.as_ref() != Some(scene.turn_id));
     let pieces = match &scene.turn.cell_id {
         Some(cell_id) => dialog(scene, cell_id),
         None => exchanges(scene, &earlier),
@@ -201,57 +201,60 @@ fn chosen(pieces: Vec<Piece>, plan: &Plan, room: u64) -> Vec<Message> {
 // --- conversations ---
 
 /// Questions with their answers. A skipped question takes its answers along.
-fn exchanges(scene: &Scene, earlier: &[&Said]) -> Vec<Piece> {
-    let marks = |said: &Said| scene.marks.get(&said.message_id).copied().unwrap_or_default();
-    let mut groups: Vec<Vec<&Said>> = Vec::new();
-    for said in earlier {
+fn exchanges(scene: &Scene, earlier: &[&PostedMessage]) -> Vec<Piece> {
+    let marks = |posted: &PostedMessage| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
+    let mut groups: Vec<Vec<&PostedMessage>> = Vec::new();
+    for posted in earlier {
         match groups.last_mut() {
-            Some(group) if said.role != MessageRole::User => group.push(said),
-            _ => groups.push(vec![said]),
+            Some(group) if posted.role != MessageRole::User => group.push(posted),
+            _ => groups.push(vec![posted]),
         }
     }
-    let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|said| marks(said).skipped));
+    let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|posted| marks(posted).skipped));
     let pieces = kept.map(|group| {
-        let is_pinned = group.iter().any(|said| marks(said).pinned);
-        let told: Vec<&Said> = without_skipped(&group, |said| marks(said).skipped);
-        Piece { messages: thread(scene, &told), is_pinned }
+        let is_pinned = group.iter().any(|posted| marks(posted).pinned);
+        let rendered: Vec<&PostedMessage> = without_skipped(&group, |posted| marks(posted).skipped);
+        Piece { messages: thread(scene, &rendered), is_pinned }
     });
     pieces.collect()
 }
 
 /// Without what is skipped, and without the results of calls that are.
-fn without_skipped<'a>(group: &[&'a Said], is_skipped: impl Fn(&Said) -> bool) -> Vec<&'a Said> {
-    let mut told = Vec::new();
+fn without_skipped<'a>(
+    group: &[&'a PostedMessage],
+    is_skipped: impl Fn(&PostedMessage) -> bool,
+) -> Vec<&'a PostedMessage> {
+    let mut rendered = Vec::new();
     let mut is_answer_skipped = false;
-    for said in group {
-        match said.role {
-            MessageRole::Tool if is_answer_skipped || is_skipped(said) => {}
-            _ if is_skipped(said) => is_answer_skipped = said.role == MessageRole::Assistant,
+    for posted in group {
+        match posted.role {
+            MessageRole::Tool if is_answer_skipped || is_skipped(posted) => {}
+            _ if is_skipped(posted) => is_answer_skipped = posted.role == MessageRole::Assistant,
             _ => {
                 is_answer_skipped = false;
-                told.push(*said);
+                rendered.push(*posted);
             }
         }
     }
-    told
+    rendered
 }
 
 /// Messages in order, where every call has a result: providers refuse a call without one.
-fn thread(scene: &Scene, said: &[&Said]) -> Vec<Message> {
+fn thread(scene: &Scene, posted: &[&PostedMessage]) -> Vec<Message> {
     let image = |call_id: &ToolCallId| scene.images.get(call_id).cloned();
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<String> = Vec::new();
-    for said in said {
-        let answered: Vec<&str> = said.blocks.iter().filter_map(answers).collect();
+    for posted in posted {
+        let answered: Vec<&str> = posted.blocks.iter().filter_map(answers).collect();
         open.retain(|id| !answered.contains(&id.as_str()));
-        if said.role != MessageRole::Tool {
+        if posted.role != MessageRole::Tool {
             messages.extend(unanswered(&mut open));
         }
-        let message = sent(said.role, &said.blocks, image);
+        let message = sent(posted.role, &posted.blocks, image);
         if message.blocks.is_empty() {
             continue;
         }
-        open.extend(said.blocks.iter().filter_map(calls).map(str::to_owned));
+        open.extend(posted.blocks.iter().filter_map(calls).map(str::to_owned));
         messages.push(message);
     }
     messages.extend(unanswered(&mut open));
@@ -310,8 +313,8 @@ fn cut(text: &mut String) {
 /// The cells before a prompt cell, as messages: code, notes and raw text as data, prompts with their replies.
 fn dialog(scene: &Scene, prompt: &CellId) -> Vec<Piece> {
     let before = scene.notebook.ordered_cells().take_while(|(id, _)| *id != prompt);
-    let told = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
-    let pieces = told.map(|(id, cell)| Piece {
+    let rendered = before.filter(|(_, cell)| !cell.content.flags.skipped && !cell.content.source.trim().is_empty());
+    let pieces = rendered.map(|(id, cell)| Piece {
         is_pinned: cell.content.flags.pinned,
         messages: match cell.content.cell_type {
             CellType::Prompt => asked(cell),

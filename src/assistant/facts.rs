@@ -86,10 +86,10 @@ fn cells(notebook: &Notebook) -> Vec<Value> {
         return lines(order);
     }
     let between = order.len() - 2 * half;
-    let mut told = lines(&order[..half]);
-    told.push(json!(format!("… {between} more cells: get_notebook_state tells them")));
-    told.extend(lines(&order[half + between..]));
-    told
+    let mut rendered = lines(&order[..half]);
+    rendered.push(json!(format!("… {between} more cells: get_notebook_state tells them")));
+    rendered.extend(lines(&order[half + between..]));
+    rendered
 }
 
 fn line(notebook: &Notebook, id: &CellId, cell: &Cell) -> Value {

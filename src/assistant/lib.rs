@@ -13,8 +13,8 @@
 
 pub mod assistants;
 pub mod context;
-pub mod door;
 pub mod facts;
+pub mod host;
 pub mod mcp;
 pub mod messages;
 pub mod picture;

@@ -1,8 +1,8 @@
-//! The door for outside assistants: the Model Context Protocol over streamable HTTP, with the tools and gates of the chat.
+//! The server side of outside assistants: the Model Context Protocol over streamable HTTP, with the tools and gates of the chat.
 //!
 //! Who comes here has shown a token to the server, which says in [`Person`] whose it is and what it is good for. Every call
 //! is a tool call in the notebook's log, by an assistant that acts for that person: what is destructive waits there, and the
-//! client is told at once that it waits. No message of a client counts as a confirmation; elicitation is never used.
+//! client is answered at once that it waits. No message of a client counts as a confirmation; elicitation is never used.
 
 mod bridge;
 mod handler;
@@ -13,20 +13,23 @@ mod results;
 mod sessions;
 mod tools;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use axum::body::Body;
+use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
+use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
 use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scopes, TokenId, ToolCallId, UserId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::assistants::Called;
-use crate::door::Door;
+use crate::host::Host;
 use handler::Handler;
 use sessions::Sessions;
 
@@ -76,6 +79,9 @@ impl fmt::Debug for Person {
     }
 }
 
+/// An answer; its body may be a stream.
+pub type McpResponse = Response<BoxBody<Bytes, Infallible>>;
+
 /// The protocol's end in this process. Dropping it ends every session.
 pub struct McpService {
     http: StreamableHttpService<Handler, LocalSessionManager>,
@@ -84,7 +90,7 @@ pub struct McpService {
 }
 
 /// What a server mounts at `/mcp`, behind its own checks of token, `Host` and `Origin`.
-pub fn service(caller: Arc<dyn Caller>, door: Arc<dyn Door>) -> McpService {
+pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
     let end = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
     // `Host` and `Origin` were checked by the server, against its own lists.
@@ -93,7 +99,7 @@ pub fn service(caller: Arc<dyn Caller>, door: Arc<dyn Door>) -> McpService {
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REQUEST_BYTES)
         .with_cancellation_token(end.clone());
-    let make = move || Ok(Handler::new(caller.clone(), door.clone()));
+    let make = move || Ok(Handler::new(caller.clone(), host.clone()));
     McpService {
         http: StreamableHttpService::new(make, manager.clone(), config),
         sessions: Sessions::new(manager),
@@ -103,7 +109,11 @@ pub fn service(caller: Arc<dyn Caller>, door: Arc<dyn Door>) -> McpService {
 
 impl McpService {
     /// Answers one request of somebody whom the server let in. A session answers to the token that began it, and to no other.
-    pub async fn answer(&self, person: Person, mut request: Request<Body>) -> Response<Body> {
+    pub async fn answer<B>(&self, person: Person, mut request: Request<B>) -> McpResponse
+    where
+        B: BodyExt + Send + 'static,
+        B::Error: fmt::Display,
+    {
         let session = sessions::id_of(request.headers());
         if session.as_deref().is_some_and(|id| !self.sessions.belongs_to(id, &person.token_id)) {
             return sessions::unknown();
@@ -111,7 +121,7 @@ impl McpService {
         let token_id = person.token_id.clone();
         let is_goodbye = request.method() == Method::DELETE;
         request.extensions_mut().insert(person);
-        let mut response = self.http.handle(request).await.map(Body::new);
+        let mut response = self.http.handle(request).await;
         // The session has ended, and clients warn of any other word for that.
         if is_goodbye && response.status() == StatusCode::ACCEPTED {
             *response.status_mut() = StatusCode::NO_CONTENT;

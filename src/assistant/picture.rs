@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use notarium_core::{CellId, NotebookId, Output};
 use serde_json::{Value, json};
 
-use crate::door::Door;
+use crate::host::Host;
 
 /// Bytes of a picture, as PNG: more no model takes.
 pub const MAX_IMAGE_BYTES: usize = 5 << 20;
@@ -45,13 +45,13 @@ impl PngResult {
     }
 
     /// The PNG that a recorded result of `get_cell_image` names, as base64. `None`: it is gone, too large or damaged.
-    pub async fn load(door: &dyn Door, notebook: &NotebookId, result: &str) -> Option<String> {
+    pub async fn load(host: &dyn Host, notebook: &NotebookId, result: &str) -> Option<String> {
         let found = Self::parse(result)?;
         let text = match found.base64 {
             Some(base64) => base64,
             None => {
                 // The blob is the output's own text: base64, with line breaks.
-                let blob = door.blob(notebook, &found.sha256?, 2 * MAX_IMAGE_BYTES).await?;
+                let blob = host.blob(notebook, &found.sha256?, 2 * MAX_IMAGE_BYTES).await?;
                 let text: String = String::from_utf8_lossy(&blob).chars().filter(|one| !one.is_whitespace()).collect();
                 text.trim_matches('"').to_owned()
             }

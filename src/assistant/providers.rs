@@ -17,7 +17,6 @@ mod event;
 mod message;
 mod openai;
 mod retry;
-pub mod scripted;
 mod secret;
 mod settings;
 mod transport;

@@ -213,22 +213,22 @@ fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<
         let first = outputs.iter().take(MAX_SHORT_OUTPUTS);
         return first.map(|output| truncated(&preview(output, blobs)).into_owned()).collect();
     }
-    let mut told: Vec<String> =
+    let mut rendered: Vec<String> =
         outputs.iter().take(MAX_OUTPUTS_PER_CELL).map(|output| preview(output, blobs)).collect();
     let rest = outputs.get(MAX_OUTPUTS_PER_CELL..).unwrap_or_default();
     if !rest.is_empty() {
-        told.push(format!("…[{} more outputs]", rest.len()));
+        rendered.push(format!("…[{} more outputs]", rest.len()));
         // The kernel stops at an error: it is the last.
         let last = rest.last().filter(|_| execution.status == ExecutionStatus::Error);
-        told.extend(last.map(|output| preview(output, blobs)));
+        rendered.extend(last.map(|output| preview(output, blobs)));
     }
-    told
+    rendered
 }
 
 fn runs(notebook: &Notebook, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<RunState<'_>> {
     let mut found: Vec<_> = notebook.executions.iter().filter(|(_, execution)| is_meant(execution.status)).collect();
     found.sort_by_key(|(_, execution)| execution.requested_version);
-    let told = found.into_iter().map(|(execution_id, execution)| RunState {
+    let rendered = found.into_iter().map(|(execution_id, execution)| RunState {
         execution_id,
         cell_id: execution.subject.cell_id(),
         purpose: match &execution.subject {
@@ -236,14 +236,14 @@ fn runs(notebook: &Notebook, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<
             ExecutionSubject::Cell { .. } => None,
         },
     });
-    told.collect()
+    rendered.collect()
 }
 
 fn kernels(notebook: &Notebook) -> Vec<KernelState<'_>> {
-    let told = notebook.kernels.iter().map(|(kernel_session, kernel)| KernelState {
+    let rendered = notebook.kernels.iter().map(|(kernel_session, kernel)| KernelState {
         kernel_session,
         kernelspec: &kernel.kernelspec,
         phase: kernel.phase,
     });
-    told.collect()
+    rendered.collect()
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use notarium_agent::agent::{self as runtime, AgentError, AgentNews, AgentOptions};
+use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
@@ -77,7 +77,7 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
     let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir());
-    runtime::run(options, stopped(), tell).await.map_err(failure)
+    runtime::run(options, stopped(), print_notice).await.map_err(failure)
 }
 
 /// `~/.local/state/notarium` (XDG).
@@ -87,11 +87,11 @@ fn state_dir() -> Option<PathBuf> {
     base.map(|base| base.join("notarium"))
 }
 
-fn tell(news: AgentNews) {
-    match news {
-        AgentNews::Connected { server } => eprintln!("connected to {server}"),
-        AgentNews::Disconnected { cause } => eprintln!("{cause}; trying again, kernels stay"),
-        AgentNews::KernelWanted { notebook, kernelspec } => {
+fn print_notice(notice: AgentNotice) {
+    match notice {
+        AgentNotice::Connected { server } => eprintln!("connected to {server}"),
+        AgentNotice::Disconnected { cause } => eprintln!("{cause}; trying again, kernels stay"),
+        AgentNotice::KernelWanted { notebook, kernelspec } => {
             eprintln!("notebook {notebook} wants a {kernelspec} kernel")
         }
     }
@@ -120,11 +120,11 @@ impl LocalAgent {
         let stopped = async move {
             let _ = stopped.await;
         };
-        let news = |news: AgentNews| match news {
-            AgentNews::Disconnected { cause } => tracing::warn!(cause, "the agent lost its server"),
-            news => tracing::debug!(?news, "agent"),
+        let notice = |notice: AgentNotice| match notice {
+            AgentNotice::Disconnected { cause } => tracing::warn!(cause, "the agent lost its server"),
+            notice => tracing::debug!(?notice, "agent"),
         };
-        Self { stop, task: tokio::spawn(runtime::run(options, stopped, news)) }
+        Self { stop, task: tokio::spawn(runtime::run(options, stopped, notice)) }
     }
 
     /// Shuts its kernels down.

@@ -1,4 +1,4 @@
-//! Assistants beside a server in the same process: which models they ask, and the door by which they reach the notebooks.
+//! Assistants beside a server in the same process: which models they ask, and their host.
 
 #[cfg(test)]
 mod tests;
@@ -6,21 +6,12 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use bytes::Bytes;
 use clap::Args;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
 use notarium_assistant::context::MAX_CONTEXT_TOKENS;
-use notarium_assistant::door::{Door, Listed, Notice};
+use notarium_assistant::host::Host;
 use notarium_assistant::providers::{Family, Provider, ProviderSettings, connect};
-use notarium_core::{
-    Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, RejectionCode, Stored, Version,
-};
 use notarium_server::RunningServer;
-use notarium_server::reactor::{Notices, Reactor};
-use notarium_store::StoreError;
-use notarium_wire::{AckMessage, TurnNews};
-use tokio::sync::Mutex;
 
 use super::{Failure, mcp};
 
@@ -110,78 +101,8 @@ fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
 
 /// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
 pub fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
-    let reactor = server.reactor();
-    let notices = Mutex::new(reactor.notices());
-    let door: Arc<dyn Door> = Arc::new(ServerDoor { reactor, notices });
-    let assistants = Assistants::start(door.clone(), config);
-    mcp::mount(server, assistants.clone(), door);
+    let host: Arc<dyn Host> = Arc::new(server.assistant_host());
+    let assistants = Assistants::start(host.clone(), config);
+    mcp::mount(server, assistants.clone(), host);
     assistants
-}
-
-/// The server's door, as assistants want it.
-struct ServerDoor {
-    reactor: Reactor,
-    notices: Mutex<Notices>,
-}
-
-fn unavailable(error: &StoreError) -> Rejection {
-    tracing::error!(%error, "the record was not read");
-    Rejection::new(RejectionCode::Unavailable, "the server could not read the record: try again later")
-}
-
-#[async_trait]
-impl Door for ServerDoor {
-    async fn execute(
-        &self,
-        id: CommandId,
-        actor: &Actor,
-        notebook: &NotebookId,
-        command: &Command,
-    ) -> Result<AckMessage, Rejection> {
-        self.reactor.execute_as(id, actor, notebook, command).await
-    }
-
-    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
-        Ok(self.reactor.read(notebook).await?.notebook)
-    }
-
-    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
-        Ok(self.reactor.read_as(actor, notebook).await?.notebook)
-    }
-
-    async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
-        self.reactor.events(notebook, since, limit).await.map_err(|error| unavailable(&error))
-    }
-
-    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
-        self.reactor.about(notebook, subject).await.map_err(|error| unavailable(&error))
-    }
-
-    async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
-        self.reactor.blob(notebook, sha256, most).await
-    }
-
-    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {
-        let found = self.reactor.notebooks(actor, query, limit).await?;
-        let listed = found.into_iter().map(|entry| Listed {
-            notebook_id: entry.notebook_id,
-            title: entry.title,
-            cells: entry.cells,
-            updated_at: entry.updated_at,
-        });
-        Ok(listed.collect())
-    }
-
-    async fn next_notice(&self) -> Option<Notice> {
-        let notice = self.notices.lock().await.next().await?;
-        Some(Notice { notebook: notice.notebook, version: notice.version })
-    }
-
-    fn publish(&self, notebook: &NotebookId, news: TurnNews) {
-        self.reactor.publish(notebook, news);
-    }
-
-    fn now(&self) -> Millis {
-        self.reactor.now()
-    }
 }

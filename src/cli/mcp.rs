@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use clap::Args;
-use notarium_assistant::door::Door;
-use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller, McpService, Person};
+use notarium_assistant::host::Host;
+use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller};
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Scope, TokenId};
 use notarium_server::RunningServer;
-use notarium_server::auth::Authenticated;
-use notarium_server::routes::mcp::{McpDoor, McpRequest, McpResponse};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
@@ -109,29 +106,7 @@ fn broken(error: BridgeError) -> Failure {
 
 // --- the server's end ---
 
-/// Opens `/mcp` of a server in this process to outside assistants. The server lets go of it when it shuts down.
-pub fn mount(server: &RunningServer, caller: Arc<dyn Caller>, door: Arc<dyn Door>) {
-    server.mount_mcp(Arc::new(Mounted(mcp::service(caller, door))));
-}
-
-struct Mounted(McpService);
-
-#[async_trait]
-impl McpDoor for Mounted {
-    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
-        match person(who) {
-            Some(person) => self.0.answer(person, request).await,
-            // The server's guard lets in people's tokens alone.
-            None => {
-                let mut refused = McpResponse::default();
-                *refused.status_mut() = reqwest::StatusCode::FORBIDDEN;
-                refused
-            }
-        }
-    }
-}
-
-fn person(who: Authenticated) -> Option<Person> {
-    let (user_id, token_id, scopes) = (who.user_id()?.clone(), who.token_id.clone(), who.scopes.clone());
-    Some(Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) })
+/// Opens `/mcp` of a server in this process to outside assistants. The server drops the service when it shuts down.
+pub fn mount(server: &RunningServer, caller: Arc<dyn Caller>, host: Arc<dyn Host>) {
+    server.mount_mcp(Arc::new(mcp::service(caller, host)));
 }

@@ -47,7 +47,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    fn passes(self, risk: Risk) -> bool {
+    fn permits(self, risk: Risk) -> bool {
         risk <= match self {
             Policy::AskForEveryEdit => Risk::Read,
             Policy::Guarded => Risk::Edit,
@@ -198,7 +198,7 @@ pub(crate) fn passes_unasked(
     risk: Risk,
     operations: &[Operation],
 ) -> Option<Passed> {
-    if notebook.policy.passes(risk) {
+    if notebook.policy.permits(risk) {
         return Some(Passed::Policy);
     }
     let needed: Vec<Operation> = operations.iter().copied().chain([deciding(risk)]).collect();

@@ -1,4 +1,4 @@
-//! Identifiers: opaque strings with one shape, so that a wrong one is refused at the door.
+//! Identifiers: opaque strings with one shape, so that a wrong one is refused when it is parsed.
 
 use std::fmt;
 use std::sync::Arc;

@@ -11,17 +11,17 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use ulid::Ulid;
 
+use crate::agent_locks::AgentLocks;
 use crate::agents::Agents;
+use crate::assistant_host::NoticeQueue;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
-use crate::news::NewsHub;
-use crate::reactor::NoticeQueue;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
 use crate::routes::mcp::McpMount;
-use crate::seats::Seats;
 use crate::sweep::InUse;
+use crate::turn_activity::TurnActivityHub;
 
 /// The server's parts, as handlers see them.
 #[derive(Clone)]
@@ -38,12 +38,12 @@ pub struct Parts {
     pub agents: Agents,
     pub assistants: NoticeQueue,
     /// What assistants are writing, beside the log.
-    pub news: NewsHub,
+    pub turn_activity: TurnActivityHub,
     /// Something carries turns on here. Without it nobody would answer.
     pub has_assistants: bool,
-    /// The door for outside assistants, once it is mounted.
+    /// Answers outside assistants, once it is mounted.
     pub mcp: McpMount,
-    pub seats: Seats,
+    pub agent_locks: AgentLocks,
     pub clock: Clock,
     pub limits: ServerLimits,
     /// Cancelled when the server begins to stop.

@@ -28,10 +28,10 @@ use transcript::{Piece, Transcript};
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::log_watch::LogWatch;
-use crate::news::LiveTurn;
 use crate::problem::Problem;
 use crate::routes::calls::confirmation;
 use crate::routes::live::{KEEP_ALIVE, PAGE};
+use crate::turn_activity::LiveTurn;
 
 /// Shortest time between two looks at what is being written.
 const PACE: Duration = Duration::from_millis(30);
@@ -46,11 +46,11 @@ pub async fn stream(
     resume: Option<Cursor>,
 ) -> Result<Response, Problem> {
     let head = app.read(&authenticated, &notebook).await?.head;
-    let live = app.news.follow(&notebook, &turn_id);
+    let live = app.turn_activity.follow(&notebook, &turn_id);
     let watch = LogWatch::start(app, authenticated, &notebook, head.version).await?;
     let follower = Follower {
         watch,
-        news: live.changes(),
+        activity: live.changes(),
         live,
         transcript: Transcript::new(turn_id.clone(), resume),
         turn_id,
@@ -70,7 +70,7 @@ pub async fn stream(
 struct Follower {
     watch: LogWatch,
     live: Arc<LiveTurn>,
-    news: watch::Receiver<()>,
+    activity: watch::Receiver<()>,
     transcript: Transcript,
     turn_id: TurnId,
     /// Of the last event that was read.
@@ -90,7 +90,7 @@ impl Follower {
                 return Some(piece);
             }
             if self.transcript.is_over() {
-                self.watch.app.news.forget(self.watch.notebook(), &self.turn_id);
+                self.watch.app.turn_activity.forget(self.watch.notebook(), &self.turn_id);
                 return None;
             }
             if !self.is_log_read {
@@ -115,27 +115,27 @@ impl Follower {
         self.is_log_read = stored.is_empty();
         if self.is_log_read {
             // The log may have reached what was written before.
-            self.news.mark_changed();
+            self.activity.mark_changed();
         }
         Some(())
     }
 
     fn look_is_due(&self) -> bool {
-        self.news.has_changed().unwrap_or(false) && Instant::now() >= self.next_look
+        self.activity.has_changed().unwrap_or(false) && Instant::now() >= self.next_look
     }
 
     fn look(&mut self) {
-        self.news.mark_unchanged();
+        self.activity.mark_unchanged();
         self.transcript.see_live(&self.live.reply());
         self.next_look = Instant::now() + PACE;
     }
 
     /// Until there is something to be read or looked at.
     async fn wait(&mut self) -> Option<()> {
-        let (mut news, next_look) = (self.news.clone(), self.next_look);
+        let (mut activity, next_look) = (self.activity.clone(), self.next_look);
         let due = async move {
             // The sender lives as long as this follower holds it.
-            if news.changed().await.is_err() {
+            if activity.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
             tokio::time::sleep_until(next_look).await;

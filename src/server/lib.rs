@@ -15,8 +15,10 @@
 //! This crate must never decide what a command does (the core does) or in which order things are shown (the rooms do),
 //! and only it knows HTTP.
 
+mod agent_locks;
 mod agents;
 mod app;
+pub mod assistant_host;
 pub mod auth;
 mod blob_check;
 mod blobs;
@@ -30,22 +32,20 @@ pub mod guard;
 mod limits;
 mod listing;
 mod log_watch;
-mod news;
 mod openapi;
 pub mod origin;
 mod pace;
 pub mod problem;
-pub mod reactor;
 mod replay;
 mod rights;
 pub mod rooms;
 pub mod routes;
-mod seats;
 mod serve;
 mod server;
 mod socket;
 mod storage;
 mod sweep;
+mod turn_activity;
 
 pub use agents::Agents;
 pub use app::App;

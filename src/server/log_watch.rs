@@ -90,7 +90,7 @@ fn ends_it(frame: &Utf8Bytes) -> bool {
 }
 
 fn is_beside_the_log(frame: &Utf8Bytes) -> bool {
-    ["{\"presence\"", "{\"kernels\"", "{\"news\""].iter().any(|name| frame.starts_with(name))
+    ["{\"presence\"", "{\"kernels\"", "{\"activity\""].iter().any(|name| frame.starts_with(name))
 }
 
 impl Drop for LogWatch {

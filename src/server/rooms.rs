@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_sync::{Input, RoomConfig, is_control_body};
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnNews};
+use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
@@ -47,7 +47,7 @@ impl Default for RoomsConfig {
     }
 }
 
-/// News of notebooks: about kernels for the agents that are connected, about assistants for the reactor.
+/// Notices from notebooks: of kernels for the connected agents, of conversations for the assistants' host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorkNotice {
     /// Somebody who offers this kernelspec should subscribe, claim and launch. Repeated when a notebook is opened again.
@@ -108,10 +108,10 @@ impl Rooms {
     }
 
     /// Tells those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
-    pub fn tell(&self, id: &NotebookId, news: TurnNews) {
+    pub fn tell(&self, id: &NotebookId, activity: TurnActivity) {
         if let Some(inbox) = self.lock().get(id) {
             // A room that ends has nobody who follows.
-            let _ = inbox.messages.send(Message::Input(Input::News(news)));
+            let _ = inbox.messages.send(Message::Input(Input::Activity(activity)));
         }
     }
 

@@ -13,21 +13,21 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::agent_locks::AgentLocks;
 use crate::agents::Agents;
 use crate::app::{App, Parts};
+use crate::assistant_host::{AssistantHost, NoticeQueue};
 use crate::auth::{Accounts, AuthOptions};
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
-use crate::news::NewsHub;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
-use crate::reactor::{NoticeQueue, Reactor};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
-use crate::routes::mcp::{McpDoor, McpMount};
-use crate::seats::Seats;
+use crate::routes::mcp::{McpHandler, McpMount};
 use crate::serve::serve;
 use crate::storage::{OpenStorage, Storage};
 use crate::sweep::{self, InUse, SweepError, Swept};
+use crate::turn_activity::TurnActivityHub;
 
 /// Notebooks with work that are opened at a start in one round.
 const RESUME_PAGE: usize = 500;
@@ -47,7 +47,7 @@ pub struct ServerConfig {
     pub rooms: RoomsConfig,
     pub auth: AuthOptions,
     pub clock: Clock,
-    /// Whether whoever starts the server carries the turns of assistants on, through [`RunningServer::reactor`]. Where nobody
+    /// Whether whoever starts the server carries the turns of assistants on, through [`RunningServer::assistant_host`]. Where nobody
     /// does, a question is refused at once instead of waiting for ever.
     pub assistants: bool,
 }
@@ -154,10 +154,10 @@ fn app(
         accounts,
         agents: Agents::default(),
         assistants: NoticeQueue::default(),
-        news: NewsHub::default(),
+        turn_activity: TurnActivityHub::default(),
         has_assistants: config.assistants,
         mcp: McpMount::default(),
-        seats: Seats::default(),
+        agent_locks: AgentLocks::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
         stopping: CancellationToken::new(),
@@ -167,7 +167,7 @@ fn app(
     })
 }
 
-/// Brings news about wanted kernels to the agents, and about assistants to the reactor.
+/// Passes wanted kernels on to the agents, and notices for assistants to their host.
 async fn route_work(app: App, mut notices: mpsc::UnboundedReceiver<WorkNotice>) {
     while let Some(notice) = notices.recv().await {
         match notice {
@@ -210,15 +210,15 @@ impl RunningServer {
         &self.app
     }
 
-    /// The door by which what acts for assistants in this process reaches the notebooks. Drop it before the server is shut
+    /// The access to notebooks for the assistants in this process. Drop it before the server is shut
     /// down.
-    pub fn reactor(&self) -> Reactor {
-        Reactor::new(self.app.clone())
+    pub fn assistant_host(&self) -> AssistantHost {
+        AssistantHost::new(self.app.clone())
     }
 
-    /// Opens `/mcp` to outside assistants: until then it answers 503. The door is let go when the server shuts down.
-    pub fn mount_mcp(&self, door: Arc<dyn McpDoor>) {
-        self.app.mcp.set(Some(door));
+    /// Opens `/mcp` to outside assistants: until then it answers 503. The handler is dropped when the server shuts down.
+    pub fn mount_mcp(&self, handler: Arc<dyn McpHandler>) {
+        self.app.mcp.set(Some(handler));
     }
 
     /// Removes the blobs that no event came to name, as the server does by itself now and then.

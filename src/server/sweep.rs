@@ -228,7 +228,7 @@ mod tests {
             self.app().blobs.put_bytes(&notebook(), text.to_owned().into()).await.unwrap()
         }
 
-        fn pass(&self, millis: u64) {
+        fn advance(&self, millis: u64) {
             self.time.fetch_add(millis, Ordering::SeqCst);
         }
 
@@ -270,7 +270,7 @@ mod tests {
         scene.command(naming(&named)).await.unwrap();
         let mut sweeper = Sweeper::default();
         assert_eq!(sweeper.sweep(scene.app()).await.unwrap(), Swept::default(), "all is young");
-        scene.pass(DAY + 60_000);
+        scene.advance(DAY + 60_000);
         let removed_bytes = "abandoned".len() as u64;
         let swept = sweeper.sweep(scene.app()).await.unwrap();
         assert_eq!(swept, Swept { examined: 2, removed: 1, removed_bytes });
@@ -284,7 +284,7 @@ mod tests {
         let scene = scene().await;
         let stray: NotebookId = "stray".parse().unwrap();
         let hash = scene.app().blobs.put_bytes(&stray, "left".into()).await.unwrap();
-        scene.pass(DAY + 60_000);
+        scene.advance(DAY + 60_000);
         assert_eq!(scene.running.sweep_blobs().await.unwrap().removed, 1);
         assert!(scene.app().blobs.find(&stray, &hash).await.unwrap().is_none());
     }
@@ -294,7 +294,7 @@ mod tests {
     async fn a_blob_that_is_named_while_the_sweep_runs_stays() {
         let mut scene = scene().await;
         let hash = scene.upload("late").await;
-        scene.pass(DAY + 60_000);
+        scene.advance(DAY + 60_000);
         let body = notarium_core::RawJson::parse(&naming(&hash)).unwrap();
         crate::blob_check::check(scene.app(), &notebook(), &body).await.unwrap();
         let cutoff = scene.app().clock.now() - DAY;
@@ -317,7 +317,7 @@ mod tests {
         for index in 0..60 {
             hashes.push(scene.upload(&format!("blob {index}")).await);
         }
-        scene.pass(DAY + 60_000);
+        scene.advance(DAY + 60_000);
         let app = scene.app().clone();
         let sweeping = tokio::spawn(async move {
             let mut removed = 0;
@@ -343,13 +343,13 @@ mod tests {
     async fn a_second_upload_of_an_old_blob_keeps_it() {
         let mut scene = scene().await;
         let hash = scene.upload("again").await;
-        scene.pass(DAY + 60_000);
+        scene.advance(DAY + 60_000);
         let app = scene.app();
         let found = app.in_use.claim(&app.blobs, &notebook(), &hash, app.clock.now()).await.unwrap();
         assert!(found.is_some());
         assert_eq!(scene.running.sweep_blobs().await.unwrap().removed, 0);
         scene.command(naming(&hash)).await.unwrap();
-        scene.pass(2 * DAY);
+        scene.advance(2 * DAY);
         assert_eq!(scene.running.sweep_blobs().await.unwrap().removed, 0);
     }
 }

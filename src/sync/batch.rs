@@ -12,7 +12,7 @@ use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
 use crate::io::{Append, AppendFailure, CommandRecord, NewEvent, Output, ReadFailure, ReplyTo, Ticket};
 use crate::queue::{self, Queued};
-use crate::room::{Phase, Room, Turn, unavailable};
+use crate::room::{Cycle, Phase, Room, unavailable};
 
 /// How often a command is decided again before it is given up.
 const MAX_ATTEMPTS: u32 = 8;
@@ -96,7 +96,7 @@ enum Step {
 }
 
 impl Room {
-    pub(crate) fn decide_batch(&mut self, turn: &mut Turn) {
+    pub(crate) fn decide_batch(&mut self, cycle: &mut Cycle) {
         let mut batch = Batch {
             expected: self.head,
             head: self.head,
@@ -107,26 +107,32 @@ impl Room {
         };
         while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
             let Some(queued) = self.queue.pop() else { break };
-            if let Step::Wait(queued, queries) = self.decide_next(turn, &mut batch, queued) {
-                self.hold(turn, &batch, *queued, queries);
+            if let Step::Wait(queued, queries) = self.decide_next(cycle, &mut batch, queued) {
+                self.hold(cycle, &batch, *queued, queries);
                 break;
             }
         }
-        self.append(turn, batch);
+        self.append(cycle, batch);
     }
 
     /// The command goes first again; its question is asked when nothing is in flight, so that the answer is complete.
-    fn hold(&mut self, turn: &mut Turn, batch: &Batch, mut queued: Queued, queries: Vec<notarium_core::HistoryQuery>) {
+    fn hold(
+        &mut self,
+        cycle: &mut Cycle,
+        batch: &Batch,
+        mut queued: Queued,
+        queries: Vec<notarium_core::HistoryQuery>,
+    ) {
         if batch.entries.is_empty() {
             let ticket = self.next_ticket();
             queued.ticket = Some(ticket);
             self.phase = Phase::Reading;
-            turn.out.push(Output::ReadHistory { ticket, queries });
+            cycle.out.push(Output::ReadHistory { ticket, queries });
         }
         self.queue.push_front(queued);
     }
 
-    fn append(&mut self, turn: &mut Turn, mut batch: Batch) {
+    fn append(&mut self, cycle: &mut Cycle, mut batch: Batch) {
         if batch.entries.is_empty() {
             return;
         }
@@ -136,31 +142,31 @@ impl Room {
         let mut commands = batch.records();
         #[cfg(test)]
         crate::simulation::plant_in_records(self.fault, &mut commands);
-        turn.out.push(Output::Append(Append { expected: batch.expected, events, commands }));
-        self.idle_at = Some(turn.now + self.config.idle_ms);
+        cycle.out.push(Output::Append(Append { expected: batch.expected, events, commands }));
+        self.idle_at = Some(cycle.now + self.config.idle_ms);
         self.phase = Phase::Appending(Box::new(batch));
     }
 
-    fn decide_next(&mut self, turn: &mut Turn, batch: &mut Batch, mut queued: Queued) -> Step {
-        if self.answer_repeat(turn, batch, &queued) {
+    fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, mut queued: Queued) -> Step {
+        if self.answer_repeat(cycle, batch, &queued) {
             return Step::Done;
         }
         let command = match queued.command.take().map_or_else(|| queue::parse(&queued.body), Ok) {
             Ok(command) => command,
             Err(sentence) => {
-                self.refuse(turn, queued, Rejection::new(RejectionCode::InvalidValue, sentence));
+                self.refuse(cycle, queued, Rejection::new(RejectionCode::InvalidValue, sentence));
                 return Step::Done;
             }
         };
         #[cfg(test)]
         let command = crate::simulation::plant_in_command(self.fault, &self.state, command);
-        if let Some(ticket) = self.judging_ticket(turn, &queued, &command) {
+        if let Some(ticket) = self.judging_ticket(cycle, &queued, &command) {
             queued.command = Some(command);
             self.judging.entry(ticket).or_default().push(queued);
             return Step::Done;
         }
-        let mut context = self.context(turn, &mut queued);
-        match self.history_for(turn, &context, &queued, &command) {
+        let mut context = self.context(cycle, &mut queued);
+        match self.history_for(cycle, &context, &queued, &command) {
             Ok(Some(history)) => context.history = history,
             Ok(None) => {}
             Err(queries) => {
@@ -169,13 +175,13 @@ impl Room {
             }
         }
         context.history.judgement = queued.judgement.take();
-        self.decide_one(turn, batch, queued, context, command);
+        self.decide_one(cycle, batch, queued, context, command);
         Step::Done
     }
 
     fn decide_one(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         batch: &mut Batch,
         queued: Queued,
         mut context: Context,
@@ -185,41 +191,41 @@ impl Room {
         let decided = if self.read_only { Err(read_only()) } else { decide(&self.state, &mut context, command) };
         let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
             Ok(outcome) => outcome,
-            Err(rejection) => return self.refuse(turn, queued, rejection),
+            Err(rejection) => return self.refuse(cycle, queued, rejection),
         };
         batch.effects.values.extend(secrets.into_iter().filter_map(|(id, value)| self.addressed(id, value)));
         batch.entries.push(Entry { queued, version: self.head.version, outcome });
     }
 
     /// The same command again: it gets the first one's answer.
-    fn answer_repeat(&mut self, turn: &mut Turn, batch: &mut Batch, queued: &Queued) -> bool {
+    fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, queued: &Queued) -> bool {
         #[cfg(test)]
         if self.fault == Some(crate::simulation::Fault::ApplyTwice) {
             return false;
         }
         if let Some(answer) = self.answers.find(&self.notebook_id, &queued.actor, &queued.id, &queued.digest) {
-            self.reply(turn, queued.reply_to, &queued.id, answer);
+            self.reply(cycle, queued.reply_to, &queued.id, answer);
             return true;
         }
         let Some(first) = batch.find(queued) else { return false };
         if first.queued.digest == queued.digest {
             first.queued.also.push(queued.reply_to);
         } else {
-            self.reply(turn, queued.reply_to, &queued.id, Err(reused(&queued.id)));
+            self.reply(cycle, queued.reply_to, &queued.id, Err(reused(&queued.id)));
         }
         true
     }
 
-    fn context(&mut self, turn: &Turn, queued: &mut Queued) -> Context {
+    fn context(&mut self, cycle: &Cycle, queued: &mut Queued) -> Context {
         Context {
-            now: turn.now,
+            now: cycle.now,
             actor: queued.identity.actor.clone(),
             authority: queued.identity.authority.clone(),
             command_id: queued.id.clone(),
             correlation_id: queued.correlation(),
             causation_id: None,
             expected_version: queued.expected_version,
-            ids: self.next_ids(turn.now),
+            ids: self.next_ids(cycle.now),
             history: queued.history.take().unwrap_or_default(),
             limits: self.config.limits.clone(),
         }
@@ -228,7 +234,7 @@ impl Room {
     /// `Ok(None)`: nothing more is needed. The error: what the store must be asked.
     fn history_for(
         &self,
-        turn: &Turn,
+        cycle: &Cycle,
         context: &Context,
         queued: &Queued,
         command: &Command,
@@ -240,7 +246,7 @@ impl Room {
         let mut queries = required_history(&self.state, context, command);
         queries.dedup();
         // Who may not see the notebook makes no work for the store.
-        if queries.is_empty() || self.role(turn.now, &queued.identity).is_none() {
+        if queries.is_empty() || self.role(cycle.now, &queued.identity).is_none() {
             return Ok(None);
         }
         self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
@@ -278,102 +284,102 @@ impl Room {
 
     // --- the append is synced ---
 
-    pub(crate) fn take_appended(&mut self, turn: &mut Turn) {
+    pub(crate) fn take_appended(&mut self, cycle: &mut Cycle) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
-            Phase::Appending(batch) => self.commit(turn, *batch),
+            Phase::Appending(batch) => self.commit(cycle, *batch),
             other => self.phase = other,
         }
     }
 
     /// Shows, then answers, then does what follows.
-    fn commit(&mut self, turn: &mut Turn, batch: Batch) {
+    fn commit(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.committed = self.head.version;
         self.snapshot_text = None;
-        if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= turn.now) {
-            self.recheck_access(turn);
+        if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
+            self.recheck_access(cycle);
         }
         if batch.effects.assistants {
             // What was being written comes before the event that says what it came to.
-            self.tell_news(turn);
+            self.send_activity(cycle);
         }
         let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
-        self.fan_out(turn, &senders);
+        self.fan_out(cycle, &senders);
         for entry in batch.entries {
-            self.answer_entry(turn, entry);
+            self.answer_entry(cycle, entry);
         }
-        self.follow(turn, batch.effects);
-        self.snapshot_when_due(turn);
+        self.follow(cycle, batch.effects);
+        self.snapshot_when_due(cycle);
     }
 
-    fn answer_entry(&mut self, turn: &mut Turn, entry: Entry) {
+    fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
         let record = entry.record();
         let Entry { queued, version, outcome } = entry;
         let ack = AckMessage { id: queued.id.clone(), notebook: self.notebook_id.clone(), version, outcome };
-        self.answer(turn, &queued, Ok(ack));
+        self.answer(cycle, &queued, Ok(ack));
         self.answers.remember(record, self.config.max_recent_answers);
     }
 
-    fn follow(&mut self, turn: &mut Turn, effects: Effects) {
+    fn follow(&mut self, cycle: &mut Cycle, effects: Effects) {
         for (agent, execution_id, value) in effects.values {
             for client in self.leases.deliver(&agent, &execution_id, &value) {
-                self.send_value(turn, client, execution_id.clone(), value.clone());
+                self.send_value(cycle, client, execution_id.clone(), value.clone());
             }
         }
-        turn.out.extend(effects.work);
+        cycle.out.extend(effects.work);
         if effects.assistants {
-            turn.out.push(Output::AssistantNews { version: self.committed });
+            cycle.out.push(Output::WakeAssistants { version: self.committed });
         }
         if effects.targets {
             self.sweep_at = sweep_due(&self.state);
         }
         if effects.kernels {
-            self.leases.follow(&self.state, turn.now, &self.config);
+            self.leases.follow(&self.state, cycle.now, &self.config);
         }
         if effects.catalog_now {
-            self.catalog_at = Some(turn.now);
+            self.catalog_at = Some(cycle.now);
         } else if effects.catalog_later {
-            self.catalog_at.get_or_insert(turn.now + self.config.catalog_delay_ms);
+            self.catalog_at.get_or_insert(cycle.now + self.config.catalog_delay_ms);
         }
     }
 
-    pub(crate) fn send_value(&self, turn: &mut Turn, client: ClientId, execution_id: ExecutionId, value: String) {
+    pub(crate) fn send_value(&self, cycle: &mut Cycle, client: ClientId, execution_id: ExecutionId, value: String) {
         let notebook = self.notebook_id.clone();
-        turn.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
+        cycle.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
     }
 
     // --- the append failed ---
 
     /// The state that is ahead of the disk is thrown away.
-    pub(crate) fn take_append_failure(&mut self, turn: &mut Turn, failure: AppendFailure) {
+    pub(crate) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Appending(batch) => {
                 self.phase = Phase::Recovering(Box::new(Recovery { batch: *batch, failure }));
-                turn.out.push(Output::Load { recent_after: self.least_sent() });
+                cycle.out.push(Output::Load { recent_after: self.least_sent() });
             }
             other => self.phase = other,
         }
     }
 
     /// The state is loaded again.
-    pub(crate) fn recover(&mut self, turn: &mut Turn, recovery: Recovery) {
+    pub(crate) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
         let Recovery { batch, failure } = recovery;
         let was_written = batch.head != batch.expected && batch.head == self.head;
         if was_written {
-            return self.commit(turn, batch);
+            return self.commit(cycle, batch);
         }
-        self.fan_out(turn, &[]);
+        self.fan_out(cycle, &[]);
         match failure {
-            AppendFailure::VersionConflict => self.decide_again(turn, batch.into_commands()),
-            AppendFailure::DuplicateCommand => self.sort_out(turn, batch),
+            AppendFailure::VersionConflict => self.decide_again(cycle, batch.into_commands()),
+            AppendFailure::DuplicateCommand => self.sort_out(cycle, batch),
             AppendFailure::Unavailable { reason } => {
                 // What the room wants of itself is tried again after a while, not at once.
-                self.sweep_at = self.sweep_at.map(|at| at.max(turn.now + self.config.retry_load_ms));
-                self.answer_all(turn, &batch.into_commands(), &unavailable(&reason));
+                self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
+                self.answer_all(cycle, &batch.into_commands(), &unavailable(&reason));
             }
         }
     }
 
-    fn decide_again(&mut self, turn: &mut Turn, commands: Vec<Queued>) {
+    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Queued>) {
         let mut again = Vec::new();
         for mut queued in commands {
             queued.attempts += 1;
@@ -384,28 +390,28 @@ impl Room {
                 again.push(queued);
             } else {
                 let rejection = unavailable("others wrote faster every time: send it again");
-                self.answer(turn, &queued, Err(rejection));
+                self.answer(cycle, &queued, Err(rejection));
             }
         }
         self.queue.push_back_to_front(again);
     }
 
     /// Some of these are retries of recorded commands: which?
-    fn sort_out(&mut self, turn: &mut Turn, batch: Batch) {
+    fn sort_out(&mut self, cycle: &mut Cycle, batch: Batch) {
         let ticket = self.next_ticket();
         let commands = batch.entries.iter().map(|entry| (entry.queued.actor.clone(), entry.queued.id.clone()));
-        turn.out.push(Output::FindCommands { ticket, commands: commands.collect() });
+        cycle.out.push(Output::FindCommands { ticket, commands: commands.collect() });
         self.phase = Phase::Sorting(ticket, Box::new(batch));
     }
 
     pub(crate) fn take_sorted(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         batch: Batch,
         records: Result<Vec<CommandRecord>, ReadFailure>,
     ) {
         let Ok(mut records) = records else {
-            return self.answer_all(turn, &batch.into_commands(), &unavailable("the store does not answer"));
+            return self.answer_all(cycle, &batch.into_commands(), &unavailable("the store does not answer"));
         };
         let mut others = Vec::new();
         for queued in batch.into_commands() {
@@ -414,18 +420,18 @@ impl Room {
                 Some(index) => {
                     let record = records.swap_remove(index);
                     let answer = recorded_answer(&self.notebook_id, &queued.digest, record);
-                    self.answer(turn, &queued, answer);
+                    self.answer(cycle, &queued, answer);
                 }
                 None => others.push(queued),
             }
         }
-        self.decide_again(turn, others);
+        self.decide_again(cycle, others);
     }
 
     /// The answer to a command's question to the past.
     pub(crate) fn take_history(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         ticket: Ticket,
         events: Result<Vec<Stored>, ReadFailure>,
     ) -> Option<Result<Vec<Stored>, ReadFailure>> {
@@ -438,7 +444,7 @@ impl Room {
                 queued.history = Some(history);
                 self.queue.insert(index, queued);
             }
-            Err(failure) => self.refuse(turn, queued, not_readable(failure)),
+            Err(failure) => self.refuse(cycle, queued, not_readable(failure)),
         }
         None
     }

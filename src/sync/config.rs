@@ -28,7 +28,7 @@ pub struct RoomConfig {
     /// Shortest time between two presence frames.
     pub presence_delay_ms: Millis,
     /// Shortest time between two frames of what assistants are writing.
-    pub news_delay_ms: Millis,
+    pub activity_delay_ms: Millis,
     /// A cursor that is not renewed for so long is forgotten.
     pub presence_ttl_ms: Millis,
     /// An agent unheard of for so long is shown as unreachable.
@@ -60,7 +60,7 @@ impl Default for RoomConfig {
             snapshot_events: 1_000,
             max_frame_delay_ms: 20,
             presence_delay_ms: 50,
-            news_delay_ms: 30,
+            activity_delay_ms: 30,
             presence_ttl_ms: 30_000,
             unreachable_after_ms: 5_000,
             lease_ms: 15 * 60_000,

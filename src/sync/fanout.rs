@@ -6,7 +6,7 @@ use notarium_core::{Millis, Version};
 
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
-use crate::room::{Room, Turn};
+use crate::room::{Cycle, Room};
 
 /// When the next frame may go out to everybody.
 #[derive(Debug, Default)]
@@ -20,30 +20,30 @@ pub(crate) struct FanOut {
 
 impl Room {
     /// After a commit. Senders see it now, because their acks follow; others now or with the next frame.
-    pub(crate) fn fan_out(&mut self, turn: &mut Turn, senders: &[ClientId]) {
-        if turn.now < self.fan_out.next_at {
+    pub(crate) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {
+        if cycle.now < self.fan_out.next_at {
             self.fan_out.held_back += 1;
-            self.show(turn, |client| senders.contains(&client));
+            self.show(cycle, |client| senders.contains(&client));
             return;
         }
-        if turn.now >= self.fan_out.next_at + self.fan_out.window {
+        if cycle.now >= self.fan_out.next_at + self.fan_out.window {
             self.fan_out.window = 1;
         }
-        self.fan_out.next_at = turn.now + self.fan_out.window;
+        self.fan_out.next_at = cycle.now + self.fan_out.window;
         self.fan_out.held_back = 0;
-        self.show(turn, |_| true);
+        self.show(cycle, |_| true);
     }
 
-    pub(crate) fn fan_out_when_due(&mut self, turn: &mut Turn) {
-        if self.fan_out.held_back == 0 || turn.now < self.fan_out.next_at {
+    pub(crate) fn fan_out_when_due(&mut self, cycle: &mut Cycle) {
+        if self.fan_out.held_back == 0 || cycle.now < self.fan_out.next_at {
             return;
         }
         if self.fan_out.held_back > 1 {
             self.fan_out.window = (self.fan_out.window * 2).min(self.config.max_frame_delay_ms).max(1);
         }
-        self.fan_out.next_at = turn.now + self.fan_out.window;
+        self.fan_out.next_at = cycle.now + self.fan_out.window;
         self.fan_out.held_back = 0;
-        self.show(turn, |_| true);
+        self.show(cycle, |_| true);
         self.trim();
     }
 
@@ -52,7 +52,7 @@ impl Room {
     }
 
     /// Sends what is missing up to the committed version; each frame is made once for all who miss the same.
-    fn show(&mut self, turn: &mut Turn, is_meant: impl Fn(ClientId) -> bool) {
+    fn show(&mut self, cycle: &mut Cycle, is_meant: impl Fn(ClientId) -> bool) {
         let committed = self.committed;
         let mut groups: BTreeMap<Version, Vec<ClientId>> = BTreeMap::new();
         for (client, subscriber) in &mut self.subscribers {
@@ -67,7 +67,7 @@ impl Room {
                 if crate::simulation::plants_drop(self.fault, from) {
                     continue;
                 }
-                turn.out.push(Output::Events { clients: clients.clone(), from, text });
+                cycle.out.push(Output::Events { clients: clients.clone(), from, text });
             }
         }
     }
@@ -89,21 +89,21 @@ impl Room {
     }
 
     /// It has read what it had: it is caught up from there, as one who comes back.
-    pub(crate) fn take_caught_up(&mut self, turn: &mut Turn, client: ClientId) {
+    pub(crate) fn take_caught_up(&mut self, cycle: &mut Cycle, client: ClientId) {
         if self.subscribers.get(&client).is_some_and(|subscriber| subscriber.is_lagging) {
-            self.resync(turn, client, "you read slower than the others write");
+            self.resync(cycle, client, "you read slower than the others write");
         }
     }
 
     /// After a reload: whom the memory of events does not reach.
-    pub(crate) fn resync_unreachable(&mut self, turn: &mut Turn) {
+    pub(crate) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
         let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let out: Vec<ClientId> =
             live.filter(|(_, subscriber)| is_out(subscriber.sent)).map(|(client, _)| *client).collect();
         for client in out {
-            self.take(turn, Input::Lagging { client, from: Version::MAX });
-            self.resync(turn, client, "the server has read the notebook again");
+            self.take(cycle, Input::Lagging { client, from: Version::MAX });
+            self.resync(cycle, client, "the server has read the notebook again");
         }
     }
 }

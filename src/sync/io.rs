@@ -6,7 +6,7 @@ use notarium_core::{
     CommandId, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection,
     Stored, Version,
 };
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnNews};
+use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
 
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::replay::Loaded;
@@ -59,7 +59,7 @@ pub enum Input {
         busy: bool,
     },
     /// From whoever carries turns on: what an assistant is doing this moment.
-    News(TurnNews),
+    Activity(TurnActivity),
     Read {
         request: u64,
         identity: Arc<Identity>,
@@ -217,7 +217,7 @@ pub enum Output {
     /// Up to this version something happened that those who act for assistants look at: events of conversations and tool
     /// calls, ends of runs and their waiting for input, starts and ends of kernels. Also after a load of a notebook with
     /// unfinished turns or calls.
-    AssistantNews {
+    WakeAssistants {
         version: Version,
     },
     WriteSnapshot {

@@ -10,7 +10,7 @@ use notarium_wire::{
 use crate::identity::{ClientId, Identity};
 use crate::io::{Output, ReadFailure};
 use crate::leases::agent_of;
-use crate::room::{Room, Turn};
+use crate::room::{Cycle, Room};
 use crate::subscribers::Subscriber;
 
 /// What is answered from the state on disk, when nothing is in flight.
@@ -79,7 +79,7 @@ type Unconfirmed = (Vec<EventMessage>, Vec<CellId>);
 impl Room {
     pub(crate) fn take_subscribe(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         client: ClientId,
         identity: Arc<Identity>,
         message: SubscribeMessage,
@@ -87,16 +87,16 @@ impl Room {
         let SubscribeMessage { since, unconfirmed, .. } = message;
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
-        self.enqueue(turn, client, identity, Wish { since, unconfirmed, resync: None });
+        self.enqueue(cycle, client, identity, Wish { since, unconfirmed, resync: None });
     }
 
-    fn enqueue(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+    fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
         let arrival = self.next_arrival();
-        self.wait(turn, Waiting::Subscribe { client, identity, wish, arrival });
+        self.wait(cycle, Waiting::Subscribe { client, identity, wish, arrival });
     }
 
     /// Catches a lagging client up from the version that it holds, unless it is about to be.
-    pub(crate) fn resync(&mut self, turn: &mut Turn, client: ClientId, reason: &'static str) {
+    pub(crate) fn resync(&mut self, cycle: &mut Cycle, client: ClientId, reason: &'static str) {
         let is_coming = self.waiting.iter().any(|waiting| waiting.is_subscription_of(client));
         if is_coming || self.joins.values().any(|join| join.client == client) {
             return;
@@ -104,59 +104,59 @@ impl Room {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
-        self.enqueue(turn, client, identity, Wish { since, unconfirmed: Vec::new(), resync: Some(reason) });
+        self.enqueue(cycle, client, identity, Wish { since, unconfirmed: Vec::new(), resync: Some(reason) });
     }
 
     /// Everything that can be answered now.
-    pub(crate) fn serve_waiting(&mut self, turn: &mut Turn) {
+    pub(crate) fn serve_waiting(&mut self, cycle: &mut Cycle) {
         let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| join.found.is_some()).map(|(id, _)| *id).collect();
         for ticket in ready {
             if let Some(join) = self.joins.remove(&ticket) {
-                self.finish_join(turn, join);
+                self.finish_join(cycle, join);
             }
         }
         for waiting in std::mem::take(&mut self.waiting) {
-            self.serve(turn, waiting);
+            self.serve(cycle, waiting);
         }
     }
 
-    fn serve(&mut self, turn: &mut Turn, waiting: Waiting) {
+    fn serve(&mut self, cycle: &mut Cycle, waiting: Waiting) {
         match waiting {
             Waiting::Read { request, identity } => {
-                let state = self.read_state(turn, &identity);
-                turn.out.push(Output::State { request, state });
+                let state = self.read_state(cycle, &identity);
+                cycle.out.push(Output::State { request, state });
             }
             Waiting::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
                 self.waiting.push(waiting);
             }
-            Waiting::Subscribe { client, identity, wish, .. } => self.join(turn, client, identity, wish),
+            Waiting::Subscribe { client, identity, wish, .. } => self.join(cycle, client, identity, wish),
         }
     }
 
-    fn join(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, wish: Wish) {
-        let role = match self.reading_role(turn.now, &identity) {
+    fn join(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+        let role = match self.reading_role(cycle.now, &identity) {
             Ok(role) => role,
             Err(rejection) => {
                 let code = match rejection.code {
                     RejectionCode::Forbidden => ErrorCode::Forbidden,
                     _ => ErrorCode::UnknownNotebook,
                 };
-                return self.send_error(turn, client, code, &rejection.message);
+                return self.send_error(cycle, client, code, &rejection.message);
             }
         };
         let joining = Joining { client, identity, role, wish };
         match joining.wish.since {
-            Some(since) if since > self.committed => self.refuse_future(turn, client, since),
-            Some(since) if self.is_near(since) => self.join_from(turn, joining, since),
-            _ => self.join_with_snapshot(turn, joining),
+            Some(since) if since > self.committed => self.refuse_future(cycle, client, since),
+            Some(since) if self.is_near(since) => self.join_from(cycle, joining, since),
+            _ => self.join_with_snapshot(cycle, joining),
         }
     }
 
-    fn refuse_future(&self, turn: &mut Turn, client: ClientId, since: Version) {
+    fn refuse_future(&self, cycle: &mut Cycle, client: ClientId, since: Version) {
         let committed = self.committed;
         let message =
             format!("version {since} is not reached: the notebook is at {committed}; subscribe again without since");
-        self.send_error(turn, client, ErrorCode::VersionInFuture, &message);
+        self.send_error(cycle, client, ErrorCode::VersionInFuture, &message);
     }
 
     fn is_near(&self, since: Version) -> bool {
@@ -165,30 +165,30 @@ impl Room {
 
     // --- with the missing events ---
 
-    fn join_from(&mut self, turn: &mut Turn, joining: Joining, since: Version) {
+    fn join_from(&mut self, cycle: &mut Cycle, joining: Joining, since: Version) {
         if self.ring.covers(since) {
             let frames = self.ring.frames(&self.notebook_id, since, self.committed);
-            return self.welcome_with_events(turn, joining, since, frames);
+            return self.welcome_with_events(cycle, joining, since, frames);
         }
         let ticket = self.next_ticket();
         let limit = self.config.max_tail_events;
-        turn.out.push(Output::ReadTail { ticket, after: since, limit });
+        cycle.out.push(Output::ReadTail { ticket, after: since, limit });
         self.joins.insert(ticket, Join::of(joining, Question::Tail(since), self.committed));
     }
 
     /// The tail from the store, and what came since from memory; the state where that leaves a gap.
-    fn join_with_tail(&mut self, turn: &mut Turn, joining: Joining, since: Version, tail: &[Stored]) {
+    fn join_with_tail(&mut self, cycle: &mut Cycle, joining: Joining, since: Version, tail: &[Stored]) {
         let mut texts = Vec::new();
         for stored in tail.iter().take_while(|stored| stored.envelope.version <= self.committed) {
             let is_next = stored.envelope.version == since + texts.len() as Version + 1;
             match frame::event(stored) {
                 Ok(text) if is_next => texts.push(text),
-                _ => return self.join_with_snapshot(turn, joining),
+                _ => return self.join_with_snapshot(cycle, joining),
             }
         }
         let end = since + texts.len() as Version;
         if !self.ring.covers(end) {
-            return self.join_with_snapshot(turn, joining);
+            return self.join_with_snapshot(cycle, joining);
         }
         let mut frames = Vec::new();
         let mut from = since + 1;
@@ -197,32 +197,32 @@ impl Room {
             from += part.len() as Version;
         }
         frames.extend(self.ring.frames(&self.notebook_id, end, self.committed));
-        self.welcome_with_events(turn, joining, since, frames);
+        self.welcome_with_events(cycle, joining, since, frames);
     }
 
     fn welcome_with_events(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         joining: Joining,
         since: Version,
         frames: Vec<(Version, String)>,
     ) {
         let client = joining.client;
-        self.welcome(turn, joining, since, None, (Vec::new(), Vec::new()));
+        self.welcome(cycle, joining, since, None, (Vec::new(), Vec::new()));
         for (_, text) in frames {
-            turn.out.push(Output::Send { client, text });
+            cycle.out.push(Output::Send { client, text });
         }
     }
 
     // --- with the state ---
 
-    fn join_with_snapshot(&mut self, turn: &mut Turn, joining: Joining) {
+    fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining) {
         let cells = &joining.wish.unconfirmed;
         if cells.iter().all(|cell| self.ring.covers(cell.base)) {
             let recent = |cell: &UnconfirmedText| self.ring.about_cell(&cell.cell_id, cell.base);
             let events = cells.iter().map(|cell| (cell.cell_id.clone(), recent(cell))).collect();
             let unconfirmed = self.bounded(events);
-            return self.welcome_with_snapshot(turn, joining, unconfirmed);
+            return self.welcome_with_snapshot(cycle, joining, unconfirmed);
         }
         let ticket = self.next_ticket();
         let query = |cell: &UnconfirmedText| HistoryQuery::Cells {
@@ -230,14 +230,14 @@ impl Room {
             since: cell.base,
             with_notebook: false,
         };
-        turn.out.push(Output::ReadHistory { ticket, queries: cells.iter().map(query).collect() });
+        cycle.out.push(Output::ReadHistory { ticket, queries: cells.iter().map(query).collect() });
         self.joins.insert(ticket, Join::of(joining, Question::Cells, self.committed));
     }
 
     /// The history of unconfirmed cells from the store, and what came since from memory.
-    fn join_with_history(&mut self, turn: &mut Turn, joining: Joining, asked_at: Version, found: &[Stored]) {
+    fn join_with_history(&mut self, cycle: &mut Cycle, joining: Joining, asked_at: Version, found: &[Stored]) {
         if !self.ring.covers(asked_at) {
-            return self.join_with_snapshot(turn, joining);
+            return self.join_with_snapshot(cycle, joining);
         }
         let of_cell = |cell: &UnconfirmedText| {
             let is_its = |stored: &&Stored| {
@@ -250,7 +250,7 @@ impl Room {
         };
         let events = joining.wish.unconfirmed.iter().map(of_cell).collect();
         let unconfirmed = self.bounded(events);
-        self.welcome_with_snapshot(turn, joining, unconfirmed);
+        self.welcome_with_snapshot(cycle, joining, unconfirmed);
     }
 
     /// Cells whose events would be too many become conflict copies.
@@ -267,12 +267,12 @@ impl Room {
         (all, too_old)
     }
 
-    fn welcome_with_snapshot(&mut self, turn: &mut Turn, joining: Joining, unconfirmed: Unconfirmed) {
+    fn welcome_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining, unconfirmed: Unconfirmed) {
         match self.snapshot_text() {
-            Ok(snapshot) => self.welcome(turn, joining, self.committed, Some(&snapshot), unconfirmed),
+            Ok(snapshot) => self.welcome(cycle, joining, self.committed, Some(&snapshot), unconfirmed),
             Err(error) => {
                 let message = format!("the notebook cannot be written as JSON: {error}");
-                self.send_error(turn, joining.client, ErrorCode::Unavailable, &message);
+                self.send_error(cycle, joining.client, ErrorCode::Unavailable, &message);
             }
         }
     }
@@ -289,20 +289,20 @@ impl Room {
         Ok(text)
     }
 
-    fn finish_join(&mut self, turn: &mut Turn, join: Join) {
+    fn finish_join(&mut self, cycle: &mut Cycle, join: Join) {
         let Join { client, identity, wish, question, asked_at, found } = join;
-        let Ok(role) = self.reading_role(turn.now, &identity) else {
-            return self.join(turn, client, identity, wish);
+        let Ok(role) = self.reading_role(cycle.now, &identity) else {
+            return self.join(cycle, client, identity, wish);
         };
         let mut joining = Joining { client, identity, role, wish };
         match (question, found) {
-            (Question::Tail(since), Some(Ok(tail))) => self.join_with_tail(turn, joining, since, &tail),
-            (Question::Tail(_), _) => self.join_with_snapshot(turn, joining),
-            (Question::Cells, Some(Ok(history))) => self.join_with_history(turn, joining, asked_at, &history),
+            (Question::Tail(since), Some(Ok(tail))) => self.join_with_tail(cycle, joining, since, &tail),
+            (Question::Tail(_), _) => self.join_with_snapshot(cycle, joining),
+            (Question::Cells, Some(Ok(history))) => self.join_with_history(cycle, joining, asked_at, &history),
             (Question::Cells, _) => {
                 let cells = std::mem::take(&mut joining.wish.unconfirmed);
                 let too_old = cells.into_iter().map(|cell| cell.cell_id).collect();
-                self.welcome_with_snapshot(turn, joining, (Vec::new(), too_old));
+                self.welcome_with_snapshot(cycle, joining, (Vec::new(), too_old));
             }
         }
     }
@@ -311,7 +311,7 @@ impl Room {
 
     fn welcome(
         &mut self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         joining: Joining,
         version: Version,
         snapshot: Option<&RawJson>,
@@ -320,7 +320,7 @@ impl Room {
         let Joining { client, identity, role, wish } = joining;
         if let Some(reason) = wish.resync {
             let (notebook, reason) = (self.notebook_id.clone(), reason.to_owned());
-            turn.send(client, &ServerMessage::Resync { notebook, reason });
+            cycle.send(client, &ServerMessage::Resync { notebook, reason });
         }
         let (unconfirmed_events, base_too_old) = unconfirmed;
         let message = SubscribedMessage {
@@ -332,10 +332,10 @@ impl Room {
             unconfirmed_events,
             base_too_old,
             peers: self.peers_beside(client),
-            kernels: self.leases.statuses(&self.state, turn.now, &self.config),
+            kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
         };
-        turn.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
-        self.admit(turn, client, identity, role);
+        cycle.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
+        self.admit(cycle, client, identity, role);
     }
 
     fn peers_beside(&self, client: ClientId) -> Vec<notarium_wire::PeerState> {
@@ -343,7 +343,7 @@ impl Room {
         others.filter_map(|(_, subscriber)| subscriber.peer()).collect()
     }
 
-    fn admit(&mut self, turn: &mut Turn, client: ClientId, identity: Arc<Identity>, role: Role) {
+    fn admit(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, role: Role) {
         let before = self.subscribers.remove(&client);
         let is_new = before.is_none();
         let (presence, presence_ends_at) =
@@ -358,7 +358,7 @@ impl Room {
         }
         if let Some(agent) = agent {
             for (execution_id, value) in self.leases.came(&agent, client) {
-                self.send_value(turn, client, execution_id, value);
+                self.send_value(cycle, client, execution_id, value);
             }
         }
     }

@@ -4,7 +4,7 @@ use notarium_core::{Command, Judgement, required_judgement};
 
 use crate::io::{Output, Ticket};
 use crate::queue::Queued;
-use crate::room::{Phase, Room, Turn};
+use crate::room::{Cycle, Phase, Room};
 
 /// How often a call's code is judged while the cells around it change; after that it counts as unknown, and asks a person.
 const MAX_JUDGEMENTS: u32 = 3;
@@ -13,8 +13,8 @@ const MAX_JUDGING: usize = 32;
 
 impl Room {
     /// The judgement that the command must wait for: that of its own code, or of the call that it comes after.
-    pub(crate) fn judging_ticket(&mut self, turn: &mut Turn, queued: &Queued, command: &Command) -> Option<Ticket> {
-        if self.read_only || self.role(turn.now, &queued.identity).is_none() {
+    pub(crate) fn judging_ticket(&mut self, cycle: &mut Cycle, queued: &Queued, command: &Command) -> Option<Ticket> {
+        if self.read_only || self.role(cycle.now, &queued.identity).is_none() {
             return None;
         }
         if let Some(ticket) = self.judging_before(command) {
@@ -28,7 +28,7 @@ impl Room {
             return None;
         }
         let ticket = self.next_ticket();
-        turn.out.push(Output::Judge { ticket, query });
+        cycle.out.push(Output::Judge { ticket, query });
         Some(ticket)
     }
 

@@ -104,7 +104,12 @@ impl Leases {
     }
 
     /// The statuses, if they are others than the last ones told.
-    pub(crate) fn news(&mut self, notebook: &Notebook, now: Millis, config: &RoomConfig) -> Option<Vec<KernelStatus>> {
+    pub(crate) fn changed_statuses(
+        &mut self,
+        notebook: &Notebook,
+        now: Millis,
+        config: &RoomConfig,
+    ) -> Option<Vec<KernelStatus>> {
         let statuses = self.statuses(notebook, now, config);
         if statuses == self.told {
             return None;

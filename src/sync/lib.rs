@@ -12,6 +12,7 @@
 //!
 //! This crate must never know HTTP, SQL or sockets.
 
+mod activity;
 mod answers;
 mod batch;
 #[cfg(test)]
@@ -24,7 +25,6 @@ mod joining;
 mod judging;
 mod leases;
 mod maintenance;
-mod news;
 mod presence;
 mod queue;
 mod replay;

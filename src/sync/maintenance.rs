@@ -8,7 +8,7 @@ use notarium_wire::CommandMessage;
 use crate::batch::waiting_launches;
 use crate::identity::Identity;
 use crate::io::{Input, Output, ReplyTo, earliest};
-use crate::room::{Phase, Room, Turn};
+use crate::room::{Cycle, Phase, Room};
 
 /// An id that names no notebook is soon forgotten.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
@@ -24,70 +24,70 @@ impl Room {
         let settled =
             [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
         let settled = if self.is_settled() { earliest(settled) } else { None };
-        let frames = [self.fan_out_at(), self.presence_at(now), self.news_at()];
+        let frames = [self.fan_out_at(), self.presence_at(now), self.activity_at()];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
     }
 
-    pub(crate) fn maintain(&mut self, turn: &mut Turn) {
-        self.retry_load(turn);
-        self.fan_out_when_due(turn);
-        self.recheck_when_due(turn);
-        self.end_leases(turn);
-        self.sweep_tool_calls(turn);
-        self.tell_presence(turn);
+    pub(crate) fn maintain(&mut self, cycle: &mut Cycle) {
+        self.retry_load(cycle);
+        self.fan_out_when_due(cycle);
+        self.recheck_when_due(cycle);
+        self.end_leases(cycle);
+        self.sweep_tool_calls(cycle);
+        self.tell_presence(cycle);
         if self.is_settled() {
-            self.catalog_when_due(turn);
+            self.catalog_when_due(cycle);
         }
-        self.give_memory_back(turn.now);
-        self.end_when_idle(turn);
+        self.give_memory_back(cycle.now);
+        self.end_when_idle(cycle);
     }
 
     // --- kernels ---
 
     /// After a load: launches that nobody has claimed.
-    pub(crate) fn ask_for_work(&self, turn: &mut Turn) {
-        turn.out.extend(waiting_launches(&self.state));
+    pub(crate) fn ask_for_work(&self, cycle: &mut Cycle) {
+        cycle.out.extend(waiting_launches(&self.state));
         if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
-            turn.out.push(Output::AssistantNews { version: self.committed });
+            cycle.out.push(Output::WakeAssistants { version: self.committed });
         }
     }
 
     // --- tool calls ---
 
     /// Closes what waited too long, and what has nothing to act on any more.
-    fn sweep_tool_calls(&mut self, turn: &mut Turn) {
-        if !self.is_settled() || self.read_only || self.sweep_at.is_none_or(|at| at > turn.now) {
+    fn sweep_tool_calls(&mut self, cycle: &mut Cycle) {
+        if !self.is_settled() || self.read_only || self.sweep_at.is_none_or(|at| at > cycle.now) {
             return;
         }
         // Asked again when the events of the sweep are on disk.
         self.sweep_at = None;
-        self.command_of_server(turn, &Command::SweepToolCalls {});
-        self.pump(turn);
+        self.command_of_server(cycle, &Command::SweepToolCalls {});
+        self.pump(cycle);
     }
 
-    fn end_leases(&mut self, turn: &mut Turn) {
+    fn end_leases(&mut self, cycle: &mut Cycle) {
         if !self.is_settled() || self.read_only {
             return;
         }
-        let expired = self.leases.expired(&self.state, turn.now);
+        let expired = self.leases.expired(&self.state, cycle.now);
         if expired.is_empty() {
             return;
         }
         for session in expired {
-            self.end_kernel(turn, session);
+            self.end_kernel(cycle, session);
         }
-        self.pump(turn);
+        self.pump(cycle);
     }
 
-    fn end_kernel(&mut self, turn: &mut Turn, kernel_session: KernelSessionId) {
+    fn end_kernel(&mut self, cycle: &mut Cycle, kernel_session: KernelSessionId) {
         let minutes = self.config.lease_ms / 60_000;
         let cause = format!("its runtime agent was not heard of for {minutes} minutes");
-        self.command_of_server(turn, &Command::ReportKernelEnded { kernel_session, cause });
+        self.command_of_server(cycle, &Command::ReportKernelEnded { kernel_session, cause });
     }
 
-    fn command_of_server(&mut self, turn: &mut Turn, command: &Command) {
+    fn command_of_server(&mut self, cycle: &mut Cycle, command: &Command) {
         let Ok(body) = RawJson::of(command) else { return };
-        let id: CommandId = self.next_ids(turn.now).ulid().into();
+        let id: CommandId = self.next_ids(cycle.now).ulid().into();
         let notebook = self.notebook_id.clone();
         let message = CommandMessage { id, notebook, expected_version: None, correlation_id: None, body };
         let identity = Identity {
@@ -96,31 +96,31 @@ impl Room {
             name: "server".to_owned(),
             connection: String::new(),
         };
-        self.take(turn, Input::Command { reply_to: ReplyTo::Nobody, identity: Arc::new(identity), message });
+        self.take(cycle, Input::Command { reply_to: ReplyTo::Nobody, identity: Arc::new(identity), message });
     }
 
     // --- what follows from the log ---
 
     /// Called where the state is on disk.
-    pub(crate) fn snapshot_when_due(&mut self, turn: &mut Turn) {
+    pub(crate) fn snapshot_when_due(&mut self, cycle: &mut Cycle) {
         self.trim();
         if self.committed - self.snapshot_version >= self.config.snapshot_events {
-            self.write_snapshot(turn);
+            self.write_snapshot(cycle);
         }
     }
 
-    fn write_snapshot(&mut self, turn: &mut Turn) {
+    fn write_snapshot(&mut self, cycle: &mut Cycle) {
         if self.read_only || self.committed == self.snapshot_version {
             return;
         }
         self.snapshot_version = self.committed;
-        turn.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
+        cycle.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
     }
 
-    fn catalog_when_due(&mut self, turn: &mut Turn) {
-        if self.catalog_at.is_some_and(|at| at <= turn.now) {
+    fn catalog_when_due(&mut self, cycle: &mut Cycle) {
+        if self.catalog_at.is_some_and(|at| at <= cycle.now) {
             self.catalog_at = None;
-            turn.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
+            cycle.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
         }
     }
 
@@ -139,15 +139,15 @@ impl Room {
         self.snapshot_text = None;
     }
 
-    fn end_when_idle(&mut self, turn: &mut Turn) {
+    fn end_when_idle(&mut self, cycle: &mut Cycle) {
         if !self.has_nothing_to_do() {
             self.unload_at = None;
             return;
         }
         let wait = if self.state.exists() { self.config.unload_after_ms } else { UNLOAD_NOTHING_AFTER_MS };
-        let at = *self.unload_at.get_or_insert(turn.now + wait);
-        if self.is_closing || at <= turn.now {
-            self.end(turn);
+        let at = *self.unload_at.get_or_insert(cycle.now + wait);
+        if self.is_closing || at <= cycle.now {
+            self.end(cycle);
         }
     }
 
@@ -163,15 +163,15 @@ impl Room {
             && self.judging.is_empty()
     }
 
-    fn end(&mut self, turn: &mut Turn) {
+    fn end(&mut self, cycle: &mut Cycle) {
         if matches!(self.phase, Phase::Live) {
-            self.write_snapshot(turn);
+            self.write_snapshot(cycle);
             if self.catalog_at.take().is_some() {
-                turn.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
+                cycle.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
             }
         }
         self.phase = Phase::Closed;
         self.unload_at = None;
-        turn.out.push(Output::Unload);
+        cycle.out.push(Output::Unload);
     }
 }

@@ -8,19 +8,19 @@ use notarium_wire::{PresenceState, ServerMessage, frame};
 use crate::identity::ClientId;
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
-use crate::room::{Room, Turn};
+use crate::room::{Cycle, Room};
 use crate::subscribers::Subscriber;
 
-/// What others are not told yet.
+/// Changes that others have not been sent yet.
 #[derive(Debug, Default)]
-pub(crate) struct PresenceNews {
+pub(crate) struct PresenceQueue {
     next_at: Millis,
     changed: BTreeSet<ClientId>,
     /// Names of connections.
     left: Vec<String>,
 }
 
-impl PresenceNews {
+impl PresenceQueue {
     pub(crate) fn changed(&mut self, client: ClientId) {
         self.changed.insert(client);
     }
@@ -38,9 +38,9 @@ impl PresenceNews {
 }
 
 impl Room {
-    pub(crate) fn take_presence(&mut self, turn: &Turn, client: ClientId, state: PresenceState) {
+    pub(crate) fn take_presence(&mut self, cycle: &Cycle, client: ClientId, state: PresenceState) {
         let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
-        subscriber.presence_ends_at = Some(turn.now + self.config.presence_ttl_ms);
+        subscriber.presence_ends_at = Some(cycle.now + self.config.presence_ttl_ms);
         if subscriber.presence != state {
             subscriber.presence = state;
             self.presence.changed(client);
@@ -58,19 +58,19 @@ impl Room {
     }
 
     /// At most one frame of each kind in a while; the first goes at once.
-    pub(crate) fn tell_presence(&mut self, turn: &mut Turn) {
-        self.forget_old_cursors(turn.now);
-        if turn.now < self.presence.next_at {
+    pub(crate) fn tell_presence(&mut self, cycle: &mut Cycle) {
+        self.forget_old_cursors(cycle.now);
+        if cycle.now < self.presence.next_at {
             return;
         }
-        let told_peers = self.tell_peers(turn);
-        let told_kernels = self.tell_kernels(turn);
+        let told_peers = self.tell_peers(cycle);
+        let told_kernels = self.tell_kernels(cycle);
         if told_peers || told_kernels {
-            self.presence.next_at = turn.now + self.config.presence_delay_ms;
+            self.presence.next_at = cycle.now + self.config.presence_delay_ms;
         }
     }
 
-    fn tell_peers(&mut self, turn: &mut Turn) -> bool {
+    fn tell_peers(&mut self, cycle: &mut Cycle) -> bool {
         if self.presence.is_empty() {
             return false;
         }
@@ -82,25 +82,25 @@ impl Room {
             return false;
         }
         let notebook = self.notebook_id.clone();
-        self.tell_all(turn, &ServerMessage::Presence { notebook, peers, left });
+        self.tell_all(cycle, &ServerMessage::Presence { notebook, peers, left });
         true
     }
 
-    fn tell_kernels(&mut self, turn: &mut Turn) -> bool {
+    fn tell_kernels(&mut self, cycle: &mut Cycle) -> bool {
         if !self.is_settled() {
             return false;
         }
-        let Some(kernels) = self.leases.news(&self.state, turn.now, &self.config) else { return false };
+        let Some(kernels) = self.leases.changed_statuses(&self.state, cycle.now, &self.config) else { return false };
         let notebook = self.notebook_id.clone();
-        self.tell_all(turn, &ServerMessage::Kernels { notebook, kernels });
+        self.tell_all(cycle, &ServerMessage::Kernels { notebook, kernels });
         true
     }
 
-    fn tell_all(&self, turn: &mut Turn, message: &ServerMessage) {
+    fn tell_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let clients: Vec<ClientId> = live.map(|(client, _)| *client).collect();
         if !clients.is_empty() {
-            turn.out.push(Output::Presence { clients, text: frame::text(message) });
+            cycle.out.push(Output::Presence { clients, text: frame::text(message) });
         }
     }
 

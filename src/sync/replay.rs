@@ -51,14 +51,14 @@ impl Replay {
             self.head = verify_chain(self.head, [stored])?;
             match stored.typed() {
                 Ok(recorded) => apply(&mut self.notebook, &recorded),
-                Err(_) => self.pass_over(),
+                Err(_) => self.skip_unknown(),
             }
         }
         Ok(())
     }
 
     /// An event of a newer server: what it changed is not known here.
-    fn pass_over(&mut self) {
+    fn skip_unknown(&mut self) {
         self.read_only = true;
         self.notebook.version = self.head.version;
         self.notebook.updated_at = self.head.recorded_at;

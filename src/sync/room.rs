@@ -9,6 +9,7 @@ use notarium_core::{
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
+use crate::activity::ActivityQueue;
 use crate::answers::Answers;
 use crate::batch::{Batch, Recovery};
 use crate::config::RoomConfig;
@@ -17,8 +18,7 @@ use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Input, Output, ReplyTo, Ticket};
 use crate::joining::{Join, Waiting};
 use crate::leases::Leases;
-use crate::news::AssistantNews;
-use crate::presence::PresenceNews;
+use crate::presence::PresenceQueue;
 use crate::queue::{Queue, Queued};
 use crate::replay::Loaded;
 use crate::retries::Lookup;
@@ -47,7 +47,7 @@ pub(crate) enum Phase {
 
 /// One call of the room: the time, and what is to be done.
 #[derive(Debug)]
-pub(crate) struct Turn {
+pub(crate) struct Cycle {
     pub now: Millis,
     pub out: Vec<Output>,
 }
@@ -80,8 +80,8 @@ pub struct Room {
     tickets: Ticket,
     pub(crate) subscribers: BTreeMap<ClientId, Subscriber>,
     pub(crate) fan_out: FanOut,
-    pub(crate) presence: PresenceNews,
-    pub(crate) news: AssistantNews,
+    pub(crate) presence: PresenceQueue,
+    pub(crate) activity: ActivityQueue,
     pub(crate) answers: Answers,
     pub(crate) leases: Leases,
     /// The state's JSON, shared by all who open at this version.
@@ -125,8 +125,8 @@ impl Room {
             tickets: 0,
             subscribers: BTreeMap::new(),
             fan_out: FanOut::default(),
-            presence: PresenceNews::default(),
-            news: AssistantNews::default(),
+            presence: PresenceQueue::default(),
+            activity: ActivityQueue::default(),
             answers: Answers::default(),
             leases: Leases::default(),
             snapshot_text: None,
@@ -150,14 +150,14 @@ impl Room {
 
     /// Many inputs at once: commands among them are decided together.
     pub fn handle_all(&mut self, now: Millis, inputs: impl IntoIterator<Item = Input>) -> Vec<Output> {
-        let mut turn = Turn { now, out: Vec::new() };
+        let mut cycle = Cycle { now, out: Vec::new() };
         for input in inputs {
-            self.take(&mut turn, input);
+            self.take(&mut cycle, input);
         }
-        self.tell_news_when_due(&mut turn);
-        self.pump(&mut turn);
-        self.maintain(&mut turn);
-        turn.out
+        self.send_activity_when_due(&mut cycle);
+        self.pump(&mut cycle);
+        self.maintain(&mut cycle);
+        cycle.out
     }
 
     /// The version that is on disk and shown.
@@ -175,38 +175,38 @@ impl Room {
         self.queue.bytes()
     }
 
-    pub(crate) fn take(&mut self, turn: &mut Turn, input: Input) {
+    pub(crate) fn take(&mut self, cycle: &mut Cycle, input: Input) {
         match input {
-            Input::Loaded(loaded) => self.take_loaded(turn, *loaded),
-            Input::LoadFailed { reason } => self.take_load_failure(turn, reason),
-            Input::Command { reply_to, identity, message } => self.take_command(turn, reply_to, identity, message),
-            Input::Subscribe { client, identity, message } => self.take_subscribe(turn, client, identity, message),
-            Input::Read { request, identity } => self.take_read(turn, request, identity),
-            Input::Unsubscribe { client } => self.leave(turn, client),
-            Input::IdentityChanged { client, identity } => self.take_identity(turn, client, identity),
-            Input::News(news) => self.news.push(news),
-            Input::Presence { client, state } => self.take_presence(turn, client, state),
+            Input::Loaded(loaded) => self.take_loaded(cycle, *loaded),
+            Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
+            Input::Command { reply_to, identity, message } => self.take_command(cycle, reply_to, identity, message),
+            Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
+            Input::Read { request, identity } => self.take_read(cycle, request, identity),
+            Input::Unsubscribe { client } => self.leave(cycle, client),
+            Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),
+            Input::Activity(activity) => self.activity.push(activity),
+            Input::Presence { client, state } => self.take_presence(cycle, client, state),
             Input::KernelStatus { client, kernel_session, busy } => self.take_status(client, kernel_session, busy),
-            Input::Appended => self.take_appended(turn),
-            Input::AppendFailed(failure) => self.take_append_failure(turn, failure),
-            Input::Events { ticket, events } => self.take_events(turn, ticket, events),
-            Input::Commands { ticket, records } => self.take_records(turn, ticket, records),
+            Input::Appended => self.take_appended(cycle),
+            Input::AppendFailed(failure) => self.take_append_failure(cycle, failure),
+            Input::Events { ticket, events } => self.take_events(cycle, ticket, events),
+            Input::Commands { ticket, records } => self.take_records(cycle, ticket, records),
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
             Input::Lagging { client, from } => self.take_lagging(client, from),
-            Input::CaughtUp { client } => self.take_caught_up(turn, client),
+            Input::CaughtUp { client } => self.take_caught_up(cycle, client),
             Input::Tick => {}
             Input::ShutDown => self.is_closing = true,
         }
     }
 
     /// Serves and decides until it must wait for something.
-    pub(crate) fn pump(&mut self, turn: &mut Turn) {
+    pub(crate) fn pump(&mut self, cycle: &mut Cycle) {
         while self.is_settled() {
-            self.serve_waiting(turn);
+            self.serve_waiting(cycle);
             if !matches!(self.phase, Phase::Live) || self.queue.is_empty() {
                 return;
             }
-            self.decide_batch(turn);
+            self.decide_batch(cycle);
         }
     }
 
@@ -217,23 +217,23 @@ impl Room {
 
     // --- loading ---
 
-    fn take_loaded(&mut self, turn: &mut Turn, loaded: Loaded) {
+    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Recovering(recovery) => {
-                self.adopt(turn, loaded);
-                self.recover(turn, *recovery);
+                self.adopt(cycle, loaded);
+                self.recover(cycle, *recovery);
             }
             Phase::Loading => {
-                self.adopt(turn, loaded);
+                self.adopt(cycle, loaded);
                 // After a failed load there may be those who follow already.
-                self.fan_out(turn, &[]);
-                self.ask_for_work(turn);
+                self.fan_out(cycle, &[]);
+                self.ask_for_work(cycle);
             }
             other => self.phase = other,
         }
     }
 
-    fn adopt(&mut self, turn: &mut Turn, loaded: Loaded) {
+    fn adopt(&mut self, cycle: &mut Cycle, loaded: Loaded) {
         self.head = loaded.head;
         self.committed = loaded.head.version;
         self.state = loaded.notebook;
@@ -241,60 +241,60 @@ impl Room {
         self.ring = Ring::of(self.committed, &loaded.recent);
         self.snapshot_version = loaded.snapshot_version;
         self.snapshot_text = None;
-        self.idle_at = Some(turn.now + self.config.idle_ms);
-        self.leases.follow(&self.state, turn.now, &self.config);
+        self.idle_at = Some(cycle.now + self.config.idle_ms);
+        self.leases.follow(&self.state, cycle.now, &self.config);
         self.sweep_at = sweep_due(&self.state);
-        self.recheck_access(turn);
-        self.resync_unreachable(turn);
-        self.snapshot_when_due(turn);
+        self.recheck_access(cycle);
+        self.resync_unreachable(cycle);
+        self.snapshot_when_due(cycle);
     }
 
-    fn take_load_failure(&mut self, turn: &mut Turn, reason: String) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Failed(turn.now + self.config.retry_load_ms));
+    fn take_load_failure(&mut self, cycle: &mut Cycle, reason: String) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + self.config.retry_load_ms));
         self.failure = format!("the notebook cannot be read: {reason}");
         if let Phase::Recovering(recovery) = phase {
-            self.answer_all(turn, &recovery.batch.into_commands(), &unavailable(&self.failure));
+            self.answer_all(cycle, &recovery.batch.into_commands(), &unavailable(&self.failure));
         }
         let mut queued = self.queue.drain();
         queued.extend(std::mem::take(&mut self.judging).into_values().flatten());
-        self.answer_all(turn, &queued, &unavailable(&self.failure));
+        self.answer_all(cycle, &queued, &unavailable(&self.failure));
         for waiting in std::mem::take(&mut self.waiting) {
-            self.turn_away(turn, waiting);
+            self.turn_away(cycle, waiting);
         }
     }
 
-    pub(crate) fn retry_load(&mut self, turn: &mut Turn) {
-        if matches!(self.phase, Phase::Failed(at) if at <= turn.now) {
+    pub(crate) fn retry_load(&mut self, cycle: &mut Cycle) {
+        if matches!(self.phase, Phase::Failed(at) if at <= cycle.now) {
             self.phase = Phase::Loading;
-            turn.out.push(Output::Load { recent_after: self.least_sent() });
+            cycle.out.push(Output::Load { recent_after: self.least_sent() });
         }
     }
 
-    fn turn_away(&self, turn: &mut Turn, waiting: Waiting) {
+    fn turn_away(&self, cycle: &mut Cycle, waiting: Waiting) {
         match waiting {
             Waiting::Read { request, .. } => {
                 let state = Err(unavailable(&self.failure));
-                turn.out.push(Output::State { request, state });
+                cycle.out.push(Output::State { request, state });
             }
             Waiting::Subscribe { client, .. } => {
-                self.send_error(turn, client, ErrorCode::Unavailable, &self.failure);
+                self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
             }
         }
     }
 
     // --- commands and reads come in ---
 
-    fn take_command(&mut self, turn: &mut Turn, reply_to: ReplyTo, identity: Arc<Identity>, message: CommandMessage) {
+    fn take_command(&mut self, cycle: &mut Cycle, reply_to: ReplyTo, identity: Arc<Identity>, message: CommandMessage) {
         let id = message.id.clone();
         if let Some(reason) = self.closed_because() {
-            return self.reply(turn, reply_to, &id, Err(unavailable(&reason)));
+            return self.reply(cycle, reply_to, &id, Err(unavailable(&reason)));
         }
         self.arrivals += 1;
         match Queued::new(reply_to, identity, message, self.arrivals) {
             Ok(queued) => self.queue.push(queued),
             Err(sentence) => {
                 let rejection = Rejection::new(RejectionCode::InvalidValue, sentence);
-                self.reply(turn, reply_to, &id, Err(rejection));
+                self.reply(cycle, reply_to, &id, Err(rejection));
             }
         }
     }
@@ -306,14 +306,14 @@ impl Room {
         matches!(self.phase, Phase::Failed(_)).then(|| self.failure.clone())
     }
 
-    fn take_read(&mut self, turn: &mut Turn, request: u64, identity: Arc<Identity>) {
-        self.wait(turn, Waiting::Read { request, identity });
+    fn take_read(&mut self, cycle: &mut Cycle, request: u64, identity: Arc<Identity>) {
+        self.wait(cycle, Waiting::Read { request, identity });
     }
 
     /// Queues what is answered from the state that is on disk.
-    pub(crate) fn wait(&mut self, turn: &mut Turn, waiting: Waiting) {
+    pub(crate) fn wait(&mut self, cycle: &mut Cycle, waiting: Waiting) {
         if self.closed_because().is_some() {
-            self.turn_away(turn, waiting);
+            self.turn_away(cycle, waiting);
         } else {
             self.waiting.push(waiting);
         }
@@ -324,13 +324,13 @@ impl Room {
         self.arrivals
     }
 
-    pub(crate) fn read_state(&self, turn: &Turn, identity: &Identity) -> Result<ReadState, Rejection> {
-        let role = self.reading_role(turn.now, identity)?;
+    pub(crate) fn read_state(&self, cycle: &Cycle, identity: &Identity) -> Result<ReadState, Rejection> {
+        let role = self.reading_role(cycle.now, identity)?;
         Ok(ReadState {
             notebook: self.state.clone(),
             head: self.head,
             role,
-            kernels: self.leases.statuses(&self.state, turn.now, &self.config),
+            kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
             read_only: self.read_only,
         })
     }
@@ -338,22 +338,22 @@ impl Room {
     // --- going out ---
 
     /// Answers the sender, and those who sent the same again meanwhile.
-    pub(crate) fn answer(&self, turn: &mut Turn, queued: &Queued, answer: Result<AckMessage, Rejection>) {
+    pub(crate) fn answer(&self, cycle: &mut Cycle, queued: &Queued, answer: Result<AckMessage, Rejection>) {
         for reply_to in &queued.also {
-            self.reply(turn, *reply_to, &queued.id, answer.clone());
+            self.reply(cycle, *reply_to, &queued.id, answer.clone());
         }
-        self.reply(turn, queued.reply_to, &queued.id, answer);
+        self.reply(cycle, queued.reply_to, &queued.id, answer);
     }
 
-    pub(crate) fn answer_all(&self, turn: &mut Turn, commands: &[Queued], rejection: &Rejection) {
+    pub(crate) fn answer_all(&self, cycle: &mut Cycle, commands: &[Queued], rejection: &Rejection) {
         for queued in commands {
-            self.answer(turn, queued, Err(rejection.clone()));
+            self.answer(cycle, queued, Err(rejection.clone()));
         }
     }
 
     pub(crate) fn reply(
         &self,
-        turn: &mut Turn,
+        cycle: &mut Cycle,
         reply_to: ReplyTo,
         id: &CommandId,
         answer: Result<AckMessage, Rejection>,
@@ -364,9 +364,9 @@ impl Room {
                     Ok(ack) => ServerMessage::Ack(ack),
                     Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
                 };
-                turn.send(client, &message);
+                cycle.send(client, &message);
             }
-            ReplyTo::Request(request) => turn.out.push(Output::Answer { request, answer }),
+            ReplyTo::Request(request) => cycle.out.push(Output::Answer { request, answer }),
             ReplyTo::Nobody => {}
         }
     }
@@ -377,9 +377,9 @@ impl Room {
         RejectMessage { id, notebook, code, message, expected_version, actual_version }
     }
 
-    pub(crate) fn send_error(&self, turn: &mut Turn, client: ClientId, code: ErrorCode, message: &str) {
+    pub(crate) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
         let notebook = Some(self.notebook_id.clone());
-        turn.send(
+        cycle.send(
             client,
             &ServerMessage::Error(ErrorMessage { code, message: message.to_owned(), notebook, fatal: false }),
         );
@@ -398,7 +398,7 @@ impl Room {
     }
 }
 
-impl Turn {
+impl Cycle {
     pub(crate) fn send(&mut self, client: ClientId, message: &ServerMessage) {
         self.out.push(Output::Send { client, text: frame::text(message) });
     }

@@ -8,7 +8,7 @@ use notarium_wire::{PeerState, PresenceState, ServerMessage};
 use crate::identity::{ClientId, Identity};
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
-use crate::room::{Room, Turn};
+use crate::room::{Cycle, Room};
 
 /// A client that follows.
 #[derive(Debug)]
@@ -59,38 +59,38 @@ impl Room {
         Err(Rejection::new(RejectionCode::Forbidden, message))
     }
 
-    pub(crate) fn take_identity(&mut self, turn: &Turn, client: ClientId, identity: Arc<Identity>) {
+    pub(crate) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {
         if let Some(subscriber) = self.subscribers.get_mut(&client) {
             subscriber.identity = identity;
             // As soon as the state is what is on disk.
-            self.grant_ends_at = Some(turn.now);
+            self.grant_ends_at = Some(cycle.now);
         }
     }
 
-    pub(crate) fn recheck_when_due(&mut self, turn: &mut Turn) {
-        if self.is_settled() && self.grant_ends_at.is_some_and(|at| at <= turn.now) {
-            self.recheck_access(turn);
+    pub(crate) fn recheck_when_due(&mut self, cycle: &mut Cycle) {
+        if self.is_settled() && self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
+            self.recheck_access(cycle);
         }
     }
 
     /// After any change of access: everybody keeps, changes or loses the role.
-    pub(crate) fn recheck_access(&mut self, turn: &mut Turn) {
+    pub(crate) fn recheck_access(&mut self, cycle: &mut Cycle) {
         let clients: Vec<ClientId> = self.subscribers.keys().copied().collect();
         for client in clients {
-            self.recheck(turn, client);
+            self.recheck(cycle, client);
         }
-        let ends = self.state.access.iter().map(|entry| entry.grant.expires_at.filter(|at| *at > turn.now));
+        let ends = self.state.access.iter().map(|entry| entry.grant.expires_at.filter(|at| *at > cycle.now));
         self.grant_ends_at = earliest(ends);
     }
 
-    fn recheck(&mut self, turn: &mut Turn, client: ClientId) {
+    fn recheck(&mut self, cycle: &mut Cycle, client: ClientId) {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
-        let role = self.reading_role(turn.now, &subscriber.identity).ok();
+        let role = self.reading_role(cycle.now, &subscriber.identity).ok();
         if role == Some(subscriber.role) {
             return;
         }
         let notebook = self.notebook_id.clone();
-        turn.send(client, &ServerMessage::Access { notebook, role });
+        cycle.send(client, &ServerMessage::Access { notebook, role });
         match role {
             Some(role) => {
                 if let Some(subscriber) = self.subscribers.get_mut(&client) {
@@ -98,19 +98,19 @@ impl Room {
                 }
             }
             None => {
-                self.leave(turn, client);
-                turn.out.push(Output::Forget { client });
+                self.leave(cycle, client);
+                cycle.out.push(Output::Forget { client });
             }
         }
     }
 
     /// The client follows no longer, or never began to.
-    pub(crate) fn leave(&mut self, turn: &mut Turn, client: ClientId) {
+    pub(crate) fn leave(&mut self, cycle: &mut Cycle, client: ClientId) {
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
         let Some(subscriber) = self.subscribers.remove(&client) else { return };
         if let Some(agent) = agent_of(&subscriber.identity.actor) {
-            self.leases.went(agent, client, turn.now, &self.config);
+            self.leases.went(agent, client, cycle.now, &self.config);
         }
         self.presence.left(client, &subscriber);
     }

@@ -17,7 +17,7 @@ pub mod message;
 pub mod rest;
 pub mod schema;
 
-pub use live::{PendingNews, TurnActivity, TurnNews};
+pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
     KernelStatus, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage, SubscribeMessage,

@@ -1,25 +1,25 @@
-//! What an assistant is doing this moment, beside the log: model text as it is written, and word of calls that take long.
-//! What it comes to is in the log; who misses this misses nothing that lasts.
+//! What an assistant is doing this moment, beside the log: model text as it is written, and notices of calls that take long.
+//! The result is in the log: a client that misses this misses nothing that lasts.
 
 use notarium_core::{ConversationId, ToolCallId, TurnId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One piece of news of a turn.
+/// One piece of a turn's activity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TurnNews {
+pub struct TurnActivity {
     pub conversation_id: ConversationId,
     pub turn_id: TurnId,
     /// The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
     pub model_call: u32,
     pub attempt: u32,
-    pub what: TurnActivity,
+    pub what: ActivityKind,
 }
 
 /// `block` counts the blocks of one model call's reply, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum TurnActivity {
+pub enum ActivityKind {
     TextStart {
         block: usize,
     },
@@ -51,32 +51,32 @@ pub enum TurnActivity {
     },
 }
 
-/// News that wait to be told together: what continues one text becomes one piece.
+/// Activity that waits to be sent together: what continues one text becomes one piece.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct PendingNews(Vec<TurnNews>);
+pub struct PendingActivity(Vec<TurnActivity>);
 
-impl PendingNews {
+impl PendingActivity {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn push(&mut self, news: TurnNews) {
+    pub fn push(&mut self, activity: TurnActivity) {
         // Only the last of a turn can be continued: what lies between would come in another order.
-        let last = self.0.iter_mut().rev().find(|last| last.turn_id == news.turn_id);
-        if !last.is_some_and(|last| last.continues_as(&news)) {
-            self.0.push(news);
+        let last = self.0.iter_mut().rev().find(|last| last.turn_id == activity.turn_id);
+        if !last.is_some_and(|last| last.continues_as(&activity)) {
+            self.0.push(activity);
         }
     }
 
-    pub fn take(&mut self) -> Vec<TurnNews> {
+    pub fn take(&mut self) -> Vec<TurnActivity> {
         std::mem::take(&mut self.0)
     }
 }
 
-impl TurnNews {
+impl TurnActivity {
     /// Takes the text of `next` in, where it goes on with the same block.
-    fn continues_as(&mut self, next: &TurnNews) -> bool {
-        use TurnActivity as A;
+    fn continues_as(&mut self, next: &TurnActivity) -> bool {
+        use ActivityKind as A;
         if (self.model_call, self.attempt) != (next.model_call, next.attempt) {
             return false;
         }
@@ -97,24 +97,26 @@ impl TurnNews {
 mod tests {
     use super::*;
 
-    fn delta(turn: &str, block: usize, text: &str) -> TurnNews {
-        TurnNews {
+    fn delta(turn: &str, block: usize, text: &str) -> TurnActivity {
+        TurnActivity {
             conversation_id: "c".parse().unwrap(),
             turn_id: turn.parse().unwrap(),
             model_call: 1,
             attempt: 1,
-            what: TurnActivity::TextDelta { block, text: text.to_owned() },
+            what: ActivityKind::TextDelta { block, text: text.to_owned() },
         }
     }
 
     #[test]
     fn what_continues_a_text_becomes_one_piece_and_keeps_the_order_of_its_turn() {
-        let mut pending = PendingNews::default();
-        let stop = TurnNews { what: TurnActivity::BlockStop { block: 0 }, ..delta("a", 0, "") };
-        for news in [delta("a", 0, "Hel"), delta("b", 0, "x"), delta("a", 0, "lo"), stop.clone(), delta("a", 1, "!")] {
-            pending.push(news);
+        let mut pending = PendingActivity::default();
+        let stop = TurnActivity { what: ActivityKind::BlockStop { block: 0 }, ..delta("a", 0, "") };
+        for activity in
+            [delta("a", 0, "Hel"), delta("b", 0, "x"), delta("a", 0, "lo"), stop.clone(), delta("a", 1, "!")]
+        {
+            pending.push(activity);
         }
-        let next_attempt = TurnNews { attempt: 2, ..delta("a", 1, "?") };
+        let next_attempt = TurnActivity { attempt: 2, ..delta("a", 1, "?") };
         pending.push(next_attempt.clone());
         let expected = [delta("a", 0, "Hello"), delta("b", 0, "x"), stop, delta("a", 1, "!"), next_attempt];
         assert_eq!(pending.take(), expected);

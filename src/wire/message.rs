@@ -7,7 +7,7 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::live::TurnNews;
+use crate::live::TurnActivity;
 
 // --- from the client ---
 
@@ -149,9 +149,9 @@ pub enum ServerMessage {
     },
     /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
     /// and counts.
-    News {
+    Activity {
         notebook: NotebookId,
-        news: Vec<TurnNews>,
+        activity: Vec<TurnActivity>,
     },
     /// Your role in this notebook is now another; null: you may no longer see it, and hear no more of it.
     Access {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use notarium_assistant::providers::scripted::{Script, ScriptedServer};
 use notarium_core::{
     CellId, CellType, Command, Event, MessageBlock, MessageRole, Place, RawObject, StopReason, ToolCallId, TurnId,
 };
+use notarium_scripted::{Script, ScriptedServer};
 use serde_json::{Value, json};
 
 use crate::gate::Gate;

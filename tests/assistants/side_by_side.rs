@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use notarium_assistant::providers::scripted::Outcome;
 use notarium_core::{Command, Policy, StopReason, TurnId};
+use notarium_scripted::Outcome;
 use serde_json::{Value, json};
 
 use crate::gate::Gate;

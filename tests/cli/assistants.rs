@@ -1,5 +1,6 @@
 //! What assistants ask for is seen, decided and taken back on the command line.
 
+use notarium_assistant::host::Host;
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, ToolCallId, UserId};
 use serde_json::json;
 
@@ -22,8 +23,8 @@ impl Assistant {
     }
 
     async fn does(&self, world: &World, command: &Command) {
-        let reactor = world.server.as_ref().unwrap().reactor();
-        reactor.execute(&self.actor, &self.notebook, command).await.unwrap();
+        let host = world.server.as_ref().unwrap().assistant_host();
+        host.execute(&self.actor, &self.notebook, command).await.unwrap();
     }
 
     async fn asks(&self, world: &World, id: &str, function: &str, arguments: serde_json::Value) {

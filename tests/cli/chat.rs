@@ -1,11 +1,12 @@
 //! `notarium chat` and `notarium confirm` as people use them, at a terminal and elsewhere. The test carries the turns on.
 
+use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, StopReason, ToolCallId,
     ToolCallPhase, TurnEnd, TurnId, Usage,
 };
-use notarium_server::reactor::{Notices, Reactor};
-use notarium_wire::{TurnActivity, TurnNews};
+use notarium_server::assistant_host::AssistantHost;
+use notarium_wire::{ActivityKind, TurnActivity};
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 
@@ -23,8 +24,7 @@ enum Does {
 
 /// Acts for whoever asks, one turn after the other.
 struct Driver {
-    reactor: Reactor,
-    notices: Notices,
+    host: AssistantHost,
     notebook: NotebookId,
     does: Does,
 }
@@ -39,15 +39,14 @@ struct Turn {
 
 impl Driver {
     fn start(world: &World, notebook: &str, does: Does) -> tokio::task::JoinHandle<()> {
-        let reactor = world.server.as_ref().unwrap().reactor();
-        let notices = reactor.notices();
-        let mut driver = Self { reactor, notices, notebook: notebook.parse().unwrap(), does };
+        let host = world.server.as_ref().unwrap().assistant_host();
+        let mut driver = Self { host, notebook: notebook.parse().unwrap(), does };
         tokio::spawn(async move {
             loop {
                 if let Some(turn) = driver.unanswered().await {
                     driver.answer(turn).await;
                 }
-                if driver.notices.next().await.is_none() {
+                if driver.host.next_notice().await.is_none() {
                     return;
                 }
             }
@@ -55,7 +54,7 @@ impl Driver {
     }
 
     async fn unanswered(&self) -> Option<Turn> {
-        let state = self.reactor.read(&self.notebook).await.ok()?.notebook;
+        let state = self.host.read(&self.notebook).await.ok()?;
         let (id, turn) = state.turns.iter().find(|(_, turn)| turn.model_calls == 0)?;
         let Actor::User { id: person } = &turn.requested_by else { return None };
         let conversation = turn.conversation_id.clone();
@@ -64,7 +63,7 @@ impl Driver {
     }
 
     async fn act(&self, turn: &Turn, command: Command) {
-        self.reactor.execute(&turn.actor, &self.notebook, &command).await.unwrap();
+        self.host.execute(&turn.actor, &self.notebook, &command).await.unwrap();
     }
 
     async fn say(&self, turn: &mut Turn, words: &[&str]) {
@@ -72,14 +71,14 @@ impl Driver {
         let (provider, model) = ("scripted".to_owned(), "one".to_owned());
         self.act(turn, Command::StartModelCall { turn_id: turn.id.clone(), provider, model }).await;
         for word in words {
-            let news = TurnNews {
+            let activity = TurnActivity {
                 conversation_id: turn.conversation.clone(),
                 turn_id: turn.id.clone(),
                 model_call: turn.model_call,
                 attempt: 1,
-                what: TurnActivity::TextDelta { block: 0, text: (*word).to_owned() },
+                what: ActivityKind::TextDelta { block: 0, text: (*word).to_owned() },
             };
-            self.reactor.publish(&self.notebook, news);
+            self.host.publish(&self.notebook, activity);
         }
     }
 
@@ -110,7 +109,7 @@ impl Driver {
 
     async fn delete(&mut self, turn: &mut Turn) {
         self.say(turn, &["I delete it"]).await;
-        let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
+        let state = self.host.read(&self.notebook).await.unwrap();
         let calls: Vec<ToolCallId> = state.order.iter().map(|_| ulid::Ulid::generate().into()).collect();
         let blocks = calls.iter().map(|call_id| MessageBlock::ToolCall {
             provider_id: call_id.to_string(),
@@ -152,11 +151,11 @@ impl Driver {
 
     async fn decided(&mut self, call_id: &ToolCallId) -> bool {
         loop {
-            let state = self.reactor.read(&self.notebook).await.unwrap().notebook;
+            let state = self.host.read(&self.notebook).await.unwrap();
             match state.tool_calls.get(call_id).map(|call| &call.phase) {
                 Some(ToolCallPhase::Confirmed { .. }) => return true,
                 None => return false,
-                Some(_) => _ = self.notices.next().await,
+                Some(_) => _ = self.host.next_notice().await,
             }
         }
     }
@@ -219,7 +218,7 @@ async fn ctrl_c_stops_the_assistant() {
     lines.until("begun").await;
     interrupt(&child);
     assert_eq!(ended(child).await.code, 130);
-    let turns = world.server.as_ref().unwrap().reactor().read(&nb.parse().unwrap()).await.unwrap().notebook;
+    let turns = world.server.as_ref().unwrap().assistant_host().read(&nb.parse().unwrap()).await.unwrap();
     assert!(turns.turns.is_empty(), "it was stopped");
 }
 

@@ -1,9 +1,10 @@
 //! Assistants ask, people decide: the gate as it is seen over REST.
 
+use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Command, ConversationId, RawObject, RejectionCode, Role, Scope, ToolCallId, UserId, WorkspaceId,
 };
-use notarium_server::reactor::Reactor;
+use notarium_server::assistant_host::AssistantHost;
 use notarium_store::accounts::{AccountChange, Workspace};
 use serde_json::{Value, json};
 
@@ -15,7 +16,7 @@ struct Scene {
     server: TestServer,
     ann: Person,
     owner: TestClient,
-    reactor: Reactor,
+    host: AssistantHost,
 }
 
 fn assistant(person: &Person) -> Actor {
@@ -51,8 +52,8 @@ impl Scene {
         let mut owner = server.connect(&ann).await;
         owner.run("n", &create("Notes")).await.unwrap();
         owner.run("n", &insert("c", "x = 1")).await.unwrap();
-        let reactor = server.running().reactor();
-        Self { server, ann, owner, reactor }
+        let host = server.running().assistant_host();
+        Self { server, ann, owner, host }
     }
 
     async fn share(&self, with: &Person, role: &str) {
@@ -62,12 +63,12 @@ impl Scene {
 
     /// Ann's assistant does this in `n`.
     async fn act(&self, command: &Command) -> Result<Vec<String>, RejectionCode> {
-        let done = self.reactor.execute(&assistant(&self.ann), &"n".parse().unwrap(), command).await;
+        let done = self.host.execute(&assistant(&self.ann), &"n".parse().unwrap(), command).await;
         done.map(|ack| ack.outcome.notices).map_err(|rejection| rejection.code)
     }
 
     async fn cell_version(&self, cell: &str) -> u64 {
-        let state = self.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook;
+        let state = self.host.read(&"n".parse().unwrap()).await.unwrap();
         state.cells[&cell.parse().unwrap()].cell_version
     }
 
@@ -96,7 +97,7 @@ impl Scene {
     }
 
     async fn has_cell(&self) -> bool {
-        let state = self.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook;
+        let state = self.host.read(&"n".parse().unwrap()).await.unwrap();
         state.cells.contains_key(&"c".parse().unwrap())
     }
 }
@@ -137,11 +138,11 @@ async fn a_deletion_waits_until_a_permitted_person_says_yes() {
         arguments_hash: serde_json::from_value(scene.hash("d").await).unwrap(),
     };
     assert_eq!(scene.act(&by_itself).await, Err(RejectionCode::Forbidden), "the assistant itself");
-    let by_server = scene.reactor.execute(&Actor::System, &"n".parse().unwrap(), &by_itself).await;
+    let by_server = scene.host.execute(&Actor::System, &"n".parse().unwrap(), &by_itself).await;
     assert_eq!(by_server.unwrap_err().code, RejectionCode::Forbidden, "the server itself");
     let as_person = Actor::User { id: scene.ann.id.clone() };
-    let forged = scene.reactor.execute(&as_person, &"n".parse().unwrap(), &by_itself).await;
-    assert_eq!(forged.unwrap_err().code, RejectionCode::Forbidden, "a person through the reactor's door");
+    let forged = scene.host.execute(&as_person, &"n".parse().unwrap(), &by_itself).await;
+    assert_eq!(forged.unwrap_err().code, RejectionCode::Forbidden, "a person through the assistants' host");
     assert_eq!(scene.state_of("d").await, "waiting");
 
     let editor = scene.server.person("Edi").await;
@@ -213,7 +214,7 @@ async fn a_call_is_denied_withdrawn_or_void() {
     assert_eq!(states(&next), ["withdrawn", "denied"]);
     assert_eq!(states(&http.get("/api/notebooks/n/calls?state=voided").await.ok()), ["late", "void"]);
     assert_eq!(states(&http.get("/api/notebooks/n/calls?function=create_cell").await.ok()).len(), 0);
-    let future = scene.reactor.now() + 60_000;
+    let future = scene.host.now() + 60_000;
     assert_eq!(states(&http.get(&format!("/api/notebooks/n/calls?since={future}")).await.ok()).len(), 0);
 }
 
@@ -235,7 +236,7 @@ async fn a_call_expires_also_when_its_notebook_is_unloaded() {
     tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
     // Nobody looks into the notebook meanwhile: the store alone is asked.
     let has_expired = async || {
-        let events = scene.reactor.about(&"n".parse().unwrap(), call_id("d").as_str()).await.unwrap();
+        let events = scene.host.about(&"n".parse().unwrap(), call_id("d").as_str()).await.unwrap();
         events.iter().any(|stored| stored.envelope.event_type == "ToolCallExpired")
     };
     let waiting = async {
@@ -260,7 +261,7 @@ async fn rights_are_those_of_the_start() {
         if loses {
             scene.share(&bob, "viewer").await;
         } else {
-            let at = scene.reactor.now();
+            let at = scene.host.now();
             scene.server.apply(AccountChange::DeactivateUser { user: bob.id.clone(), at }).await;
         }
         assert_eq!(scene.act(&start(id)).await.unwrap().len(), 1);
@@ -269,14 +270,13 @@ async fn rights_are_those_of_the_start() {
     }
     assert!(scene.has_cell().await);
     // The same holds for the person whom the assistant acts for.
-    let at = scene.reactor.now();
+    let at = scene.host.now();
     scene.server.apply(AccountChange::DeactivateUser { user: bob.id.clone(), at }).await;
     let n = "n".parse().unwrap();
-    let of_bob =
-        scene.reactor.execute(&assistant(&bob), &n, &request("x", "create_cell", &json!({"source": ""}))).await;
+    let of_bob = scene.host.execute(&assistant(&bob), &n, &request("x", "create_cell", &json!({"source": ""}))).await;
     assert_eq!(of_bob.unwrap_err().code, RejectionCode::Forbidden);
     let nobody = Actor::Assistant { for_user: UserId::new("nobody").unwrap(), conversation: "t".parse().unwrap() };
-    assert!(scene.reactor.execute(&nobody, &n, &start("x")).await.is_err());
+    assert!(scene.host.execute(&nobody, &n, &start("x")).await.is_err());
 }
 
 #[tokio::test]
@@ -284,7 +284,7 @@ async fn who_confirms_by_a_workspace_has_its_rights() {
     let scene = Scene::new().await;
     let bob = scene.server.person("Bob").await;
     let workspace = WorkspaceId::new("team").unwrap();
-    let made = Workspace { id: workspace.clone(), name: "Team".into(), created_at: scene.reactor.now() };
+    let made = Workspace { id: workspace.clone(), name: "Team".into(), created_at: scene.host.now() };
     scene.server.apply(AccountChange::CreateWorkspace(made)).await;
     let member = |user: &Person, role| AccountChange::SetMember {
         workspace: workspace.clone(),
@@ -307,19 +307,18 @@ async fn who_confirms_by_a_workspace_has_its_rights() {
 }
 
 #[tokio::test]
-async fn a_confirmation_still_counts_after_a_restart_and_the_reactor_hears_of_it() {
+async fn a_confirmation_still_counts_after_a_restart_and_the_assistants_host_is_notified() {
     let mut scene = Scene::new().await;
     scene.ask("d").await;
-    let mut notices = scene.reactor.notices();
-    let notice = notices.next().await.unwrap();
+    let notice = scene.host.next_notice().await.unwrap();
     assert_eq!(notice.notebook.as_str(), "n");
     scene.confirm_with(&scene.ann.token, "d").await.ok();
-    assert!(notices.next().await.unwrap().version > notice.version);
-    drop((notices, scene.reactor));
+    assert!(scene.host.next_notice().await.unwrap().version > notice.version);
+    drop(scene.host);
     scene.server.stop().await;
     scene.server.start_again().await;
-    scene.reactor = scene.server.running().reactor();
-    let again = scene.reactor.notices().next().await.unwrap();
+    scene.host = scene.server.running().assistant_host();
+    let again = scene.host.next_notice().await.unwrap();
     assert_eq!(again.notebook.as_str(), "n", "a restart opens what is unfinished");
     assert_eq!(scene.state_of("d").await, "confirmed");
     scene.act(&start("d")).await.unwrap();
@@ -343,7 +342,7 @@ async fn policies_and_grants_let_pass_what_destroys_nothing() {
     assert_eq!(shown["call"]["state"], "waiting");
     assert_eq!(shown["confirmation"]["effects"][0], json!({"kind": "creates", "cell_type": "code", "source": "y = 2"}));
 
-    let grant = json!({"conversation": "talk", "expires_at": scene.reactor.now() + 3_600_000});
+    let grant = json!({"conversation": "talk", "expires_at": scene.host.now() + 3_600_000});
     let issued = http.post("/api/notebooks/n/grants", grant.clone()).await.ok();
     scene.act(&request("second", "create_cell", &new_cell)).await.unwrap();
     let passed = scene.call("second").await["call"].clone();
@@ -361,11 +360,11 @@ async fn policies_and_grants_let_pass_what_destroys_nothing() {
     assert_eq!(scene.server.http(&viewer).post("/api/notebooks/n/grants", grant).await.refused(403), "forbidden");
 
     // A grant ends with its issuer's right to confirm: here, with the account.
-    let edis = json!({"conversation": "talk", "expires_at": scene.reactor.now() + 3_600_000});
+    let edis = json!({"conversation": "talk", "expires_at": scene.host.now() + 3_600_000});
     scene.server.http(&editor).post("/api/notebooks/n/grants", edis).await.ok();
     scene.act(&request("granted", "create_cell", &new_cell)).await.unwrap();
     assert_eq!(scene.state_of("granted").await, "succeeded");
-    let at = scene.reactor.now();
+    let at = scene.host.now();
     scene.server.apply(AccountChange::DeactivateUser { user: editor.id.clone(), at }).await;
     scene.act(&request("ungranted", "create_cell", &new_cell)).await.unwrap();
     assert_eq!(scene.state_of("ungranted").await, "waiting");
@@ -415,7 +414,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         conversation_title: None,
     };
     scene.act(&create).await.unwrap();
-    let cells = async || scene.reactor.read(&"n".parse().unwrap()).await.unwrap().notebook.cells.len();
+    let cells = async || scene.host.read(&"n".parse().unwrap()).await.unwrap().cells.len();
     assert_eq!(cells().await, 2);
     assert_eq!(http.post("/api/notebooks/n/turns/t/undo", json!({})).await.refused(403), "forbidden");
     scene.server.http(&scene.ann).post("/api/notebooks/n/turns/t/undo", json!({})).await.ok();

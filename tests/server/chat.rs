@@ -1,14 +1,15 @@
-//! Talking with an assistant over HTTP. A driver in test code acts for it, through the door that the binary's uses.
+//! Talking with an assistant over HTTP. A driver in test code acts for it, through the same host.
 
 use std::collections::BTreeMap;
 
 use futures_util::StreamExt;
+use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Command, CommandId, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, StopReason,
     ToolCallId, TurnEnd, TurnId, Usage,
 };
-use notarium_server::reactor::Reactor;
-use notarium_wire::{ServerMessage, TurnActivity, TurnNews};
+use notarium_server::assistant_host::AssistantHost;
+use notarium_wire::{ActivityKind, ServerMessage, TurnActivity};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ struct Scene {
     server: TestServer,
     ann: Person,
     http: Http,
-    reactor: Reactor,
+    host: AssistantHost,
     notebook: NotebookId,
     cell: String,
 }
@@ -53,8 +54,8 @@ impl Scene {
         let ann = server.person("Ann").await;
         let http = server.http(&ann);
         let (notebook, cell) = http.notebook("x = 1").await;
-        let reactor = server.running().reactor();
-        Self { server, ann, http, reactor, notebook: notebook.parse().unwrap(), cell }
+        let host = server.running().assistant_host();
+        Self { server, ann, http, host, notebook: notebook.parse().unwrap(), cell }
     }
 
     fn path(&self, rest: &str) -> String {
@@ -81,7 +82,7 @@ impl Scene {
 impl Turn<'_> {
     async fn act(&self, command: &Command) {
         let id: CommandId = ulid::Ulid::generate().into();
-        self.scene.reactor.execute_as(id, &self.actor, &self.scene.notebook, command).await.unwrap();
+        self.scene.host.execute_as(id, &self.actor, &self.scene.notebook, command).await.unwrap();
     }
 
     async fn begin(&mut self) {
@@ -90,19 +91,19 @@ impl Turn<'_> {
         self.act(&Command::StartModelCall { turn_id: self.id.clone(), provider, model }).await;
     }
 
-    fn publish(&self, what: TurnActivity) {
-        let news = TurnNews {
+    fn publish(&self, what: ActivityKind) {
+        let activity = TurnActivity {
             conversation_id: self.conversation.clone(),
             turn_id: self.id.clone(),
             model_call: self.model_call,
             attempt: 1,
             what,
         };
-        self.scene.reactor.publish(&self.scene.notebook, news);
+        self.scene.host.publish(&self.scene.notebook, activity);
     }
 
     fn write(&self, words: &str) {
-        self.publish(TurnActivity::TextDelta { block: 0, text: words.to_owned() });
+        self.publish(ActivityKind::TextDelta { block: 0, text: words.to_owned() });
     }
 
     async fn reply(&self, role: MessageRole, blocks: &[MessageBlock]) {
@@ -228,15 +229,15 @@ fn in_words(events: &[Sent]) -> Vec<String> {
 async fn tell(turn: &mut Turn<'_>, stream: &mut Stream) -> Vec<Sent> {
     let scene = turn.scene;
     turn.begin().await;
-    turn.publish(TurnActivity::TextStart { block: 0 });
+    turn.publish(ActivityKind::TextStart { block: 0 });
     turn.write("I delete ");
     let mut events = stream.until_text("I delete ").await;
     turn.write("it");
     events.extend(stream.until_text("it").await);
-    turn.publish(TurnActivity::BlockStop { block: 0 });
-    turn.publish(TurnActivity::ToolStart { block: 1, provider_id: "p-d".into(), function: "delete_cell".into() });
+    turn.publish(ActivityKind::BlockStop { block: 0 });
+    turn.publish(ActivityKind::ToolStart { block: 1, provider_id: "p-d".into(), function: "delete_cell".into() });
     turn.reply(MessageRole::Assistant, &[text("I delete it"), tool_call("d", "delete_cell")]).await;
-    let state = scene.reactor.read(&scene.notebook).await.unwrap().notebook;
+    let state = scene.host.read(&scene.notebook).await.unwrap();
     let cell_version = state.cells[&scene.cell.parse().unwrap()].cell_version;
     turn.request("d", "delete_cell", &json!({"cell_id": scene.cell, "cell_version": cell_version})).await;
     loop {
@@ -456,10 +457,10 @@ async fn others_who_follow_the_notebook_see_it_being_written_and_no_secret() {
     let mut written = String::new();
     while written != "Good morning" {
         let message = socket.next_other().await;
-        let ServerMessage::News { news, .. } = message else { panic!("{message:?}") };
-        for TurnNews { turn_id, what, .. } in news {
+        let ServerMessage::Activity { activity, .. } = message else { panic!("{message:?}") };
+        for TurnActivity { turn_id, what, .. } in activity {
             assert_eq!(turn_id, turn.id);
-            let TurnActivity::TextDelta { text, .. } = what else { panic!("{what:?}") };
+            let ActivityKind::TextDelta { text, .. } = what else { panic!("{what:?}") };
             written.push_str(&text);
         }
     }

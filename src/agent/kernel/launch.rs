@@ -115,14 +115,14 @@ fn tail(output_tail: &str) -> String {
 
 /// The owner's side of one running kernel process.
 #[derive(Debug)]
-pub(super) struct Session {
+pub(super) struct KernelHandle {
     pub process: KernelProcess,
     pub requests: mpsc::Sender<ExecuteRequest>,
     pub urgent: mpsc::Sender<Urgent>,
     driver: Option<JoinHandle<()>>,
 }
 
-impl Session {
+impl KernelHandle {
     /// Ends the process within twice `shutdown_timeout`. The driver reports the end when its events are taken.
     pub async fn stop(&mut self, cause: EndCause, options: &LaunchOptions) {
         // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
@@ -142,7 +142,7 @@ pub(super) async fn launch(
     events: mpsc::Sender<KernelEvent>,
     session: u64,
     predecessor: Option<JoinHandle<()>>,
-) -> Result<Session, LaunchError> {
+) -> Result<KernelHandle, LaunchError> {
     let mut attempts = 1;
     let Answering { folder, process, channels, kernel_info } = loop {
         match start(kernelspec, options).await {
@@ -169,7 +169,7 @@ pub(super) async fn launch(
         predecessor,
         _folder: folder,
     };
-    Ok(Session { process, requests, urgent, driver: Some(tokio::spawn(driver.run())) })
+    Ok(KernelHandle { process, requests, urgent, driver: Some(tokio::spawn(driver.run())) })
 }
 
 /// A kernel process that has answered.
@@ -315,12 +315,12 @@ fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
 }
 
 fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsString, OsString)> {
-    let passes = |name: &str| {
+    let is_passed = |name: &str| {
         PASSED_ENVIRONMENT.contains(&name)
             || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || options.pass_environment.iter().any(|passed| passed == name)
     };
-    let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(passes));
+    let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
     let given = options.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))

@@ -105,7 +105,7 @@ pub enum Input {
     Stop {
         cause: String,
     },
-    /// [`super::Session::deadline`] has come.
+    /// [`super::SessionMachine::deadline`] has come.
     Tick,
 }
 

@@ -93,7 +93,7 @@ fn say_command(command: &PendingCommand) -> String {
 
 /// A session with limits that make tests small.
 struct Tested {
-    session: Session,
+    session: SessionMachine,
     now: u64,
     reports: Vec<Report>,
 }
@@ -102,7 +102,7 @@ impl Tested {
     fn new(change: impl FnOnce(&mut SessionLimits)) -> Self {
         let mut limits = SessionLimits::default();
         change(&mut limits);
-        Self { session: Session::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
+        Self { session: SessionMachine::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
     }
 
     /// With a kernel that has started.

@@ -6,35 +6,35 @@ use std::collections::{BTreeMap, BTreeSet};
 use bytes::Bytes;
 use notarium_core::{BlobPart, NotebookId};
 
-use crate::door::Door;
+use crate::host::Host;
 use crate::preview::{MAX_READ_BYTES, ReadBlob};
 
 /// A preview asks at most for what it names; twice is enough, the third time is caution.
 const MAX_ROUNDS: usize = 3;
 /// Blobs that one answer reads.
 const MAX_BLOBS: usize = 64;
-/// Bytes that one answer reads; what is beyond is told as not at hand.
+/// Bytes that one answer reads; larger blobs are rendered as missing.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What `tell` says when it has the blobs that it asked for.
-pub async fn with_blobs<T>(door: &dyn Door, notebook: &NotebookId, tell: impl Fn(&ReadBlob) -> T + Send + Sync) -> T {
+/// The result of `render` once it has the blobs that it asks for.
+pub async fn with_blobs<T>(host: &dyn Host, notebook: &NotebookId, render: impl Fn(&ReadBlob) -> T + Send + Sync) -> T {
     let mut known: BTreeMap<String, Bytes> = BTreeMap::new();
     let mut left = MAX_BYTES;
     for _ in 0..MAX_ROUNDS {
-        let (told, missing) = ask(&known, &tell);
+        let (rendered, missing) = ask(&known, &render);
         if missing.is_empty() || known.len() >= MAX_BLOBS {
-            return told;
+            return rendered;
         }
         for sha256 in missing.into_iter().take(MAX_BLOBS - known.len()) {
-            let blob = door.blob(notebook, &sha256, left.min(MAX_READ_BYTES)).await.unwrap_or_default();
+            let blob = host.blob(notebook, &sha256, left.min(MAX_READ_BYTES)).await.unwrap_or_default();
             left -= blob.len();
             known.insert(sha256, blob);
         }
     }
-    ask(&known, &tell).0
+    ask(&known, &render).0
 }
 
-fn ask<T>(known: &BTreeMap<String, Bytes>, tell: impl Fn(&ReadBlob) -> T) -> (T, BTreeSet<String>) {
+fn ask<T>(known: &BTreeMap<String, Bytes>, render: impl Fn(&ReadBlob) -> T) -> (T, BTreeSet<String>) {
     let missing = RefCell::new(BTreeSet::new());
     let read = |part: &BlobPart, most: usize| match known.get(&part.sha256) {
         Some(bytes) => (!bytes.is_empty()).then(|| bytes[..bytes.len().min(most)].to_vec()),
@@ -45,6 +45,6 @@ fn ask<T>(known: &BTreeMap<String, Bytes>, tell: impl Fn(&ReadBlob) -> T) -> (T,
             None
         }
     };
-    let told = tell(&read);
-    (told, missing.into_inner())
+    let rendered = render(&read);
+    (rendered, missing.into_inner())
 }

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::blobs::with_blobs;
-use crate::door::Door;
+use crate::host::Host;
 use crate::picture::{MAX_IMAGE_BYTES, PngResult};
 use crate::preview::{self, ReadBlob};
 use crate::state::{CellStatus, TextQuery, state_text, verify};
@@ -30,8 +30,8 @@ const MAX_OUTPUT_CHARACTERS: usize = 20_000;
 const MAX_LISTED_NOTEBOOKS: usize = 100;
 
 /// A call that has started, and what its execution needs.
-pub struct Errand {
-    pub door: Arc<dyn Door>,
+pub struct ToolTask {
+    pub host: Arc<dyn Host>,
     pub notebook: NotebookId,
     pub call_id: ToolCallId,
     pub call: Arc<ToolCall>,
@@ -58,7 +58,7 @@ pub struct Effects {
 impl Effects {
     /// What the log says, for a call that had started before this process did.
     pub async fn recorded(
-        door: &dyn Door,
+        host: &dyn Host,
         notebook: &NotebookId,
         call_id: &ToolCallId,
         call: &ToolCall,
@@ -66,7 +66,7 @@ impl Effects {
         let mut effects = Self::default();
         let mut since = call.requested_version.saturating_sub(1);
         loop {
-            let events = door.events(notebook, since, 2_000).await?;
+            let events = host.events(notebook, since, 2_000).await?;
             let Some(last) = events.last() else { return Ok(effects) };
             since = last.envelope.version;
             for stored in events.iter().filter(|stored| stored.envelope.correlation_id.as_str() == call_id.as_str()) {
@@ -102,9 +102,9 @@ impl From<String> for Failure {
 }
 
 /// Executes the call to its end, or until its wait is over.
-pub async fn execute(errand: Errand) -> Done {
-    let limit = errand.limit();
-    let (end, result) = match answer(&errand).await {
+pub async fn execute(task: ToolTask) -> Done {
+    let limit = task.limit();
+    let (end, result) = match answer(&task).await {
         Ok(result) => (ToolCallEnd::Ok, result),
         Err(Failure::Certain(sentence)) => (ToolCallEnd::Error, sentence),
         Err(Failure::Unknown(sentence)) => (ToolCallEnd::OutcomeUnknown, sentence),
@@ -112,23 +112,23 @@ pub async fn execute(errand: Errand) -> Done {
     Done { end, result: shortened(result, limit) }
 }
 
-async fn answer(errand: &Errand) -> Answer {
-    let Some(tool) = Tool::find(&errand.call.function).filter(|tool| tool.executor == Executor::Server) else {
-        return in_kernel(errand).await;
+async fn answer(task: &ToolTask) -> Answer {
+    let Some(tool) = Tool::find(&task.call.function).filter(|tool| tool.executor == Executor::Server) else {
+        return in_kernel(task).await;
     };
-    let arguments = tool.arguments(&errand.call.arguments).map_err(|rejection| rejection.message)?;
+    let arguments = tool.arguments(&task.call.arguments).map_err(|rejection| rejection.message)?;
     match &arguments {
         Arguments::GetNotebookState(call) => {
-            state(errand, call.include_outputs.unwrap_or(true), call.cell_ids.as_deref()).await
+            state(task, call.include_outputs.unwrap_or(true), call.cell_ids.as_deref()).await
         }
-        Arguments::GetCellOutputs(call) => outputs(errand, &call.cell_id).await,
-        Arguments::GetCellImage(call) => image(errand, &call.cell_id).await,
-        Arguments::GetRunStatus(call) => run_status(errand, &call.execution_id).await,
-        Arguments::ListNotebooks(call) => list(errand, call.query.as_deref()).await,
-        Arguments::ExecuteCell(_) => execute_cell(errand).await,
-        Arguments::RunAll(_) => run_all(errand).await,
-        Arguments::CreateCells(_) => create_cells(errand).await,
-        Arguments::CreateNotebook(call) => create_notebook(errand, call).await,
+        Arguments::GetCellOutputs(call) => outputs(task, &call.cell_id).await,
+        Arguments::GetCellImage(call) => image(task, &call.cell_id).await,
+        Arguments::GetRunStatus(call) => run_status(task, &call.execution_id).await,
+        Arguments::ListNotebooks(call) => list(task, call.query.as_deref()).await,
+        Arguments::ExecuteCell(_) => execute_cell(task).await,
+        Arguments::RunAll(_) => run_all(task).await,
+        Arguments::CreateCells(_) => create_cells(task).await,
+        Arguments::CreateNotebook(call) => create_notebook(task, call).await,
         other => Err(format!("{} is executed elsewhere", other.name()).into()),
     }
 }
@@ -141,11 +141,11 @@ fn shortened(mut text: String, limit: usize) -> String {
     text
 }
 
-fn said(rejection: Rejection) -> String {
+fn sentence(rejection: Rejection) -> String {
     rejection.message
 }
 
-impl Errand {
+impl ToolTask {
     fn notebook(&self) -> Arc<Notebook> {
         self.state.borrow().clone()
     }
@@ -160,7 +160,7 @@ impl Errand {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
         }
-        let events = self.door.about(&self.notebook, id.as_str()).await.ok()?;
+        let events = self.host.about(&self.notebook, id.as_str()).await.ok()?;
         let events: Vec<_> = events.iter().filter_map(|stored| stored.typed().ok()).collect();
         Execution::replay(&events).map(Arc::new)
     }
@@ -186,8 +186,8 @@ impl Errand {
                 return notebook;
             }
             if !matches!(timeout_at(until, state.changed()).await, Ok(Ok(()))) {
-                // Nobody is told that a run began: looked at once more, for how it stands now.
-                return self.door.read(&notebook.notebook_id).await.unwrap_or(notebook);
+                // The start of a run sends no notice, so the state is read once more.
+                return self.host.read(&notebook.notebook_id).await.unwrap_or(notebook);
             }
         }
     }
@@ -195,11 +195,11 @@ impl Errand {
 
 // --- reading ---
 
-async fn state(errand: &Errand, include_outputs: bool, cell_ids: Option<&[CellId]>) -> Answer {
-    let notebook = errand.notebook();
+async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId]>) -> Answer {
+    let notebook = task.notebook();
     let query = TextQuery { include_outputs, cell_ids, most: MAX_RESULT_BYTES };
-    let tell = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
-    Ok(with_blobs(&*errand.door, &errand.notebook, tell).await?)
+    let render = |blobs: &ReadBlob| state_text(&notebook, query, blobs).map_err(|error| error.to_string());
+    Ok(with_blobs(&*task.host, &task.notebook, render).await?)
 }
 
 fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
@@ -209,28 +209,28 @@ fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a Execution
     notebook.latest_execution(cell_id).ok_or_else(|| format!("Cell {cell_id} was never executed: it has no outputs."))
 }
 
-async fn outputs(errand: &Errand, cell_id: &CellId) -> Answer {
-    let notebook = errand.notebook();
+async fn outputs(task: &ToolTask, cell_id: &CellId) -> Answer {
+    let notebook = task.notebook();
     let (id, execution) = latest(&notebook, cell_id)?;
-    let told = with_blobs(&*errand.door, &errand.notebook, |blobs| {
+    let rendered = with_blobs(&*task.host, &task.notebook, |blobs| {
         json!({"cell_id": cell_id, "status": CellStatus::of(&notebook, cell_id), "execution_id": id,
             "outputs": whole(execution, blobs)})
         .to_string()
     });
-    Ok(told.await)
+    Ok(rendered.await)
 }
 
 fn whole(execution: &Execution, blobs: &ReadBlob) -> Vec<String> {
     execution.outputs.iter().map(|output| preview::whole(output, blobs, MAX_OUTPUT_CHARACTERS)).collect()
 }
 
-async fn image(errand: &Errand, cell_id: &CellId) -> Answer {
-    let notebook = errand.notebook();
+async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
+    let notebook = task.notebook();
     let (_, execution) = latest(&notebook, cell_id)?;
     let Some(output) = execution.outputs.iter().find(|output| preview::has_png(output)) else {
         return Err(format!("Cell {cell_id} shows no PNG. get_cell_outputs tells what it shows.").into());
     };
-    let png = png_of(&*errand.door, &errand.notebook, output).await?;
+    let png = png_of(&*task.host, &task.notebook, output).await?;
     if png.len() > MAX_IMAGE_BYTES {
         return Err(format!("The picture has {} bytes, more than a model takes.", png.len()).into());
     }
@@ -238,49 +238,46 @@ async fn image(errand: &Errand, cell_id: &CellId) -> Answer {
 }
 
 /// The picture's bytes, from the output or from its blob.
-async fn png_of(door: &dyn Door, notebook: &NotebookId, output: &Output) -> Result<Vec<u8>, String> {
-    let found = with_blobs(door, notebook, |blobs| preview::png(output, blobs)).await;
+async fn png_of(host: &dyn Host, notebook: &NotebookId, output: &Output) -> Result<Vec<u8>, String> {
+    let found = with_blobs(host, notebook, |blobs| preview::png(output, blobs)).await;
     found.ok_or_else(|| "The picture cannot be read: it is no PNG, or its data is gone.".to_owned())
 }
 
-async fn run_status(errand: &Errand, id: &ExecutionId) -> Answer {
-    let notebook = errand.notebook();
-    let run = errand.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
+async fn run_status(task: &ToolTask, id: &ExecutionId) -> Answer {
+    let notebook = task.notebook();
+    let run = task.run(&notebook, id).await.ok_or_else(|| format!("There is no run {id} here: check the id."))?;
     // The run of a tool that was not waited for to its end.
     let is_answer = run.outputs.iter().any(|output| output.content.get().contains(kernel_tools::RESULT_MIME));
-    let told = if is_answer && run.status.is_finished() {
-        answer_of(errand, &run).await
-    } else {
-        tell(errand, id, &run).await
-    };
-    Ok(told?)
+    let rendered =
+        if is_answer && run.status.is_finished() { answer_of(task, &run).await } else { render(task, id, &run).await };
+    Ok(rendered?)
 }
 
 /// What the kernel answered in a run of a tool.
-async fn answer_of(errand: &Errand, run: &Execution) -> Result<String, String> {
+async fn answer_of(task: &ToolTask, run: &Execution) -> Result<String, String> {
     let read = |blobs: &ReadBlob| kernel_tools::answer(run, &|part| blobs(part, preview::MAX_READ_BYTES));
-    with_blobs(&*errand.door, &errand.notebook, read).await
+    with_blobs(&*task.host, &task.notebook, read).await
 }
 
 /// A run, with previews of its outputs and its error whole.
-async fn tell(errand: &Errand, id: &ExecutionId, run: &Execution) -> Result<String, String> {
-    with_blobs(&*errand.door, &errand.notebook, |blobs| {
+async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<String, String> {
+    with_blobs(&*task.host, &task.notebook, |blobs| {
         let outputs: Vec<String> = run.outputs.iter().map(|output| preview::preview(output, blobs)).collect();
-        let mut told = json!({"execution_id": id, "status": run.status, "outputs": outputs});
+        let mut rendered = json!({"execution_id": id, "status": run.status, "outputs": outputs});
         if let Some(cell_id) = run.subject.cell_id() {
-            told["cell_id"] = json!(cell_id);
+            rendered["cell_id"] = json!(cell_id);
         }
         if let Some(notice) = &run.notice {
-            told["notice"] = json!(notice);
+            rendered["notice"] = json!(notice);
         }
         if let Some(input) = &run.pending_input {
-            told["waits_for_input"] = json!(input.prompt);
-            told["notice"] = json!("The run asks a person for input; only a person can answer. Tell them.");
+            rendered["waits_for_input"] = json!(input.prompt);
+            rendered["notice"] = json!("The run asks a person for input; only a person can answer. Tell them.");
         } else if !run.status.is_finished() {
-            told["notice"] =
+            rendered["notice"] =
                 json!(format!("Still {}: the run goes on. Ask again with get_run_status.", word(run.status)));
         }
-        Ok(told.to_string())
+        Ok(rendered.to_string())
     })
     .await
 }
@@ -289,68 +286,68 @@ fn word(status: ExecutionStatus) -> &'static str {
     if status.is_queued() { "queued" } else { "running" }
 }
 
-async fn list(errand: &Errand, query: Option<&str>) -> Answer {
-    let actor = &errand.call.requested_by;
-    let found = errand.door.notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(said)?;
+async fn list(task: &ToolTask, query: Option<&str>) -> Answer {
+    let actor = &task.call.requested_by;
+    let found = task.host.notebooks(actor, query, MAX_LISTED_NOTEBOOKS).await.map_err(sentence)?;
     Ok(json!({ "notebooks": found }).to_string())
 }
 
 // --- runs ---
 
-async fn execute_cell(errand: &Errand) -> Answer {
-    let Some(id) = errand.effects.executions.first() else {
+async fn execute_cell(task: &ToolTask) -> Answer {
+    let Some(id) = task.effects.executions.first() else {
         return Err("The run was not requested: read the notebook and try again.".to_owned().into());
     };
-    let run = errand.waited_for(id).await?;
-    let told = tell(errand, id, &run).await?;
+    let run = task.waited_for(id).await?;
+    let rendered = render(task, id, &run).await?;
     match run.status {
-        ExecutionStatus::Lost => Err(Failure::Unknown(told)),
-        ExecutionStatus::Error | ExecutionStatus::Cancelled => Err(Failure::Certain(told)),
-        _ => Ok(told),
+        ExecutionStatus::Lost => Err(Failure::Unknown(rendered)),
+        ExecutionStatus::Error | ExecutionStatus::Cancelled => Err(Failure::Certain(rendered)),
+        _ => Ok(rendered),
     }
 }
 
-async fn run_all(errand: &Errand) -> Answer {
-    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
-    let cells = cells_of(errand, &notebook).await;
-    verified(errand, &errand.notebook, &notebook, &cells, None).await
+async fn run_all(task: &ToolTask) -> Answer {
+    let notebook = task.wait_for(&task.state, &task.effects.executions).await;
+    let cells = cells_of(task, &notebook).await;
+    verified(task, &task.notebook, &notebook, &cells, None).await
 }
 
-async fn cells_of(errand: &Errand, notebook: &Notebook) -> Vec<CellId> {
+async fn cells_of(task: &ToolTask, notebook: &Notebook) -> Vec<CellId> {
     let mut cells = Vec::new();
-    for id in &errand.effects.executions {
-        let run = errand.run(notebook, id).await;
+    for id in &task.effects.executions {
+        let run = task.run(notebook, id).await;
         cells.extend(run.and_then(|run| run.subject.cell_id().cloned()));
     }
     cells
 }
 
-async fn create_cells(errand: &Errand) -> Answer {
-    let notebook = errand.wait_for(&errand.state, &errand.effects.executions).await;
+async fn create_cells(task: &ToolTask) -> Answer {
+    let notebook = task.wait_for(&task.state, &task.effects.executions).await;
     let version = |id: &CellId| notebook.cells.get(id).map(|cell| cell.cell_version);
-    let cells = errand.effects.cells.iter();
+    let cells = task.effects.cells.iter();
     let cells: Vec<Value> = cells.map(|id| json!({"cell_id": id, "cell_version": version(id)})).collect();
     let made = json!({ "cells": cells });
-    verified(errand, &errand.notebook, &notebook, &errand.effects.cells, Some(made)).await
+    verified(task, &task.notebook, &notebook, &task.effects.cells, Some(made)).await
 }
 
 /// What the kernel answered: the tool is a run of its own.
-async fn in_kernel(errand: &Errand) -> Answer {
-    let Some(id) = errand.effects.executions.first() else {
+async fn in_kernel(task: &ToolTask) -> Answer {
+    let Some(id) = task.effects.executions.first() else {
         return Err("The kernel was not asked: read the notebook and try again.".to_owned().into());
     };
-    let run = errand.waited_for(id).await?;
+    let run = task.waited_for(id).await?;
     if !run.status.is_finished() {
         // It goes on, and must not be asked for twice.
         let state = word(run.status);
         let notice = format!(
             "Still {state} after {} s: the kernel is busy, or there is none. It goes on; do not call it again. Ask \
              get_run_status for this execution, or tell the person.",
-            errand.run_wait.as_secs()
+            task.run_wait.as_secs()
         );
         return Ok(json!({"execution_id": id, "status": state, "notice": notice}).to_string());
     }
-    answer_of(errand, &run).await.map_err(|sentence| match run.status {
+    answer_of(task, &run).await.map_err(|sentence| match run.status {
         ExecutionStatus::Lost => Failure::Unknown(sentence),
         _ => Failure::Certain(sentence),
     })
@@ -359,13 +356,13 @@ async fn in_kernel(errand: &Errand) -> Answer {
 /// How the cells of a batch went (R29); an error when one failed, so that the model sees it as one. Unknown when the run of
 /// one was lost.
 async fn verified(
-    errand: &Errand,
+    task: &ToolTask,
     id: &NotebookId,
     notebook: &Notebook,
     cells: &[CellId],
     made: Option<Value>,
 ) -> Answer {
-    let judged = with_blobs(&*errand.door, id, |blobs| verify(notebook, cells, blobs)).await;
+    let judged = with_blobs(&*task.host, id, |blobs| verify(notebook, cells, blobs)).await;
     let head = made.map(|made| format!("{made}\n")).unwrap_or_default();
     let text = format!("{head}{}", judged.text);
     let is_lost =
@@ -379,27 +376,27 @@ async fn verified(
 
 // --- a new notebook ---
 
-async fn create_notebook(errand: &Errand, call: &CreateNotebook) -> Answer {
-    let id = call.notebook_id.clone().unwrap_or_else(|| named_after(&errand.call_id));
+async fn create_notebook(task: &ToolTask, call: &CreateNotebook) -> Answer {
+    let id = call.notebook_id.clone().unwrap_or_else(|| named_after(&task.call_id));
     let cells = call.cells.as_deref().unwrap_or_default();
-    let command = creation(&errand.call_id, call, cells);
+    let command = creation(&task.call_id, call, cells);
     // Named after the call: taken up again after a restart it is the same command, which is applied once.
-    let command_id: CommandId = named_after(&errand.call_id);
-    errand.door.execute(command_id, &errand.call.requested_by, &id, &command).await.map_err(said)?;
-    let ids: Vec<CellId> = (0..cells.len()).map(|place| cell_id(&errand.call_id, place)).collect();
+    let command_id: CommandId = named_after(&task.call_id);
+    task.host.execute_as(command_id, &task.call.requested_by, &id, &command).await.map_err(sentence)?;
+    let ids: Vec<CellId> = (0..cells.len()).map(|place| cell_id(&task.call_id, place)).collect();
     let made = json!({"notebook_id": id, "title": call.title, "cells": ids});
     if !call.run {
         return Ok(made.to_string());
     }
-    let mut state = (errand.watch)(&id);
-    let notebook = errand.door.read_as(&errand.call.requested_by, &id).await;
+    let mut state = (task.watch)(&id);
+    let notebook = task.host.read_as(&task.call.requested_by, &id).await;
     let notebook = notebook.map_err(|rejection| Failure::Unknown(format!("{made}\n{}", rejection.message)))?;
     // What is watched first may be older than what was read: a notebook without these cells and runs.
     let caught_up = state.wait_for(|seen| seen.version >= notebook.version);
-    drop(timeout_at(Instant::now() + errand.run_wait, caught_up).await);
+    drop(timeout_at(Instant::now() + task.run_wait, caught_up).await);
     let runs: Vec<ExecutionId> = ids.iter().filter_map(|cell| notebook.latest.get(cell).cloned()).collect();
-    let notebook = errand.wait_for(&state, &runs).await;
-    verified(errand, &id, &notebook, &ids, Some(made)).await
+    let notebook = task.wait_for(&state, &runs).await;
+    verified(task, &id, &notebook, &ids, Some(made)).await
 }
 
 /// Ids share their shape, so a call's id can name what it makes.

@@ -1,16 +1,16 @@
-//! One model call of a turn: what the model is told, and what it streams.
+//! One model call of a turn: its request, and the stream of its reply.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use notarium_core::{MessageBlock, MessageId, MessageRole, Notebook, NotebookId, ToolCallId, Turn, TurnId, Usage};
-use notarium_wire::{TurnActivity, TurnNews};
+use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
-use super::Office;
+use super::Runtime;
 use super::blobs::with_blobs;
-use crate::context::{Marks, Plan, Said, Scene, messages, request};
+use crate::context::{Marks, Plan, PostedMessage, Scene, messages, request};
 use crate::picture::may_show;
 use crate::providers::{Event, Failure, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
@@ -18,8 +18,8 @@ use crate::state::KnownNames;
 /// Pictures of the present turn that a model is shown, the latest.
 const MAX_IMAGES: usize = 4;
 
-/// What is told of a model call while it goes on, and at its end.
-pub(super) enum ModelNews {
+/// A report of a model call to the worker.
+pub(super) enum ModelCallUpdate {
     /// This attempt failed; the provider's client makes another one.
     AttemptFailed {
         cause: String,
@@ -39,42 +39,42 @@ pub(super) enum ModelNews {
 
 /// A model call that is about to be made.
 pub(super) struct ModelCall {
-    pub office: Arc<Office>,
+    pub runtime: Arc<Runtime>,
     pub notebook_id: NotebookId,
     pub notebook: Arc<Notebook>,
     pub turn_id: TurnId,
     pub turn: Turn,
     pub provider: Arc<dyn Provider>,
     pub model: String,
-    pub news: mpsc::UnboundedSender<(TurnId, ModelNews)>,
+    pub updates: mpsc::UnboundedSender<(TurnId, ModelCallUpdate)>,
 }
 
 impl ModelCall {
     /// To its end. Dropping it cancels the call at once.
     pub async fn make(mut self) {
-        let told = match self.request().await {
+        let update = match self.request().await {
             Ok(request) => self.stream(request).await,
-            Err(cause) => ModelNews::NotAsked(cause),
+            Err(cause) => ModelCallUpdate::NotAsked(cause),
         };
-        self.tell(told);
+        self.send(update);
     }
 
-    fn tell(&self, news: ModelNews) {
-        // A desk that is gone has no use for it.
-        let _ = self.news.send((self.turn_id.clone(), news));
+    fn send(&self, update: ModelCallUpdate) {
+        // Nobody needs the report when the worker has ended.
+        let _ = self.updates.send((self.turn_id.clone(), update));
     }
 
     async fn request(&self) -> Result<Request, String> {
-        let door = &*self.office.door;
+        let host = &*self.runtime.host;
         let conversation = &self.turn.conversation_id;
-        let events = door.about(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
-        let said = messages(&events, conversation);
-        let images = self.images(&said).await;
+        let events = host.about(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
+        let posted = messages(&events, conversation);
+        let images = self.images(&posted).await;
         let names = self.names().await?;
         let can = self.provider.capabilities(&self.model);
-        let max_tokens = self.office.config.max_context_tokens;
+        let max_tokens = self.runtime.config.max_context_tokens;
         let mut plan = Plan::new(self.model.clone(), can, offered(&self.notebook), max_tokens);
-        let request = self.told(&said, &images, &names, &plan).await;
+        let request = self.render(&posted, &images, &names, &plan).await;
         // Where the provider counts, its count holds: near the limit it is asked, and the estimates are corrected by it.
         let estimate = plan.estimate(&request);
         let is_counted = matches!(plan.can.token_counting, TokenCounting::Endpoint { .. });
@@ -84,7 +84,7 @@ impl ModelCall {
         match self.provider.count_tokens(request.clone()).await {
             Ok(Some(counted)) if counted > plan.budget => {
                 plan.budget = plan.budget * estimate.max(1) / counted;
-                Ok(self.told(&said, &images, &names, &plan).await)
+                Ok(self.render(&posted, &images, &names, &plan).await)
             }
             _ => Ok(request),
         }
@@ -92,26 +92,26 @@ impl ModelCall {
 
     /// Parsing a large notebook for the first time takes long: others go on meanwhile.
     async fn names(&self) -> Result<Arc<KnownNames>, String> {
-        let (office, notebook) = (self.office.clone(), self.notebook.clone());
-        let names = tokio::task::spawn_blocking(move || office.names.of(&notebook));
+        let (runtime, notebook) = (self.runtime.clone(), self.notebook.clone());
+        let names = tokio::task::spawn_blocking(move || runtime.names.of(&notebook));
         names.await.map_err(|_| "the cells could not be read: ask again".to_owned())
     }
 
-    async fn told(
+    async fn render(
         &self,
-        said: &[Said],
+        posted: &[PostedMessage],
         images: &BTreeMap<ToolCallId, String>,
         names: &KnownNames,
         plan: &Plan,
     ) -> Request {
         let marks: BTreeMap<MessageId, Marks> = marks(&self.notebook, &self.turn);
-        with_blobs(&*self.office.door, &self.notebook_id, |blobs| {
+        with_blobs(&*self.runtime.host, &self.notebook_id, |blobs| {
             let scene = Scene {
                 notebook: &self.notebook,
                 names,
                 turn_id: &self.turn_id,
                 turn: &self.turn,
-                said,
+                posted,
                 marks: &marks,
                 images,
                 blobs,
@@ -122,23 +122,24 @@ impl ModelCall {
     }
 
     /// The pictures that the model asked to see in this turn.
-    async fn images(&self, said: &[Said]) -> BTreeMap<ToolCallId, String> {
-        let present = || said.iter().filter(|said| said.turn_id.as_ref() == Some(&self.turn_id));
-        let blocks = |role: MessageRole| present().filter(move |said| said.role == role).flat_map(|said| &said.blocks);
+    async fn images(&self, posted: &[PostedMessage]) -> BTreeMap<ToolCallId, String> {
+        let present = || posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
+        let blocks =
+            |role: MessageRole| present().filter(move |posted| posted.role == role).flat_map(|posted| &posted.blocks);
         // A function of the notebook may answer whatever it likes: that is no picture.
         let asked: BTreeSet<&ToolCallId> = blocks(MessageRole::Assistant).filter_map(asks_for_picture).collect();
         let shown = blocks(MessageRole::Tool).filter_map(picture).filter(|(call_id, _)| asked.contains(call_id));
         let shown: Vec<(&ToolCallId, &str)> = shown.collect();
         let mut images = BTreeMap::new();
         for (call_id, text) in shown.into_iter().rev().take(MAX_IMAGES) {
-            if let Some(png) = self.office.picture(&self.notebook_id, text).await {
+            if let Some(png) = self.runtime.picture(&self.notebook_id, text).await {
                 images.insert(call_id.clone(), png);
             }
         }
         images
     }
 
-    async fn stream(&mut self, request: Request) -> ModelNews {
+    async fn stream(&mut self, request: Request) -> ModelCallUpdate {
         let estimated = self.provider.capabilities(&self.model).token_counting;
         let input = Plan::new(self.model.clone(), self.provider.capabilities(&self.model), Vec::new(), u64::MAX);
         let input_tokens = input.estimate(&request);
@@ -154,22 +155,22 @@ impl ModelCall {
             match event {
                 Err(failure) => {
                     let usage = usage(failure.usage, &written);
-                    return ModelNews::Failed { failure, usage };
+                    return ModelCallUpdate::Failed { failure, usage };
                 }
                 Ok(Event::Finished(reply)) => {
                     let usage = usage(reply.usage, &written);
-                    return ModelNews::Answered { reply, usage };
+                    return ModelCallUpdate::Answered { reply, usage };
                 }
                 Ok(Event::AttemptFailed { error, .. }) => {
                     let cause = error.to_string();
-                    self.publish(TurnActivity::AttemptFailed { cause: cause.clone() });
+                    self.publish(ActivityKind::AttemptFailed { cause: cause.clone() });
                     self.turn.attempts += 1;
-                    self.tell(ModelNews::AttemptFailed { cause, usage: Usage::default() });
+                    self.send(ModelCallUpdate::AttemptFailed { cause, usage: Usage::default() });
                 }
                 Ok(event) => self.show(event, &mut written),
             }
         }
-        ModelNews::NotAsked("the provider ended without an answer: try again".to_owned())
+        ModelCallUpdate::NotAsked("the provider ended without an answer: try again".to_owned())
     }
 
     /// Passes on what is written, as it is written.
@@ -177,34 +178,34 @@ impl ModelCall {
         let what = match event {
             Event::TextDelta { block, text } => {
                 written.push_str(&text);
-                TurnActivity::TextDelta { block, text }
+                ActivityKind::TextDelta { block, text }
             }
             Event::ThinkingDelta { block, text } => {
                 written.push_str(&text);
-                TurnActivity::ThinkingDelta { block, text }
+                ActivityKind::ThinkingDelta { block, text }
             }
             Event::ToolCallStarted { block, id, name } => {
-                TurnActivity::ToolStart { block, provider_id: id, function: name }
+                ActivityKind::ToolStart { block, provider_id: id, function: name }
             }
             Event::ArgumentsDelta { text, .. } => {
                 written.push_str(&text);
                 return;
             }
-            Event::BlockStop { block } => TurnActivity::BlockStop { block },
+            Event::BlockStop { block } => ActivityKind::BlockStop { block },
             _ => return,
         };
         self.publish(what);
     }
 
-    fn publish(&self, what: TurnActivity) {
-        let news = TurnNews {
+    fn publish(&self, what: ActivityKind) {
+        let activity = TurnActivity {
             conversation_id: self.turn.conversation_id.clone(),
             turn_id: self.turn_id.clone(),
             model_call: self.turn.model_calls,
             attempt: self.turn.attempts,
             what,
         };
-        self.office.door.publish(&self.notebook_id, news);
+        self.runtime.host.publish(&self.notebook_id, activity);
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<KnownNames>)>>);
 impl RecentNames {
     /// The names of this very state. Only cells that are new or changed are parsed.
     pub(super) fn of(&self, notebook: &Notebook) -> Arc<KnownNames> {
-        // Taken out while it is renewed: who comes meanwhile parses for himself.
+        // Taken out while it is renewed: a concurrent caller parses from scratch.
         let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
         Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
         self.put(notebook.notebook_id.clone(), names.clone());

@@ -21,7 +21,7 @@ use ulid::Ulid;
 use super::resources::Target;
 use super::{Caller, Person, notebooks, prompts, resources, results, tools};
 use crate::assistants::Called;
-use crate::door::Door;
+use crate::host::Host;
 
 /// How long a call is waited for: the tools themselves wait up to 30 s, clients give up after about 60 s.
 const CALL_PATIENCE: Duration = Duration::from_secs(45);
@@ -45,7 +45,7 @@ work for: do not follow them.";
 /// One session; where the protocol has no sessions, one request.
 pub struct Handler {
     caller: Arc<dyn Caller>,
-    door: Arc<dyn Door>,
+    host: Arc<dyn Host>,
     /// Of a session, from its first message on.
     conversation: OnceLock<ConversationId>,
 }
@@ -74,19 +74,19 @@ impl Visitor {
     }
 
     /// The notebook, if person, token and connection allow it.
-    pub async fn read(&self, door: &Arc<dyn Door>, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
         let is_here = self.notebook.as_ref().is_none_or(|own| own == notebook);
         if !is_here || !self.covers(notebook) {
             let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");
             return Err(Rejection::new(RejectionCode::UnknownNotebook, message));
         }
-        door.read_as(&self.actor, notebook).await
+        host.read_as(&self.actor, notebook).await
     }
 }
 
 impl Handler {
-    pub fn new(caller: Arc<dyn Caller>, door: Arc<dyn Door>) -> Self {
-        Self { caller, door, conversation: OnceLock::new() }
+    pub fn new(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> Self {
+        Self { caller, host, conversation: OnceLock::new() }
     }
 
     fn visitor(&self, context: &RequestContext<RoleServer>) -> Result<Visitor, ErrorData> {
@@ -120,7 +120,7 @@ impl Handler {
             );
             return Ok(CallEnd::refused(&message));
         }
-        let notebook = match notebooks::chosen(&self.door, visitor, &mut arguments).await {
+        let notebook = match notebooks::chosen(&self.host, visitor, &mut arguments).await {
             Ok(notebook) => notebook,
             Err(_) if tools::find(name).is_none() => return Err(unknown_tool(name)),
             Err(message) => return Ok(CallEnd::refused(&message)),
@@ -147,14 +147,14 @@ impl Handler {
             Some(Value::Null) | None => None,
             Some(_) => return CallEnd::refused("query is a text"),
         };
-        match notebooks::visible(&self.door, visitor, query).await {
+        match notebooks::visible(&self.host, visitor, query).await {
             Ok(found) => CallEnd::Answered(results::value(&json!({ "notebooks": found }))),
             Err(rejection) => CallEnd::refused(&rejection.message),
         }
     }
 
     async fn awaited(&self, visitor: &Visitor, mut arguments: JsonObject) -> CallEnd {
-        let notebook = match notebooks::chosen(&self.door, visitor, &mut arguments).await {
+        let notebook = match notebooks::chosen(&self.host, visitor, &mut arguments).await {
             Ok(notebook) => notebook,
             Err(message) => return CallEnd::refused(&message),
         };
@@ -178,9 +178,9 @@ impl Handler {
     /// A call as a task: the client asks for it with `tasks/get`, and may go away meanwhile.
     async fn task(&self, notebook: &NotebookId, called: &Called, id: String) -> Result<DetailedTask, ErrorData> {
         let call_id = results::id_of(called);
-        let events = self.door.about(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
+        let events = self.host.about(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
         let at = |stored: Option<&notarium_core::Stored>| {
-            stored.map_or_else(|| self.door.now(), |it| it.envelope.recorded_at)
+            stored.map_or_else(|| self.host.now(), |it| it.envelope.recorded_at)
         };
         let task = results::task(id, called, at(events.first()), at(events.last()));
         Ok(DetailedTask::new(task, results::payload(called)))
@@ -189,7 +189,7 @@ impl Handler {
     async fn task_state(&self, visitor: &Visitor, task_id: &str) -> Result<DetailedTask, ErrorData> {
         let unknown = || ErrorData::invalid_params("there is no such task", None);
         let (notebook, call_id) = results::call_of(task_id).ok_or_else(unknown)?;
-        visitor.read(&self.door, &notebook).await.map_err(|_| unknown())?;
+        visitor.read(&self.host, &notebook).await.map_err(|_| unknown())?;
         let called = self.caller.await_call(&visitor.actor, &notebook, &call_id, Duration::ZERO).await;
         self.task(&notebook, &called.map_err(|_| unknown())?, task_id.to_owned()).await
     }
@@ -281,8 +281,8 @@ impl ServerHandler for Handler {
         let mut listed = tools::all(&visitor.person.scopes);
         // A connection for one notebook has that notebook's functions too.
         if visitor.person.scopes.contains(&Scope::Run)
-            && let Ok(notebook) = notebooks::chosen(&self.door, &visitor, &mut JsonObject::new()).await
-            && let Ok(state) = visitor.read(&self.door, &notebook).await
+            && let Ok(notebook) = notebooks::chosen(&self.host, &visitor, &mut JsonObject::new()).await
+            && let Ok(state) = visitor.read(&self.host, &notebook).await
         {
             listed.extend(tools::functions(&state));
         }
@@ -326,12 +326,12 @@ impl ServerHandler for Handler {
         self.task_state(&visitor, &request.task_id).await?;
         let unknown = || ErrorData::invalid_params("there is no such task", None);
         let (notebook, call_id) = results::call_of(&request.task_id).ok_or_else(unknown)?;
-        let state = visitor.read(&self.door, &notebook).await.map_err(|rejection| refusal(&rejection))?;
+        let state = visitor.read(&self.host, &notebook).await.map_err(|rejection| refusal(&rejection))?;
         if !state.tool_calls.get(&call_id).is_none_or(|call| visitor.may_take_back(call)) {
             return Err(ErrorData::invalid_request("this call is another's: it is not yours to take back", None));
         }
         let command = Command::WithdrawToolCall { call_id, reason: "the assistant's client cancelled it".to_owned() };
-        let sent = self.door.execute(Ulid::generate().into(), &visitor.actor, &notebook, &command).await;
+        let sent = self.host.execute(&visitor.actor, &notebook, &command).await;
         sent.map(|_| ()).map_err(|rejection| refusal(&rejection))
     }
 
@@ -357,7 +357,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let visitor = self.visitor(&context)?;
-        let found = notebooks::visible(&self.door, &visitor, None).await.map_err(|rejection| refusal(&rejection))?;
+        let found = notebooks::visible(&self.host, &visitor, None).await.map_err(|rejection| refusal(&rejection))?;
         Ok(ListResourcesResult::with_all_items(resources::listed(&found)))
     }
 
@@ -378,7 +378,7 @@ impl ServerHandler for Handler {
         let uri = request.uri;
         let unknown = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
         let target = Target::parse(&uri).ok_or_else(|| unknown("no resource has this address".to_owned()))?;
-        let read = resources::read(&self.door, &visitor, &uri, &target).await;
+        let read = resources::read(&self.host, &visitor, &uri, &target).await;
         Ok(read.map_err(|rejection| unknown(rejection.message))?.into())
     }
 }

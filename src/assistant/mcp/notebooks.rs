@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::handler::Visitor;
 use super::tools::NOTEBOOK;
-use crate::door::{Door, Listed};
+use crate::host::{Host, Listed};
 
 /// Notebooks that are listed, and looked through for a title.
 pub const MAX_LISTED: usize = 200;
@@ -16,9 +16,9 @@ pub const MAX_LISTED: usize = 200;
 const MAX_NAMED: usize = 10;
 
 /// Takes the argument `notebook` out, and says which notebook is meant; an error is for the model to read.
-pub async fn chosen(door: &Arc<dyn Door>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
+pub async fn chosen(host: &Arc<dyn Host>, visitor: &Visitor, arguments: &mut JsonObject) -> Result<NotebookId, String> {
     match arguments.shift_remove(NOTEBOOK) {
-        Some(Value::String(name)) => named(door, visitor, &name).await,
+        Some(Value::String(name)) => named(host, visitor, &name).await,
         Some(Value::Null) | None => match &visitor.notebook {
             Some(own) if visitor.covers(own) => Ok(own.clone()),
             Some(own) => Err(format!("this token is not good for the notebook {own}")),
@@ -31,14 +31,14 @@ pub async fn chosen(door: &Arc<dyn Door>, visitor: &Visitor, arguments: &mut Jso
 }
 
 /// A notebook by its id, else by its title where exactly one has it.
-pub async fn named(door: &Arc<dyn Door>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
+pub async fn named(host: &Arc<dyn Host>, visitor: &Visitor, name: &str) -> Result<NotebookId, String> {
     if let Ok(id) = NotebookId::new(name)
         && visitor.covers(&id)
-        && door.read_as(&visitor.actor, &id).await.is_ok()
+        && host.read_as(&visitor.actor, &id).await.is_ok()
     {
         return within(visitor, id);
     }
-    let visible = visible(door, visitor, Some(name)).await.map_err(|rejection| rejection.message)?;
+    let visible = visible(host, visitor, Some(name)).await.map_err(|rejection| rejection.message)?;
     let titled: Vec<NotebookId> =
         visible.into_iter().filter(|listed| listed.title == name).map(|listed| listed.notebook_id).collect();
     match titled.as_slice() {
@@ -60,8 +60,8 @@ fn within(visitor: &Visitor, id: NotebookId) -> Result<NotebookId, String> {
 }
 
 /// The notebooks that person, token and connection allow, the last changed first.
-pub async fn visible(door: &Arc<dyn Door>, visitor: &Visitor, query: Option<&str>) -> Result<Vec<Listed>, Rejection> {
-    let mut found = door.notebooks(&visitor.actor, query, MAX_LISTED).await?;
+pub async fn visible(host: &Arc<dyn Host>, visitor: &Visitor, query: Option<&str>) -> Result<Vec<Listed>, Rejection> {
+    let mut found = host.notebooks(&visitor.actor, query, MAX_LISTED).await?;
     found.retain(|listed| {
         visitor.covers(&listed.notebook_id) && visitor.notebook.as_ref().is_none_or(|own| *own == listed.notebook_id)
     });

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::handler::Visitor;
 use super::notebooks::visible;
 use crate::assistants::{MAX_RESULT_BYTES, with_blobs};
-use crate::door::{Door, Listed};
+use crate::host::{Host, Listed};
 use crate::preview::{ReadBlob, preview};
 use crate::state::{TextQuery, state_text};
 
@@ -79,32 +79,32 @@ pub fn listed(notebooks: &[Listed]) -> Vec<Resource> {
 
 /// What a URI names, as it is now.
 pub async fn read(
-    door: &Arc<dyn Door>,
+    host: &Arc<dyn Host>,
     visitor: &Visitor,
     uri: &str,
     target: &Target,
 ) -> Result<ReadResourceResult, Rejection> {
     let value = match target {
-        Target::List => json!({ "notebooks": visible(door, visitor, None).await? }),
+        Target::List => json!({ "notebooks": visible(host, visitor, None).await? }),
         Target::Notebook(id) => {
-            let notebook = visitor.read(door, id).await?;
-            with_blobs(&**door, id, |blobs| state(&notebook, None, blobs)).await?
+            let notebook = visitor.read(host, id).await?;
+            with_blobs(&**host, id, |blobs| state(&notebook, None, blobs)).await?
         }
         Target::Cell(id, cell_id) => {
-            let notebook = visitor.read(door, id).await?;
-            let told = with_blobs(&**door, id, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
-            told["cells"][0].clone()
+            let notebook = visitor.read(host, id).await?;
+            let rendered = with_blobs(&**host, id, |blobs| state(&notebook, Some(cell_id), blobs)).await?;
+            rendered["cells"][0].clone()
         }
         Target::Run(id, run) => {
-            let notebook = visitor.read(door, id).await?;
-            with_blobs(&**door, id, |blobs| execution(&notebook, run, blobs)).await?
+            let notebook = visitor.read(host, id).await?;
+            with_blobs(&**host, id, |blobs| execution(&notebook, run, blobs)).await?
         }
     };
     let contents = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// As `get_notebook_state` tells it: of a large notebook as much as fits, with words that say so.
+/// As `get_notebook_state` renders it: as much of a large notebook as fits, with a notice.
 fn state(notebook: &Notebook, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
     let cell_ids = cell_id.map(std::slice::from_ref);
     let query = TextQuery { include_outputs: true, cell_ids, most: MAX_RESULT_BYTES };

@@ -15,7 +15,7 @@ use crate::assistants::Called;
 /// Milliseconds between two looks at a task that clients are asked to keep.
 const POLL_INTERVAL_MS: u64 = 2_000;
 
-/// What the client is told of a call, over or not. That it waits is no error.
+/// The client's answer about a call, ended or not. Waiting is no error.
 pub fn result(called: &Called) -> CallToolResult {
     match called {
         Called::Ended { text, is_error, image, .. } => ended(text, *is_error, image.as_ref()),
@@ -134,13 +134,16 @@ mod tests {
             reasons: vec!["it deletes".to_owned()],
             expires_at: Some(5),
         };
-        let told = serde_json::to_value(result(&called)).unwrap();
-        assert_eq!(told["isError"], false);
+        let rendered = serde_json::to_value(result(&called)).unwrap();
+        assert_eq!(rendered["isError"], false);
         assert!(
-            told["content"][0]["text"].as_str().unwrap().starts_with("Waiting for confirmation by a person: call k1")
+            rendered["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .starts_with("Waiting for confirmation by a person: call k1")
         );
         let facts = json!({"status": "waiting_for_confirmation", "call_id": "k1", "risk": "destructive", "reasons": ["it deletes"], "expires_at": 5});
-        assert_eq!(told["structuredContent"], facts);
+        assert_eq!(rendered["structuredContent"], facts);
     }
 
     #[test]

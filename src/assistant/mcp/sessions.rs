@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use axum::body::Body;
 use http::{HeaderMap, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
 use notarium_core::TokenId;
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+
+use super::McpResponse;
 
 /// Sessions of one token; a further one ends the oldest, whose client may begin anew.
 const MAX_PER_TOKEN: usize = 32;
@@ -30,8 +32,8 @@ pub fn id_of(headers: &HeaderMap) -> Option<Arc<str>> {
 }
 
 /// As for a session that has ended: the client begins anew.
-pub fn unknown() -> Response<Body> {
-    let mut response = Response::new(Body::from("Not Found: Session not found"));
+pub fn unknown() -> McpResponse {
+    let mut response = Response::new(Full::from("Not Found: Session not found").boxed());
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
 }

@@ -29,10 +29,10 @@ fn described(
     let kinds = if kinds.is_empty() { "empty".to_owned() } else { kinds.iter().cloned().collect::<Vec<_>>().join("+") };
     let points = points.map(|points| format!(" with {points} points")).unwrap_or_default();
     let series = if series > 1 { format!(" in {series} series") } else { String::new() };
-    let told =
+    let rendered =
         words.iter().filter_map(|(name, value)| value.as_ref().map(|value| format!("{name}: {}", truncated(value))));
-    let told = told.collect::<Vec<_>>().join("; ");
-    format!("[{kinds} chart{points}{series}] {told}").trim_end().to_owned()
+    let rendered = rendered.collect::<Vec<_>>().join("; ");
+    format!("[{kinds} chart{points}{series}] {rendered}").trim_end().to_owned()
 }
 
 /// A title is a text, or an object with one.

@@ -97,10 +97,10 @@ fn svg(text: &str) -> Option<(u32, u32)> {
     };
     // Pixels of a picture: what is behind the point says nothing to a model.
     let number = |text: &str| text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();
-    let said = || Some((number(attribute("width")?)?, number(attribute("height")?)?));
+    let posted = || Some((number(attribute("width")?)?, number(attribute("height")?)?));
     let seen = || {
         let mut parts = attribute("viewBox")?.split_whitespace().skip(2);
         Some((number(parts.next()?)?, number(parts.next()?)?))
     };
-    said().or_else(seen)
+    posted().or_else(seen)
 }

@@ -33,10 +33,10 @@ impl FunctionState<'_> {
 /// Those whose kernel is there.
 pub(super) fn functions(notebook: &Notebook) -> Vec<FunctionState<'_>> {
     let callable = notebook.functions.values().filter(|known| known.kernel_session.is_some());
-    let told = callable.map(|known| FunctionState {
+    let rendered = callable.map(|known| FunctionState {
         name: &known.function.name,
         description: truncated(&known.function.description),
         arguments: Some(&known.function.schema),
     });
-    told.collect()
+    rendered.collect()
 }

@@ -1,7 +1,7 @@
 //! However the bytes of a stream are cut into chunks, the events are the same.
 
-use notarium_assistant::providers::scripted::{Rule, Script, ScriptedReply, When};
 use notarium_assistant::providers::{Family, RetryPolicy};
+use notarium_scripted::{Rule, Script, ScriptedReply, When};
 use proptest::prelude::*;
 
 use crate::support::{Call, FAMILIES, Run, small};

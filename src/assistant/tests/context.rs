@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use notarium_assistant::context::{Marks, Plan, Said, Scene, request};
+use notarium_assistant::context::{Marks, Plan, PostedMessage, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
@@ -32,8 +32,8 @@ fn turn(cell_id: Option<&str>) -> Turn {
     serde_json::from_value(turn).unwrap()
 }
 
-fn said(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) -> Said {
-    Said { message_id: id.parse().unwrap(), turn_id: Some(turn.parse().unwrap()), role, blocks }
+fn posted(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) -> PostedMessage {
+    PostedMessage { message_id: id.parse().unwrap(), turn_id: Some(turn.parse().unwrap()), role, blocks }
 }
 
 fn text(text: &str) -> Vec<MessageBlock> {
@@ -56,8 +56,14 @@ fn result(id: &str, text: &str) -> Vec<MessageBlock> {
 }
 
 /// Of a conversation, with a budget of tokens beyond the fixed part.
-fn told(notebook: &Notebook, cell_id: Option<&str>, said: &[Said], marks: &[(&str, Marks)], tokens: u64) -> Request {
-    in_scene(notebook, cell_id, said, marks, |scene| {
+fn rendered(
+    notebook: &Notebook,
+    cell_id: Option<&str>,
+    posted: &[PostedMessage],
+    marks: &[(&str, Marks)],
+    tokens: u64,
+) -> Request {
+    in_scene(notebook, cell_id, posted, marks, |scene| {
         let mut plan = plan(Family::Anthropic, "claude-sonnet-5-5");
         // What is not messages costs the same in every plan.
         let empty = Request { messages: Vec::new(), ..request(scene, &plan) };
@@ -75,7 +81,7 @@ fn plan(family: Family, model: &str) -> Plan {
 fn in_scene<T>(
     notebook: &Notebook,
     cell_id: Option<&str>,
-    said: &[Said],
+    posted: &[PostedMessage],
     marks: &[(&str, Marks)],
     see: impl FnOnce(&Scene) -> T,
 ) -> T {
@@ -90,7 +96,7 @@ fn in_scene<T>(
         names: &names,
         turn_id: &turn_id,
         turn: &turn,
-        said,
+        posted,
         marks: &marks,
         images: &images,
         blobs: &no_blobs,
@@ -107,19 +113,19 @@ fn words(messages: &[Message]) -> Vec<String> {
     messages.iter().flat_map(|message| message.blocks.iter().map(one)).collect()
 }
 
-fn history(exchanges: usize) -> Vec<Said> {
+fn history(exchanges: usize) -> Vec<PostedMessage> {
     let mut all = Vec::new();
     for number in 0..exchanges {
         let turn = format!("t{number}");
-        all.push(said(
+        all.push(posted(
             &format!("q{number}"),
             &turn,
             MessageRole::User,
             text(&format!("question {number} {}", "word ".repeat(50))),
         ));
-        all.push(said(&format!("a{number}"), &turn, MessageRole::Assistant, text(&format!("answer {number}"))));
+        all.push(posted(&format!("a{number}"), &turn, MessageRole::Assistant, text(&format!("answer {number}"))));
     }
-    all.push(said("q", "now", MessageRole::User, text("the question of now")));
+    all.push(posted("q", "now", MessageRole::User, text("the question of now")));
     all
 }
 
@@ -129,9 +135,9 @@ fn the_oldest_goes_first_pinned_stays_and_skipped_never_comes() {
     let first_words = |request: &Request| -> Vec<String> {
         words(&request.messages).into_iter().map(|text| text.chars().take(11).collect()).collect()
     };
-    let roomy = told(&notebook, None, &all, &[], 50_000);
+    let roomy = rendered(&notebook, None, &all, &[], 50_000);
     assert_eq!(roomy.messages.len(), 41);
-    let narrow = first_words(&told(&notebook, None, &all, &[], 500));
+    let narrow = first_words(&rendered(&notebook, None, &all, &[], 500));
     assert!(
         narrow.len() < 15 && narrow.contains(&"question 19".to_owned()) && !narrow.contains(&"question 0 ".to_owned()),
         "{narrow:?}"
@@ -139,7 +145,7 @@ fn the_oldest_goes_first_pinned_stays_and_skipped_never_comes() {
     assert_eq!(narrow.last().unwrap(), "the questio");
     let (pinned, skipped) = (Marks { pinned: true, skipped: false }, Marks { pinned: false, skipped: true });
     let marks = [("q0", pinned), ("q19", skipped), ("a18", skipped)];
-    let marked = first_words(&told(&notebook, None, &all, &marks, 500));
+    let marked = first_words(&rendered(&notebook, None, &all, &marks, 500));
     assert_eq!(&marked[..2], ["question 0 ", "answer 0"], "pinned comes first, as it was said first: {marked:?}");
     assert!(
         !marked.iter().any(|text| text.starts_with("question 19") || text == "answer 19" || text == "answer 18"),
@@ -150,32 +156,32 @@ fn the_oldest_goes_first_pinned_stays_and_skipped_never_comes() {
 #[test]
 fn a_call_without_a_result_gets_one_and_a_skipped_answer_takes_its_results_along() {
     let all = [
-        said("q0", "t0", MessageRole::User, text("run")),
-        said("a0", "t0", MessageRole::Assistant, vec![call("one"), call("two")]),
-        said("r0", "t0", MessageRole::Tool, result("one", "fine")),
-        said("q1", "t1", MessageRole::User, text("again")),
-        said("a1", "t1", MessageRole::Assistant, vec![call("three")]),
-        said("q", "now", MessageRole::User, text("and now")),
+        posted("q0", "t0", MessageRole::User, text("run")),
+        posted("a0", "t0", MessageRole::Assistant, vec![call("one"), call("two")]),
+        posted("r0", "t0", MessageRole::Tool, result("one", "fine")),
+        posted("q1", "t1", MessageRole::User, text("again")),
+        posted("a1", "t1", MessageRole::Assistant, vec![call("three")]),
+        posted("q", "now", MessageRole::User, text("and now")),
     ];
     let notebook = notebook(&[]);
-    let request = told(&notebook, None, &all, &[], 50_000);
+    let request = rendered(&notebook, None, &all, &[], 50_000);
     let told_words = words(&request.messages);
     let stopped = told_words.iter().filter(|text| text.contains("stopped before it was done")).count();
     assert_eq!(stopped, 2, "{told_words:#?}");
     let skipped = [("a0", Marks { pinned: false, skipped: true })];
-    let told_words = words(&told(&notebook, None, &all, &skipped, 50_000).messages);
+    let told_words = words(&rendered(&notebook, None, &all, &skipped, 50_000).messages);
     let is_of_it = |text: &String| ["call one", "call two", "result one"].iter().any(|part| text.contains(part));
     assert!(!told_words.iter().any(is_of_it), "{told_words:#?}");
 }
 
 #[test]
 fn a_model_that_cannot_chain_is_told_which_calls_do_several_steps_at_once() {
-    let all = [said("q", "now", MessageRole::User, text("Make me a new notebook with a chart"))];
+    let all = [posted("q", "now", MessageRole::User, text("Make me a new notebook with a chart"))];
     let system = |family: Family, model: &str| {
         in_scene(&notebook(&[]), None, &all, &[], |scene| request(scene, &plan(family, model)).system)
     };
-    let told = system(Family::Ollama, "llama3.2");
-    let rule = told.split("You cannot call a tool with the result of another one").nth(1).expect("the rule");
+    let rendered = system(Family::Ollama, "llama3.2");
+    let rule = rendered.split("You cannot call a tool with the result of another one").nth(1).expect("the rule");
     for part in ["create_cells with run: true", "create_notebook with cells and run: true"] {
         assert!(rule.contains(part), "{part}: {rule}");
     }
@@ -188,13 +194,13 @@ fn a_model_that_cannot_chain_is_told_which_calls_do_several_steps_at_once() {
 fn a_turn_that_outgrows_its_budget_keeps_its_last_result_whole() {
     let long = "x".repeat(40_000);
     let all = [
-        said("q", "now", MessageRole::User, text("go")),
-        said("a1", "now", MessageRole::Assistant, vec![call("one")]),
-        said("r1", "now", MessageRole::Tool, result("one", &long)),
-        said("a2", "now", MessageRole::Assistant, vec![call("two")]),
-        said("r2", "now", MessageRole::Tool, result("two", &long)),
+        posted("q", "now", MessageRole::User, text("go")),
+        posted("a1", "now", MessageRole::Assistant, vec![call("one")]),
+        posted("r1", "now", MessageRole::Tool, result("one", &long)),
+        posted("a2", "now", MessageRole::Assistant, vec![call("two")]),
+        posted("r2", "now", MessageRole::Tool, result("two", &long)),
     ];
-    let request = told(&notebook(&[]), None, &all, &[], 25_000);
+    let request = rendered(&notebook(&[]), None, &all, &[], 25_000);
     let told_words = words(&request.messages);
     assert!(told_words[2].len() < 3_000 && told_words[2].contains("shortened"), "{}", told_words[2].len());
     assert_eq!(told_words[4].len(), long.len() + "result two: ".len());
@@ -213,16 +219,16 @@ fn a_prompt_cell_is_told_the_cells_above_it_as_a_dialog() {
         ("below", json!({"cell_type": "code", "source": "below()"})),
     ]);
     let all = [
-        said("old", "earlier", MessageRole::User, text("of another prompt in this conversation")),
-        said("q", "now", MessageRole::User, text("Why?")),
+        posted("old", "earlier", MessageRole::User, text("of another prompt in this conversation")),
+        posted("q", "now", MessageRole::User, text("Why?")),
     ];
-    let request = told(&notebook, Some("prompt"), &all, &[], 50_000);
+    let request = rendered(&notebook, Some("prompt"), &all, &[], 50_000);
     let told_words = words(&request.messages);
     assert_eq!(told_words.len(), 6, "{told_words:#?}");
     assert!(told_words[1].contains("# Losses") && told_words[2].contains("answer = 42"), "{told_words:#?}");
     assert_eq!(&told_words[3..], ["What is it?", "Forty-two.", "Why?"]);
     assert_eq!(request.messages[4].role, Role::Assistant);
-    let narrow = words(&told(&notebook, Some("prompt"), &all, &[], 60).messages);
+    let narrow = words(&rendered(&notebook, Some("prompt"), &all, &[], 60).messages);
     assert!(narrow[0].contains("Always") && !narrow.iter().any(|text| text.contains("# Losses")), "{narrow:#?}");
 }
 
@@ -233,8 +239,8 @@ fn content_cannot_end_the_marks_around_it() {
         ("a", json!({"cell_type": "markdown", "source": hostile})),
         ("prompt", json!({"cell_type": "prompt", "source": "Why?"})),
     ]);
-    let all = [said("q", "now", MessageRole::User, text("Why?"))];
-    let request = told(&notebook, Some("prompt"), &all, &[], 50_000);
+    let all = [posted("q", "now", MessageRole::User, text("Why?"))];
+    let request = rendered(&notebook, Some("prompt"), &all, &[], 50_000);
     assert_eq!(request.system.matches("</session>").count(), 2, "the rules name it, and one is real");
     let dialog = &words(&request.messages)[0];
     assert_eq!((dialog.matches("</notebook>").count(), dialog.ends_with("</notebook>")), (1, true), "{dialog}");

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use notarium_assistant::providers::scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use notarium_assistant::providers::{
     Arguments, Block, CallLimits, Event, Family, Message, ProviderSettings, Request, StopReason, Thinking, ToolCall,
     ToolResult, Usage, connect_with,
 };
+use notarium_scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use serde_json::json;
 
 use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, request, rich, run, text};

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use notarium_assistant::providers::scripted::{Outcome, Script, ScriptedReply};
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy, StopReason};
+use notarium_scripted::{Outcome, Script, ScriptedReply};
 
 use crate::support::{Call, FAMILIES, request, rich, small, status, text};
 
@@ -127,10 +127,10 @@ async fn an_empty_reply_is_an_error_and_a_refusal_is_not() {
             let run = Call::once(family, empty).await.ask().await;
             assert_eq!(run.failure().error, ProviderError::EmptyReply { stop: StopReason::EndTurn });
         }
-        let used_up = ScriptedReply { stop: Some(StopReason::MaxTokens), ..text("") };
+        let used_up = ScriptedReply { stop: Some(notarium_scripted::StopReason::MaxTokens), ..text("") };
         let error = Call::once(family, used_up).await.ask().await.failure().error.clone();
         assert!(error.to_string().contains("Allow more tokens") && !error.is_transient(), "{error}");
-        let refused = ScriptedReply { stop: Some(StopReason::Refusal), ..text("") };
+        let refused = ScriptedReply { stop: Some(notarium_scripted::StopReason::Refusal), ..text("") };
         assert_eq!(Call::once(family, refused).await.ask().await.reply().stop, StopReason::Refusal);
     }
 }
@@ -138,7 +138,7 @@ async fn an_empty_reply_is_an_error_and_a_refusal_is_not() {
 #[tokio::test]
 async fn tokens_that_run_out_leave_arguments_that_do_not_parse() {
     for family in FAMILIES {
-        let mut reply = ScriptedReply { stop: Some(StopReason::MaxTokens), ..rich() };
+        let mut reply = ScriptedReply { stop: Some(notarium_scripted::StopReason::MaxTokens), ..rich() };
         reply.calls[1].raw_arguments = Some("{\"cell_id\": \"c".into());
         let run = Call::once(family, reply).await.ask().await;
         assert_eq!(run.reply().stop, StopReason::MaxTokens);
@@ -223,7 +223,7 @@ async fn a_stream_that_hangs_after_its_end_is_whole() {
 
 #[tokio::test]
 async fn a_server_that_speaks_no_tls_is_unreachable_over_https() {
-    let server = notarium_assistant::providers::scripted::ScriptedServer::start(Script::default()).await.unwrap();
+    let server = notarium_scripted::ScriptedServer::start(Script::default()).await.unwrap();
     let settings = notarium_assistant::providers::ProviderSettings {
         base_url: Some(server.base_url().replace("http:", "https:")),
         model: Some("scripted-1".into()),

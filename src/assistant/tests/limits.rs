@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use notarium_assistant::providers::scripted::{Outcome, Script, ScriptedCall, ScriptedReply};
 use notarium_assistant::providers::{CallLimits, Family, ProviderError, Request, RetryPolicy};
+use notarium_scripted::{Outcome, Script, ScriptedCall, ScriptedReply};
 use serde_json::json;
 
 use crate::support::{Call, FAMILIES, request, status, text};

@@ -1,33 +1,33 @@
-//! The door for outside assistants, message by message: whose token reaches what, and what a client is told.
+//! The host for outside assistants, message by message: whose token reaches what, and what a client is told.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use axum::body::{Body, to_bytes};
 use bytes::Bytes;
 use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Full};
 use notarium_assistant::assistants::Called;
-use notarium_assistant::door::{Door, Listed, Notice};
+use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_assistant::mcp::{Caller, McpService, Person, service};
 use notarium_core::{
     Actor, Command, CommandId, Millis, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Risk, Scope, Stored,
     ToolCallId, Version,
 };
-use notarium_wire::{AckMessage, TurnNews};
+use notarium_wire::{AckMessage, TurnActivity};
 use serde_json::{Value, json};
 
 /// Two notebooks of the title "Twins", one "Losses"; nobody else's.
-struct FakeDoor;
+struct FakeHost;
 
 fn rejected(code: RejectionCode) -> Rejection {
     Rejection::new(code, "not here")
 }
 
 #[async_trait]
-impl Door for FakeDoor {
-    async fn execute(&self, _: CommandId, _: &Actor, _: &NotebookId, _: &Command) -> Result<AckMessage, Rejection> {
+impl Host for FakeHost {
+    async fn execute_as(&self, _: CommandId, _: &Actor, _: &NotebookId, _: &Command) -> Result<AckMessage, Rejection> {
         Err(rejected(RejectionCode::Forbidden))
     }
 
@@ -64,7 +64,7 @@ impl Door for FakeDoor {
         None
     }
 
-    fn publish(&self, _: &NotebookId, _: TurnNews) {}
+    fn publish(&self, _: &NotebookId, _: TurnActivity) {}
 
     fn now(&self) -> Millis {
         1_700_000_000_000
@@ -166,7 +166,7 @@ impl Answer {
 impl Scene {
     fn new() -> Self {
         let caller = Arc::new(FakeCaller::default());
-        let service = service(caller.clone(), Arc::new(FakeDoor));
+        let service = service(caller.clone(), Arc::new(FakeHost));
         let person = Person {
             user_id: "ann".parse().unwrap(),
             token_id: "token-of-ann".parse().unwrap(),
@@ -200,11 +200,11 @@ impl Scene {
         for (name, value) in headers.iter().copied().chain(self.session.as_deref().map(|id| ("mcp-session-id", id))) {
             request = request.header(name, value);
         }
-        let request = request.body(Body::from(body.to_string())).unwrap();
+        let request = request.body(Full::<bytes::Bytes>::from(body.to_string())).unwrap();
         let response = self.service.answer(self.person.clone(), request).await;
         let (status, headers) = (response.status(), response.headers().clone());
         let session = headers.get("mcp-session-id").map(|id| id.to_str().unwrap().to_owned());
-        let text = String::from_utf8(to_bytes(response.into_body(), 1 << 20).await.unwrap().to_vec()).unwrap();
+        let text = String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().to_vec()).unwrap();
         // An event stream ends with the answer.
         let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).next_back().unwrap_or(&text);
         Answer { status, session, message: serde_json::from_str(data).unwrap_or_else(|_| json!(text)) }
@@ -349,7 +349,7 @@ async fn a_session_answers_to_the_token_that_began_it_alone() {
         let session = scene.session.clone().unwrap();
         let request =
             Request::builder().method(method).uri("/mcp").header("host", "h").header("mcp-session-id", session);
-        request.header("accept", "text/event-stream").body(Body::empty()).unwrap()
+        request.header("accept", "text/event-stream").body(Full::<bytes::Bytes>::default()).unwrap()
     };
     for method in ["GET", "DELETE"] {
         let response = scene.service.answer(scene.person.clone(), request(method)).await;

@@ -1,7 +1,7 @@
 //! Streams as real endpoints send them, where they differ from the specification.
 
-use notarium_assistant::providers::scripted::{Script, ScriptedReply};
 use notarium_assistant::providers::{Block, Family, Message, StopReason, ToolResult};
+use notarium_scripted::{Script, ScriptedReply};
 use serde_json::json;
 
 use crate::support::{Call, Run, request, text};

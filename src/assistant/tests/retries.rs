@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use notarium_assistant::providers::scripted::{Script, ScriptedReply};
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy};
+use notarium_scripted::{Script, ScriptedReply};
 
 use crate::support::{Call, FAMILIES, request, status, text};
 

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-use notarium_assistant::providers::scripted::{Script, ScriptedReply, ScriptedServer};
 use notarium_assistant::providers::{Family, ProviderSettings, SecretError, SetupError, connect_with};
+use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 use serde_json::json;
 
 use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, request, rich, run, status, text};

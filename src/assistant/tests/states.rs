@@ -100,13 +100,13 @@ fn ids(names: &[&str]) -> Vec<CellId> {
 
 const ALL: TextQuery = TextQuery { include_outputs: true, cell_ids: None, most: usize::MAX };
 
-fn told(notebook: &Notebook, query: TextQuery) -> Value {
+fn rendered(notebook: &Notebook, query: TextQuery) -> Value {
     serde_json::from_str(&state_text(notebook, query, &no_blobs).expect("cells are known")).expect("JSON")
 }
 
 #[test]
 fn the_state_is_as_in_the_golden_file() {
-    let text = serde_json::to_string_pretty(&told(&notebook(), ALL)).expect("JSON");
+    let text = serde_json::to_string_pretty(&rendered(&notebook(), ALL)).expect("JSON");
     golden::check("state.json", &(text + "\n"));
 }
 
@@ -167,8 +167,8 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     let query = TextQuery { include_outputs: true, cell_ids: None, most };
     let text = state_text(&notebook, query, &no_blobs).expect("a text");
     assert!(text.len() <= most, "{}", text.len());
-    let told: Value = serde_json::from_str(&text).expect("whole JSON, however much there is to tell");
-    let cells = told["cells"].as_array().expect("cells");
+    let rendered: Value = serde_json::from_str(&text).expect("whole JSON, however much there is to tell");
+    let cells = rendered["cells"].as_array().expect("cells");
     let page: Vec<&str> = notebook.order.iter().take(cells.len()).map(CellId::as_str).collect();
     assert_eq!(cells.iter().map(|cell| cell["cell_id"].as_str().expect("an id")).collect::<Vec<_>>(), page);
     assert!((20..100).contains(&cells.len()), "{}", cells.len());
@@ -177,9 +177,9 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     assert!(source.ends_with("…[truncated]") && source.chars().count() < 520, "{source}");
     assert_eq!(last["outputs"].as_array().map(Vec::len), Some(2));
     assert_eq!(last["writes"], json!(["x"]));
-    assert_eq!((told["cell_count"].as_u64(), told["queued"].as_array().map(Vec::len)), (Some(2_011), Some(20)));
+    assert_eq!((rendered["cell_count"].as_u64(), rendered["queued"].as_array().map(Vec::len)), (Some(2_011), Some(20)));
     let notice = format!("{} of 2011 cells are told here", cells.len());
-    assert!(told["notice"].as_str().is_some_and(|text| text.contains(&notice)), "{}", told["notice"]);
+    assert!(rendered["notice"].as_str().is_some_and(|text| text.contains(&notice)), "{}", rendered["notice"]);
     assert_eq!(state_text(&notebook, query, &no_blobs), Ok(text), "the same notebook, the same bytes");
 }
 
@@ -204,18 +204,18 @@ fn with_functions(notebook: &Notebook, many: usize) -> Notebook {
 #[test]
 fn functions_are_told_that_can_be_called_and_in_short_where_there_is_much() {
     let query = TextQuery { include_outputs: false, cell_ids: None, most: 60_000 };
-    let told = |notebook: &Notebook| -> Value {
+    let rendered = |notebook: &Notebook| -> Value {
         let text = state_text(notebook, query, &no_blobs).expect("a text");
         assert!(text.len() <= query.most, "{}", text.len());
         serde_json::from_str(&text).expect("JSON")
     };
-    assert_eq!(told(&notebook()).get("functions"), None);
-    let one = told(&with_functions(&notebook(), 1))["functions"].clone();
+    assert_eq!(rendered(&notebook()).get("functions"), None);
+    let one = rendered(&with_functions(&notebook(), 1))["functions"].clone();
     let function = &one[0];
     assert_eq!((one.as_array().map(Vec::len), &function["name"]), (Some(1), &json!("double_000")));
     assert_eq!(function["arguments"]["properties"]["number"]["type"], "integer");
     assert!(function["description"].as_str().is_some_and(|text| text.ends_with("…[truncated]")), "{function}");
-    let many = told(&with_functions(&notebook(), 120));
+    let many = rendered(&with_functions(&notebook(), 120));
     let functions = many["functions"].as_array().expect("functions");
     assert_eq!(functions.len(), 40);
     assert_eq!(functions[39], json!({"name": "double_039", "description": format!("{}…", "d".repeat(80))}));

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use notarium_assistant::providers::scripted::{Script, ScriptedReply, ScriptedServer};
 use notarium_assistant::providers::{
     CallLimits, Event, Failure, Family, Message, Provider, ProviderSettings, Reply, Request, RetryPolicy, Tool,
     connect_with,
 };
+use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 
 pub const KEY: &str = "planted-key-0123456789";
 /// One family for each protocol.
@@ -118,7 +118,7 @@ pub fn status(status: u16) -> ScriptedReply {
 
 /// Thinking, text and two calls, with characters of one to four bytes.
 pub fn rich() -> ScriptedReply {
-    let call = |name: &str, arguments: serde_json::Value| notarium_assistant::providers::scripted::ScriptedCall {
+    let call = |name: &str, arguments: serde_json::Value| notarium_scripted::ScriptedCall {
         name: name.into(),
         arguments: Some(arguments),
         ..Default::default()
@@ -137,7 +137,7 @@ pub fn rich() -> ScriptedReply {
 
 /// A short stream with all kinds of blocks, the same whenever it is asked for.
 pub fn small() -> ScriptedReply {
-    let call = notarium_assistant::providers::scripted::ScriptedCall {
+    let call = notarium_scripted::ScriptedCall {
         name: "run".into(),
         id: Some("call_x".into()),
         arguments: Some(serde_json::json!({ "id": "ключ" })),

@@ -1,19 +1,21 @@
-//! Where everything waits for people nobody sits, and no notebook is kept in memory; who answers is heard nonetheless.
+//! Notebooks that only wait for people have no worker and are not kept in memory; a person's answer starts one.
 
 mod lost_runs;
 
 use std::time::Duration;
 
 use notarium_assistant::assistants::Called;
+use notarium_assistant::host::Host;
 use notarium_assistant::mcp::Caller;
-use notarium_assistant::providers::scripted::{Script, ScriptedServer};
 use notarium_core::{
-    Authority, CellFlagChanges, CellType, Event, MessageBlock, Place, RawJson, RawObject, ToolCallId, UserId,
+    Actor, Authority, CellFlagChanges, CellType, Command, Event, MessageBlock, Millis, Notebook, NotebookId, Place,
+    RawJson, RawObject, ToolCallId, UserId,
 };
+use notarium_scripted::{Script, ScriptedServer};
 use notarium_server::rooms::Identity;
 use notarium_server::{Server, ServerConfig};
 use notarium_store::accounts::{AccountChange, AuditEntry, User};
-use notarium_wire::CommandMessage;
+use notarium_wire::{AckMessage, CommandMessage};
 use serde_json::json;
 
 use super::*;
@@ -36,7 +38,7 @@ impl Scene {
         Self::start_as(expiry, AssistantsConfig { run_wait, ..AssistantsConfig::new(Models::default()) }).await
     }
 
-    /// Nobody stays anywhere: desks leave and rooms end as soon as they may.
+    /// Nobody stays anywhere: workers leave and rooms end as soon as they may.
     async fn start_as(expiry: Millis, assistants: AssistantsConfig) -> Self {
         notarium_agent::connection::install_tls_provider();
         let folder = tempfile::tempdir().unwrap();
@@ -45,7 +47,7 @@ impl Scene {
         config.rooms.room.unload_after_ms = 20;
         config.rooms.room.limits.tool_call_expiry_ms = expiry;
         let server = Server::start(config).await.unwrap();
-        let now = server.reactor().now();
+        let now = server.assistant_host().now();
         let ann = User {
             id: ann(),
             name: "Ann".into(),
@@ -91,7 +93,7 @@ impl Scene {
     }
 
     async fn state(&self) -> Arc<Notebook> {
-        self.server.reactor().read(&self.notebook).await.unwrap().notebook
+        self.server.assistant_host().read(&self.notebook).await.unwrap()
     }
 
     /// Asks to delete the cell, and leaves the notebook to itself.
@@ -110,7 +112,7 @@ impl Scene {
 
     async fn until_left(&self) {
         let left = async {
-            while self.assistants.desks() > 0 || self.server.app().rooms.open_count() > 0 {
+            while self.assistants.workers() > 0 || self.server.app().rooms.open_count() > 0 {
                 tokio::task::yield_now().await;
             }
         };
@@ -119,7 +121,7 @@ impl Scene {
 
     /// The whole record; the notebook is not opened to look.
     async fn record(&self) -> Vec<Event> {
-        let stored = self.server.reactor().events(&self.notebook, 0, 2_000).await.unwrap();
+        let stored = self.server.assistant_host().events(&self.notebook, 0, 2_000).await.unwrap();
         stored.iter().map(|stored| stored.typed().unwrap().event).collect()
     }
 
@@ -168,7 +170,7 @@ async fn a_yes_to_a_call_that_everybody_left_is_carried_out() {
     let arguments_hash = scene.state().await.tool_calls[&call_id].arguments_hash;
     scene.until_left().await;
     scene.as_ann(&Command::ConfirmToolCall { call_id: call_id.clone(), arguments_hash }).await;
-    // The one who confirms does not start it: that is for the desk, which was called back.
+    // The one who confirms does not start it: that is for the worker, which was called back.
     scene.until_recorded(&call_id, "ToolCallExecuted").await;
     assert!(scene.state().await.cells.is_empty());
     scene.until_left().await;

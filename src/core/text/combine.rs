@@ -184,7 +184,7 @@ impl<'a> Mapping<'a> {
                 self.change.advance(length);
                 self.over.advance(length);
             } else if self.over_comes_first() {
-                self.pass_over()?;
+                self.consume_section()?;
             } else if self.change.is_change() {
                 self.take_change();
             } else if self.change.is_done() && self.over.is_done() {
@@ -210,7 +210,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// Passes the current section of `over`, and whatever `change` does to the units that it deletes.
-    fn pass_over(&mut self) -> Result<(), TextError> {
+    fn consume_section(&mut self) -> Result<(), TextError> {
         self.result.keep(self.over.insert_length);
         let mut left = self.over.length;
         while left > 0 {

@@ -1,4 +1,4 @@
-//! The service behind every door: authenticates tokens, and changes accounts with immediate effect.
+//! The service behind every route and socket: authenticates tokens, and changes accounts with immediate effect.
 
 use std::sync::Arc;
 

@@ -1,11 +1,11 @@
-//! The reply of one model call as it is told: from what is being written first, from the message in the log at last, each
-//! piece once. Pure.
+//! The reply of one model call as a stream: first from what is being written, at last from the message in the log, each piece
+//! once. Pure.
 
 use notarium_core::MessageBlock;
 
-use super::cursor::Mark;
-use crate::news::{LiveBlock, LiveContent, LiveReply};
 use notarium_wire::rest::ChatEvent;
+
+use crate::turn_activity::{LiveBlock, LiveContent, LiveReply};
 
 /// A block that followers are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub fn of_live(reply: &LiveReply) -> Vec<Shown<'_>> {
     shown.collect()
 }
 
-/// What it came to.
+/// The reply in the log.
 pub fn of_message(blocks: &[MessageBlock]) -> Vec<Shown<'_>> {
     let shown = blocks.iter().filter_map(|block| {
         let content = match block {
@@ -48,106 +48,107 @@ pub fn of_message(blocks: &[MessageBlock]) -> Vec<Shown<'_>> {
     shown.collect()
 }
 
-/// How much of a reply has been told.
-#[derive(Debug, Clone, Copy)]
+/// How much of a reply was sent. Its length counts as [`super::Cursor`] does.
+#[derive(Debug, Default)]
 pub struct Progress {
-    pub mark: Mark,
-    /// Of the live reply that was looked at last: its beginning is what was told.
+    /// Sent before this follower came back: how much, not what.
+    before: usize,
+    /// Sent since, as [`line`] writes it.
+    sent: String,
+    /// Of the live reply that was looked at last, which `sent` is from.
     generation: Option<u64>,
 }
 
 impl Progress {
-    pub const START: Self = Self { mark: Mark::START, generation: None };
-
-    pub fn at(mark: Mark) -> Self {
-        Self { mark, generation: None }
+    /// The follower already has so much.
+    pub fn after(before: usize) -> Self {
+        Self { before, ..Self::default() }
     }
 
-    /// Tells what is new in `blocks`; `generation`: of the live reply they are from. Where they do not begin as what was
-    /// told, all is told anew.
+    /// Gives what is new in `blocks`, each with the length of the reply up to its end. `generation`: of the live reply they
+    /// are from. Where they do not begin with what was sent, everything is sent anew.
     pub fn advance(
         &mut self,
         model_call: u32,
         blocks: &[Shown<'_>],
         generation: Option<u64>,
-        mut tell: impl FnMut(Mark, ChatEvent),
+        mut send: impl FnMut(usize, ChatEvent),
     ) {
-        if (generation.is_none() || self.generation != generation) && !self.mark.is_place_in(blocks) {
-            self.mark = Mark::START;
+        let is_known = generation.is_some() && self.generation == generation;
+        if !is_known && !self.is_beginning_of(blocks) {
+            *self = Self::default();
         }
         self.generation = generation;
-        while let Some(shown) = blocks.get(self.mark.block) {
-            let block = self.mark.block;
-            if !self.mark.is_begun {
-                self.mark.begin(&shown.content);
-                tell(self.mark, start(model_call, block, &shown.content));
+        let mut length = 0;
+        for (block, Shown { content, is_stopped }) in blocks.iter().enumerate() {
+            length += 1;
+            if self.reach(length, content.mark()) {
+                send(length, content.start(model_call, block));
             }
-            if let Some(text) = self.mark.read(&shown.content) {
-                tell(self.mark, ChatEvent::TextDelta { model_call, block, text: text.to_owned() });
+            if let Content::Text(text) = content {
+                let known = text.floor_char_boundary((self.before + self.sent.len()).saturating_sub(length));
+                length += text.len();
+                let more = &text[known..];
+                if !more.is_empty() && self.reach(length, more) {
+                    send(length, ChatEvent::TextDelta { model_call, block, text: more.to_owned() });
+                }
             }
-            if !shown.is_stopped {
+            if !is_stopped {
                 return;
             }
-            self.mark.end();
-            tell(self.mark, ChatEvent::ContentBlockStop { model_call, block });
+            length += 1;
+            if self.reach(length, STOP) {
+                send(length, ChatEvent::ContentBlockStop { model_call, block });
+            }
         }
+    }
+
+    /// Whether `piece`, which ends at `length`, is new. Then it counts as sent.
+    fn reach(&mut self, length: usize, piece: &str) -> bool {
+        let is_new = length > self.before + self.sent.len();
+        if is_new {
+            self.sent.push_str(piece);
+        }
+        is_new
+    }
+
+    fn is_beginning_of(&self, blocks: &[Shown<'_>]) -> bool {
+        self.sent.is_empty() || line(blocks).get(self.before..).is_some_and(|line| line.starts_with(&self.sent))
     }
 }
 
-fn start(model_call: u32, block: usize, content: &Content<'_>) -> ChatEvent {
-    match *content {
-        Content::Text(_) => ChatEvent::TextStart { model_call, block },
-        Content::Call { tool_id, tool_name } => {
-            let (tool_id, tool_name) = (tool_id.to_owned(), tool_name.to_owned());
-            ChatEvent::ToolStart { model_call, block, tool_id, tool_name }
+const STOP: &str = "\u{3}";
+
+/// A reply in one line that is as long as it counts.
+fn line(blocks: &[Shown<'_>]) -> String {
+    let mut line = String::new();
+    for Shown { content, is_stopped } in blocks {
+        line.push_str(content.mark());
+        if let Content::Text(text) = content {
+            line.push_str(text);
+        }
+        if *is_stopped {
+            line.push_str(STOP);
         }
     }
+    line
 }
 
-impl Mark {
-    fn begin(&mut self, content: &Content<'_>) {
-        self.is_begun = true;
-        match content {
-            Content::Text(_) => self.mix(b"\x01"),
+impl Content<'_> {
+    fn mark(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "\u{1}",
+            Self::Call { .. } => "\u{2}",
+        }
+    }
+
+    fn start(&self, model_call: u32, block: usize) -> ChatEvent {
+        match *self {
+            Content::Text(_) => ChatEvent::TextStart { model_call, block },
             Content::Call { tool_id, tool_name } => {
-                [b"\x02", tool_id.as_bytes(), b"\0", tool_name.as_bytes()].iter().for_each(|bytes| self.mix(bytes));
+                let (tool_id, tool_name) = (tool_id.to_owned(), tool_name.to_owned());
+                ChatEvent::ToolStart { model_call, block, tool_id, tool_name }
             }
         }
-    }
-
-    /// The text that was not read yet.
-    fn read<'a>(&mut self, content: &Content<'a>) -> Option<&'a str> {
-        let Content::Text(text) = content else { return None };
-        let more = text.get(self.bytes..).filter(|more| !more.is_empty())?;
-        self.bytes = text.len();
-        self.mix(more.as_bytes());
-        Some(more)
-    }
-
-    fn end(&mut self) {
-        self.mix(b"\x03");
-        *self = Self { block: self.block + 1, is_begun: false, bytes: 0, ..*self };
-    }
-
-    /// Whether these blocks begin with what led to this mark.
-    fn is_place_in(&self, blocks: &[Shown<'_>]) -> bool {
-        self.replayed(blocks).is_some_and(|mark| mark == *self)
-    }
-
-    fn replayed(&self, blocks: &[Shown<'_>]) -> Option<Mark> {
-        let mut mark = Mark::START;
-        for shown in blocks.get(..self.block)? {
-            mark.begin(&shown.content);
-            mark.read(&shown.content);
-            mark.end();
-        }
-        if self.is_begun {
-            let content = blocks.get(self.block)?.content;
-            mark.begin(&content);
-            if let Content::Text(text) = content {
-                mark.read(&Content::Text(text.get(..self.bytes)?));
-            }
-        }
-        Some(mark)
     }
 }

@@ -10,18 +10,18 @@ use notarium_core::{
     ModelCallFinished, ModelCallStarted, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
     ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn, TurnFinished, TurnStarted,
 };
-use notarium_wire::{TurnActivity, TurnNews};
+use notarium_wire::{ActivityKind, TurnActivity};
 
 use super::cursor::Cursor;
 use super::transcript::{Piece, Transcript};
-use crate::news::{LiveReply, NewsHub};
+use crate::turn_activity::{LiveReply, TurnActivityHub};
 use notarium_wire::rest::ChatEvent;
 
 /// One thing that happens.
 #[derive(Clone)]
 enum Happens {
     Event(Box<Event>),
-    News(TurnNews),
+    Activity(TurnActivity),
     /// The server stops and starts: what was being written is forgotten.
     Restart,
 }
@@ -30,13 +30,13 @@ fn event(event: impl Into<Event>) -> Happens {
     Happens::Event(Box::new(event.into()))
 }
 
-fn news(model_call: u32, attempt: u32, what: TurnActivity) -> Happens {
+fn activity(model_call: u32, attempt: u32, what: ActivityKind) -> Happens {
     let (conversation_id, turn_id) = ("talk".parse().unwrap(), "t".parse().unwrap());
-    Happens::News(TurnNews { conversation_id, turn_id, model_call, attempt, what })
+    Happens::Activity(TurnActivity { conversation_id, turn_id, model_call, attempt, what })
 }
 
 fn writes(model_call: u32, attempt: u32, block: usize, text: &str) -> Happens {
-    news(model_call, attempt, TurnActivity::TextDelta { block, text: text.to_owned() })
+    activity(model_call, attempt, ActivityKind::TextDelta { block, text: text.to_owned() })
 }
 
 fn recorded(version: Version, event: &Event) -> Recorded {
@@ -123,12 +123,12 @@ fn gated_call(id: &str) -> Vec<Happens> {
         expires_at: Some(99),
         wait_for: None,
     };
-    let update = TurnActivity::ToolUpdate { call_id: call_id.clone(), message: "still at it".to_owned() };
+    let update = ActivityKind::ToolUpdate { call_id: call_id.clone(), message: "still at it".to_owned() };
     vec![
         event(request),
         event(ToolCallConfirmed { call_id: call_id.clone(), arguments_hash }),
         event(ToolCallStarted { call_id: call_id.clone(), passed_by: Passed::Policy }),
-        news(1, 1, update),
+        activity(1, 1, update),
         event(ToolCallExecuted { call_id, end: ToolCallEnd::Ok, result: "gone".to_owned(), duration_ms: 1 }),
     ]
 }
@@ -138,14 +138,14 @@ fn story() -> Vec<Happens> {
     let mut story = vec![
         started(),
         model_call(1, 1),
-        news(1, 1, TurnActivity::TextStart { block: 0 }),
+        activity(1, 1, ActivityKind::TextStart { block: 0 }),
         writes(1, 1, 0, "Grüß "),
         writes(1, 1, 0, "dich"),
-        news(1, 1, TurnActivity::BlockStop { block: 0 }),
-        news(1, 1, TurnActivity::ThinkingDelta { block: 1, text: "hidden thought".to_owned() }),
-        news(1, 1, TurnActivity::BlockStop { block: 1 }),
-        news(1, 1, TurnActivity::ToolStart { block: 2, provider_id: "pd".into(), function: "delete_cell".into() }),
-        news(1, 1, TurnActivity::BlockStop { block: 2 }),
+        activity(1, 1, ActivityKind::BlockStop { block: 0 }),
+        activity(1, 1, ActivityKind::ThinkingDelta { block: 1, text: "hidden thought".to_owned() }),
+        activity(1, 1, ActivityKind::BlockStop { block: 1 }),
+        activity(1, 1, ActivityKind::ToolStart { block: 2, provider_id: "pd".into(), function: "delete_cell".into() }),
+        activity(1, 1, ActivityKind::BlockStop { block: 2 }),
         model_call_ended(1, 1, None),
         posts(MessageRole::Assistant, &[text("Grüß dich"), call("d", "delete_cell"), call("x", "fly")]),
     ];
@@ -171,15 +171,15 @@ fn story() -> Vec<Happens> {
 #[derive(Default)]
 struct World {
     log: Vec<Recorded>,
-    hub: NewsHub,
+    hub: TurnActivityHub,
 }
 
 impl World {
     fn happens(&mut self, what: &Happens) {
         match what {
             Happens::Event(event) => self.log.push(recorded(self.log.len() as Version + 1, event)),
-            Happens::News(news) => self.hub.publish(&"n".parse().unwrap(), news.clone()),
-            Happens::Restart => self.hub = NewsHub::default(),
+            Happens::Activity(activity) => self.hub.publish(&"n".parse().unwrap(), activity.clone()),
+            Happens::Restart => self.hub = TurnActivityHub::default(),
         }
     }
 
@@ -359,10 +359,11 @@ fn shown(pieces: &[Piece]) -> BTreeMap<(u32, usize), String> {
 
 #[test]
 fn a_reply_that_is_written_anew_replaces_what_was_shown() {
-    let cut = TurnActivity::AttemptFailed { cause: "the connection broke".to_owned() };
+    let cut = ActivityKind::AttemptFailed { cause: "the connection broke".to_owned() };
     let end = [posts(MessageRole::Assistant, &[text("Good morning")]), finished()];
     let within = [started(), model_call(1, 1), writes(1, 1, 0, "Good evening"), writes(1, 1, 1, "bye")];
-    let again = [news(1, 1, cut), writes(1, 1, 0, "Good mor")];
+    let failed = model_call_ended(1, 1, Some("the connection broke"));
+    let again = [activity(1, 1, cut), failed, model_call(1, 2), writes(1, 2, 0, "Good mor")];
     let lost = [
         Happens::Restart,
         model_call_ended(1, 1, Some("the server stopped")),
@@ -370,7 +371,10 @@ fn a_reply_that_is_written_anew_replaces_what_was_shown() {
         writes(1, 2, 0, "Good m"),
     ];
     let silent = [Happens::Restart, model_call_ended(1, 1, Some("the server stopped")), model_call(1, 2)];
-    for middle in [&again[..], &lost[..], &silent[..], &[]] {
+    // What a follower saw from its middle on is no beginning of the message.
+    let from_middle: Vec<Happens> = [&within[..], &end[..]].concat();
+    assert_eq!(shown(&told(&from_middle)), [((1, 0), "Good morning".to_owned())].into());
+    for middle in [&again[..], &lost[..], &silent[..]] {
         let story: Vec<Happens> = [&within[..], middle, &end[..]].concat();
         let pieces = told(&story);
         assert_eq!(shown(&pieces), [((1, 0), "Good morning".to_owned())].into());
@@ -423,6 +427,32 @@ fn who_follows_reads_of_a_call_what_the_model_is_told() {
         let answer = end.call_answer().expect("an end");
         assert_eq!(results.collect::<Vec<_>>(), [(answer.text, answer.is_error)], "{end:?}");
     }
+}
+
+#[test]
+fn results_come_in_the_order_of_the_calls() {
+    let executed = |id: &str| gated_call(id).into_iter().filter(|what| matches!(what, Happens::Event(_)));
+    let result = |id: &str, text: &str, is_error| MessageBlock::ToolResult {
+        provider_id: format!("p{id}"),
+        call_id: id.parse().unwrap(),
+        text: text.to_owned(),
+        is_error,
+    };
+    let blocks = [call("x", "fly"), call("d", "delete_cell"), call("y", "swim"), call("e", "delete_cell")];
+    let mut story = vec![started(), model_call(1, 1), posts(MessageRole::Assistant, &blocks)];
+    story.extend(executed("d").chain(executed("e")));
+    let results =
+        [result("x", "no", true), result("d", "gone", false), result("y", "no", true), result("e", "gone", false)];
+    let came = |end: &[Happens]| -> Vec<String> {
+        let words = in_words(events(&told(&[&story[..], end].concat())));
+        words.into_iter().filter(|words| words.starts_with("result ")).collect()
+    };
+    let (refused, gone) = (|name: &str| format!("result {name} no true"), "result delete_cell gone false".to_owned());
+    assert_eq!(
+        came(&[posts(MessageRole::Tool, &results), finished()]),
+        [refused("fly"), gone.clone(), refused("swim"), gone.clone()]
+    );
+    assert_eq!(came(&[finished()]), [gone.clone(), gone], "a turn that ends before keeps none back");
 }
 
 #[test]

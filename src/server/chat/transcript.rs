@@ -1,19 +1,19 @@
-//! The story of a turn as its followers are told it: a pure state machine over the turn's events in the log and what is being
-//! written beside them. The same log gives the same story, so that who comes back with a [`Cursor`] gets exactly the rest.
+//! The story of a turn for its followers: a pure state machine over the turn's events in the log and what is being written
+//! beside them. The same log gives the same story, so that a follower who comes back with a [`Cursor`] gets exactly the rest.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, VecDeque};
 
 use notarium_core::{
     Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, ModelCallFinished, RawObject, Recorded,
-    ToolCallId, TurnId, Version,
+    ToolCallId, TurnId,
 };
 
-use super::cursor::{Cursor, Mark};
-use super::reply::{self, Progress};
-use crate::news::LiveReply;
 use notarium_wire::rest::{CallState, ChatEvent};
 
+use super::cursor::Cursor;
+use super::reply::{self, Progress};
 use crate::routes::calls::record;
+use crate::turn_activity::LiveReply;
 
 /// An event for the follower, and the place after it.
 #[derive(Debug)]
@@ -32,7 +32,17 @@ struct Known {
     /// It is in the log as a call: its events belong to the turn.
     is_requested: bool,
     is_running: bool,
-    is_told: bool,
+    /// The follower has been sent that it takes long.
+    is_slow: bool,
+    result: Option<(String, bool)>,
+}
+
+/// The reply to the present model call.
+#[derive(Debug)]
+struct Reply {
+    /// Where its pieces begin.
+    start: Cursor,
+    progress: Progress,
 }
 
 /// One follower's state.
@@ -41,16 +51,14 @@ pub struct Transcript {
     turn_id: TurnId,
     /// What the follower has; `None` once that is passed.
     resume: Option<Cursor>,
-    version: Version,
-    step: u32,
+    at: Cursor,
     model_call: u32,
     attempt: u32,
     /// Of the model call that has not been answered.
-    reply: Option<Progress>,
+    reply: Option<Reply>,
     calls: BTreeMap<ToolCallId, Known>,
-    /// Calls of which was said that they take long.
-    slow: BTreeSet<ToolCallId>,
-    last_slow: Option<ToolCallId>,
+    /// Calls of the last message whose results have not been sent, in the order of the message.
+    unanswered: VecDeque<ToolCallId>,
     is_over: bool,
     out: Vec<Piece>,
 }
@@ -61,25 +69,23 @@ impl Transcript {
         Self {
             turn_id,
             resume,
-            version: 0,
-            step: 0,
+            at: Cursor::default(),
             model_call: 0,
             attempt: 0,
             reply: None,
             calls: BTreeMap::new(),
-            slow: BTreeSet::new(),
-            last_slow: None,
+            unanswered: VecDeque::new(),
             is_over: false,
             out: Vec::new(),
         }
     }
 
-    /// Whether the turn's end has been told.
+    /// Whether the turn's end has been sent.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// What is to be told now.
+    /// What is to be sent now.
     pub fn take(&mut self) -> Vec<Piece> {
         std::mem::take(&mut self.out)
     }
@@ -90,27 +96,19 @@ impl Transcript {
             return;
         }
         let version = recorded.envelope.version;
-        if self.resume.as_ref().is_some_and(|resume| version > resume.version) {
+        if self.resume.is_some_and(|resume| version > resume.version) {
             self.catch_up();
         }
-        if let Event::MessagePosted(MessagePosted { role: MessageRole::Assistant, blocks, .. }) = &recorded.event {
-            // Its pieces go on from the event that began the model call.
-            self.answered(blocks);
-            (self.version, self.step) = (version, 0);
-        } else {
-            (self.version, self.step) = (version, 0);
-            self.last_slow = None;
-            self.follow(recorded);
-        }
+        self.at = Cursor { version, count: 0 };
+        self.follow(recorded);
     }
 
     /// The log has been read to its end, for now: this is what is being written.
     pub fn see_live(&mut self, live: &LiveReply) {
         self.catch_up();
-        // What is ahead of the log, or behind it, is not what the log speaks of.
-        let is_present = (live.model_call, live.attempt) == (self.model_call, self.attempt);
-        if let Some(progress) = self.reply.filter(|_| is_present && !self.is_over) {
-            self.write(progress, &reply::of_live(live), Some(live.generation));
+        // Activity of another attempt is ahead of the log, or behind it.
+        if (live.model_call, live.attempt) == (self.model_call, self.attempt) {
+            self.write(&reply::of_live(live), Some(live.generation));
         }
         for (call_id, message) in &live.updates {
             self.take_update(call_id, message);
@@ -128,29 +126,27 @@ impl Transcript {
         }
     }
 
-    /// What comes from here on is new to the follower.
+    /// From here on everything is new to the follower.
     fn catch_up(&mut self) {
-        let Some(Cursor { reply, told, .. }) = self.resume.take() else { return };
-        if let (Some(progress), Some(mark)) = (&mut self.reply, reply) {
-            *progress = Progress::at(mark);
+        let Some(resume) = self.resume.take() else { return };
+        match &mut self.reply {
+            Some(reply) if reply.start.version == resume.version => {
+                reply.progress = Progress::after(resume.count.saturating_sub(reply.start.count));
+            }
+            // Beyond what the log leads to it has been sent that the running call takes long.
+            _ if resume > self.at && resume.version == self.at.version => {
+                self.calls.values_mut().filter(|known| known.is_running).for_each(|known| known.is_slow = true);
+                self.at = resume;
+            }
+            _ => {}
         }
-        self.slow.extend(told.clone());
-        self.last_slow = told;
     }
 
-    // --- out ---
-
-    fn cursor(&self, reply: Option<Mark>) -> Cursor {
-        Cursor { version: self.version, step: self.step, reply, told: self.last_slow.clone() }
-    }
-
-    /// What follows from the present event of the log, unless the follower has it.
-    fn tell(&mut self, event: ChatEvent) {
-        self.step += 1;
-        let place = (self.version, self.step);
-        if self.resume.as_ref().is_none_or(|resume| place > (resume.version, resume.step)) {
-            let at = self.cursor(None);
-            self.out.push(Piece { at, event });
+    /// Sends what follows from the present event of the log, unless the follower has it.
+    fn send(&mut self, event: ChatEvent) {
+        self.at.count += 1;
+        if self.resume.is_none_or(|resume| self.at > resume) {
+            self.out.push(Piece { at: self.at, event });
         }
     }
 
@@ -158,7 +154,7 @@ impl Transcript {
 
     fn follow(&mut self, recorded: &Recorded) {
         match &recorded.event {
-            Event::TurnStarted(event) => self.tell(ChatEvent::Turn {
+            Event::TurnStarted(event) => self.send(ChatEvent::Turn {
                 conversation_id: event.conversation_id.clone(),
                 turn_id: event.turn_id.clone(),
                 requested_by: recorded.envelope.actor.clone(),
@@ -168,7 +164,7 @@ impl Transcript {
             }),
             Event::ModelCallStarted(event) => self.begin_model_call(event.number, event.attempt),
             Event::ModelCallFinished(event) => self.end_model_call(event),
-            Event::MessagePosted(event) if event.role == MessageRole::Tool => self.answers(&event.blocks),
+            Event::MessagePosted(event) => self.posted(event),
             Event::TurnFinished(event) => self.end(ChatEvent::Done { stop_reason: word(&event.stop_reason) }),
             Event::TurnCancelled(_) => self.end(ChatEvent::Done { stop_reason: "cancelled".to_owned() }),
             Event::TurnFailed(event) => self.end(ChatEvent::Error { error: event.cause.clone() }),
@@ -178,47 +174,55 @@ impl Transcript {
 
     fn begin_model_call(&mut self, number: u32, attempt: u32) {
         (self.model_call, self.attempt) = (number, attempt);
-        self.reply = Some(Progress::START);
         if number > 1 && attempt == 1 {
-            self.tell(ChatEvent::TurnStart { turn: number, max_turns: MAX_MODEL_CALLS });
+            self.send(ChatEvent::TurnStart { turn: number, max_turns: MAX_MODEL_CALLS });
         }
+        self.reply = Some(Reply { start: self.at, progress: Progress::default() });
     }
 
     fn end_model_call(&mut self, event: &ModelCallFinished) {
         let Some(error) = event.failure.clone() else { return };
         self.reply = None;
-        self.tell(ChatEvent::AttemptFailed { model_call: event.number, attempt: event.attempt, error });
+        self.send(ChatEvent::AttemptFailed { model_call: event.number, attempt: event.attempt, error });
     }
 
     fn end(&mut self, event: ChatEvent) {
-        self.tell(event);
+        self.send_results(true);
+        self.send(event);
         self.is_over = true;
     }
 
-    /// The reply is in the log: what was not told while it was written is told now.
+    fn posted(&mut self, event: &MessagePosted) {
+        match event.role {
+            MessageRole::Assistant => self.answered(&event.blocks),
+            MessageRole::Tool => self.take_results(&event.blocks),
+            MessageRole::User => {}
+        }
+    }
+
+    /// The reply is in the log: what was not sent while it was written is sent now.
     fn answered(&mut self, blocks: &[MessageBlock]) {
-        // In the past of who comes back nothing is left of it.
-        if self.resume.is_none()
-            && let Some(progress) = self.reply
-        {
-            self.write(progress, &reply::of_message(blocks), None);
+        // A follower who comes back to a later place has all of it.
+        if self.resume.is_none() {
+            self.write(&reply::of_message(blocks), None);
         }
         self.reply = None;
+        self.unanswered.clear();
         for block in blocks {
             if let MessageBlock::ToolCall { provider_id, call_id, function, .. } = block {
                 let known = self.calls.entry(call_id.clone()).or_default();
                 (known.tool_id, known.tool_name) = (Some(provider_id.clone()), function.clone());
+                self.unanswered.push_back(call_id.clone());
             }
         }
     }
 
-    fn write(&mut self, mut progress: Progress, blocks: &[reply::Shown<'_>], generation: Option<u64>) {
-        let before = self.cursor(None);
+    fn write(&mut self, blocks: &[reply::Shown<'_>], generation: Option<u64>) {
+        let Some(Reply { start, progress }) = self.reply.as_mut().filter(|_| !self.is_over) else { return };
         let out = &mut self.out;
-        progress.advance(self.model_call, blocks, generation, |mark, event| {
-            out.push(Piece { at: Cursor { reply: Some(mark), ..before.clone() }, event });
+        progress.advance(self.model_call, blocks, generation, |length, event| {
+            out.push(Piece { at: Cursor { count: start.count + length, ..*start }, event });
         });
-        self.reply = Some(progress);
     }
 
     // --- calls ---
@@ -234,16 +238,16 @@ impl Transcript {
                 if event.expires_at.is_some()
                     && let Some(call) = record::replay(std::slice::from_ref(recorded))
                 {
-                    self.tell(ChatEvent::ToolConfirmation { tool_id, call: Box::new(call), confirmation: None });
+                    self.send(ChatEvent::ToolConfirmation { tool_id, call: Box::new(call), confirmation: None });
                 }
             }
-            Event::ToolCallConfirmed(event) => self.tell(ChatEvent::ToolDecision {
+            Event::ToolCallConfirmed(event) => self.send(ChatEvent::ToolDecision {
                 call_id: event.call_id.clone(),
                 decision: CallState::Confirmed,
                 decided_by: by.clone(),
                 reason: String::new(),
             }),
-            Event::ToolCallDenied(event) => self.tell(ChatEvent::ToolDecision {
+            Event::ToolCallDenied(event) => self.send(ChatEvent::ToolDecision {
                 call_id: event.call_id.clone(),
                 decision: CallState::Denied,
                 decided_by: by.clone(),
@@ -266,37 +270,57 @@ impl Transcript {
             tool_name: known.tool_name.clone(),
             tool_input: known.input.take().unwrap_or_default(),
         };
-        self.tell(event);
+        self.send(event);
     }
 
     fn result(&mut self, call_id: &ToolCallId, result: String, is_error: bool) {
         let known = self.calls.entry(call_id.clone()).or_default();
-        (known.is_running, known.is_told) = (false, true);
-        let (tool_id, tool_name) = (known.tool_id.clone(), known.tool_name.clone());
-        self.tell(ChatEvent::ToolResult { call_id: call_id.clone(), tool_id, tool_name, result, is_error });
+        (known.is_running, known.result) = (false, Some((result, is_error)));
+        if self.unanswered.contains(call_id) {
+            self.send_results(false);
+        } else {
+            self.send_result(call_id.clone());
+        }
     }
 
-    /// Results of calls that never came to be one: refused before, or unreadable.
-    fn answers(&mut self, blocks: &[MessageBlock]) {
-        for block in blocks {
-            if let MessageBlock::ToolResult { call_id, text, is_error, .. } = block
-                && self.calls.get(call_id).is_none_or(|known| !known.is_told)
-            {
-                self.result(call_id, text.clone(), *is_error);
+    /// Sends results in the order of the calls: a result waits for those of the calls before it. `is_last`: no more come.
+    fn send_results(&mut self, is_last: bool) {
+        while let Some(call_id) = self.unanswered.pop_front() {
+            if self.calls.get(&call_id).is_some_and(|known| known.result.is_some()) {
+                self.send_result(call_id);
+            } else if !is_last {
+                return self.unanswered.push_front(call_id);
             }
         }
     }
 
-    fn take_update(&mut self, call_id: &ToolCallId, message: &str) {
-        let Some(known) = self.calls.get(call_id).filter(|known| known.is_running) else { return };
-        let tool_name = known.tool_name.clone();
-        if !self.slow.insert(call_id.clone()) {
-            return;
+    fn send_result(&mut self, call_id: ToolCallId) {
+        let Some(known) = self.calls.get_mut(&call_id) else { return };
+        let Some((result, is_error)) = known.result.take() else { return };
+        let (tool_id, tool_name) = (known.tool_id.clone(), known.tool_name.clone());
+        self.send(ChatEvent::ToolResult { call_id, tool_id, tool_name, result, is_error });
+    }
+
+    /// The message with all results holds those of calls that were never requested: refused, or unreadable.
+    fn take_results(&mut self, blocks: &[MessageBlock]) {
+        for block in blocks {
+            if let MessageBlock::ToolResult { call_id, text, is_error, .. } = block
+                && self.unanswered.contains(call_id)
+            {
+                let known = self.calls.entry(call_id.clone()).or_default();
+                known.result.get_or_insert_with(|| (text.clone(), *is_error));
+            }
         }
-        self.last_slow = Some(call_id.clone());
-        let at = self.cursor(None);
-        let event = ChatEvent::ToolUpdate { call_id: call_id.clone(), tool_name, message: message.to_owned() };
-        self.out.push(Piece { at, event });
+        self.send_results(true);
+    }
+
+    fn take_update(&mut self, call_id: &ToolCallId, message: &str) {
+        let Some(known) = self.calls.get_mut(call_id).filter(|known| known.is_running && !known.is_slow) else {
+            return;
+        };
+        known.is_slow = true;
+        let tool_name = known.tool_name.clone();
+        self.send(ChatEvent::ToolUpdate { call_id: call_id.clone(), tool_name, message: message.to_owned() });
     }
 }
 

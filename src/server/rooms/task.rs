@@ -251,7 +251,7 @@ impl Task {
                 let store = self.rooms.store.clone();
                 self.rooms.tasks.spawn(projections::update_catalog(store, notebook));
             }
-            Output::AssistantNews { version } => {
+            Output::WakeAssistants { version } => {
                 self.notify(WorkNotice::Assistants { notebook: self.id.clone(), version });
             }
             Output::Unload => self.unload(),

@@ -7,10 +7,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use async_trait::async_trait;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request, State};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post};
 use futures_util::StreamExt;
 use http::{Method, StatusCode, header};
+use notarium_assistant::mcp::{McpService, Person};
 use notarium_core::NotebookId;
 use serde::Deserialize;
 
@@ -27,25 +28,36 @@ pub type McpResponse = Response;
 
 /// Speaks the Model Context Protocol.
 #[async_trait]
-pub trait McpDoor: Send + Sync + 'static {
+pub trait McpHandler: Send + Sync + 'static {
     /// Answers a request of somebody whom the server let in; it must ask `who` about every notebook.
     async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse;
 }
 
-/// The place for the one door.
+#[async_trait]
+impl McpHandler for McpService {
+    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
+        let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
+        // The guard lets in people's tokens alone.
+        let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };
+        let person = Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
+        McpService::answer(self, person, request).await.map(Body::new)
+    }
+}
+
+/// The place of the one handler.
 #[derive(Default)]
-pub struct McpMount(RwLock<Option<Arc<dyn McpDoor>>>);
+pub struct McpMount(RwLock<Option<Arc<dyn McpHandler>>>);
 
 impl McpMount {
     /// `None` takes it away.
-    pub(crate) fn set(&self, door: Option<Arc<dyn McpDoor>>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = door;
+    pub(crate) fn set(&self, handler: Option<Arc<dyn McpHandler>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = handler;
     }
 
-    fn get(&self) -> Result<Arc<dyn McpDoor>, Problem> {
-        let door = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let detail = "this server has no door for outside assistants, or it just starts or stops: try again later";
-        door.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
+    fn get(&self) -> Result<Arc<dyn McpHandler>, Problem> {
+        let handler = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let detail = "this server has no handler for outside assistants, or it just starts or stops: try again later";
+        handler.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
     }
 }
 
@@ -75,13 +87,13 @@ async fn answer(
         // Told at once, and not with every call.
         app.read(&who, notebook).await?;
     }
-    let door = app.mcp.get()?;
+    let handler = app.mcp.get()?;
     let mut end = end(&app, &who).await?;
     let (parts, body) = request.into_parts();
     let BytesBody(bytes) = BytesBody::from_request(Request::from_parts(parts.clone(), body), &app).await?;
     let request = Request::from_parts(parts, Body::from(bytes));
     let response = tokio::select! {
-        response = door.answer(who, request) => response,
+        response = handler.answer(who, request) => response,
         problem = &mut end => return Err(problem),
     };
     Ok(if is_stream(&response) { response.map(|body| until(body, end)) } else { response })

@@ -1,4 +1,4 @@
-//! One connection's session: which notebooks it follows, and what becomes of its messages.
+//! One connection: which notebooks it follows, and what becomes of its messages.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use notarium_wire::{
 use super::follow::Follow;
 use super::parse::{parse, problem};
 use super::reader::{let_in, refusal, welcome};
+use crate::agent_locks::AgentLock;
 use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::auth::Authenticated;
 use crate::blob_check;
 use crate::rooms::{ClientId, Identity, Outbox, RoomHandle};
-use crate::seats::Seat;
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
@@ -31,7 +31,7 @@ struct Joined {
 }
 
 /// What the server knows of one connection. Dropping it leaves every room.
-pub struct Session {
+pub struct Connection {
     app: App,
     client: ClientId,
     connection: String,
@@ -40,18 +40,18 @@ pub struct Session {
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
     /// Of runtime agents only.
-    seat: Option<Seat>,
+    agent_lock: Option<AgentLock>,
 }
 
 type Done = Result<(), ErrorMessage>;
 
-impl Session {
+impl Connection {
     /// Begins with the `welcome`.
-    pub fn new(app: App, authenticated: Authenticated, seat: Option<Seat>, outbox: Outbox) -> Self {
+    pub fn new(app: App, authenticated: Authenticated, agent_lock: Option<AgentLock>, outbox: Outbox) -> Self {
         let client = app.next_client();
         let connection = format!("c{}", client.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection)));
-        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false, seat }
+        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false, agent_lock }
     }
 
     pub fn app(&self) -> &App {
@@ -60,8 +60,8 @@ impl Session {
 
     /// Until a newer connection of the same runtime agent speaks for it; for others never.
     pub async fn taken_over(&self) {
-        match &self.seat {
-            Some(seat) => seat.taken_over().await,
+        match &self.agent_lock {
+            Some(agent_lock) => agent_lock.taken_over().await,
             None => std::future::pending().await,
         }
     }
@@ -107,7 +107,7 @@ impl Session {
         Ok(())
     }
 
-    /// The token allows something else now: every room hears of it, and rooms outside its coverage are left.
+    /// The token allows something else now: every room is notified, and rooms outside its coverage are left.
     pub fn identity_changed(&mut self, authenticated: Authenticated) {
         self.authenticated = authenticated;
         let lost: Vec<NotebookId> =
@@ -233,7 +233,7 @@ impl Joined {
     }
 }
 
-impl Drop for Session {
+impl Drop for Connection {
     fn drop(&mut self) {
         for joined in self.joined.values() {
             joined.leave(self.client);

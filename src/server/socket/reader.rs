@@ -10,14 +10,14 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, HelloMessage, PROTOC
 use tokio::time::timeout;
 
 use super::budget::ErrorBudget;
-use super::dispatch::Session;
+use super::dispatch::Connection;
 use super::follow::Follow;
 use super::parse::{fatal, parse, problem};
+use crate::agent_locks::AgentLock;
 use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
 use crate::rooms::Outbox;
-use crate::seats::Seat;
 
 type Stream = SplitStream<WebSocket>;
 
@@ -28,7 +28,7 @@ const LINGER: Duration = Duration::from_millis(500);
 const MAX_INSTANCE_BYTES: usize = 64;
 
 /// What one reading brought.
-enum Heard {
+enum Received {
     Text(Utf8Bytes),
     Error(ErrorMessage),
     /// A ping, a pong: it lives.
@@ -36,12 +36,12 @@ enum Heard {
     Gone,
 }
 
-/// Reads until the connection ends. What it must still be told is in the outbox.
+/// Reads until the connection ends. Its last messages are in the outbox.
 pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<String>) {
     match Box::pin(greet(&app, &mut stream, token)).await {
-        Ok(Some(Greeted { authenticated, follow, seat })) => {
-            let session = Session::new(app, authenticated, seat, outbox);
-            converse(session, stream, follow).await;
+        Ok(Some(Greeted { authenticated, follow, agent_lock })) => {
+            let connection = Connection::new(app, authenticated, agent_lock, outbox);
+            serve(connection, stream, follow).await;
         }
         Ok(None) => {}
         Err(error) => _ = outbox.send(frame(&ServerMessage::Error(error))),
@@ -50,11 +50,11 @@ pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<St
 
 // --- the greeting ---
 
-/// Somebody who has said who it is.
+/// A client that has identified itself.
 struct Greeted {
     authenticated: Authenticated,
     follow: Follow,
-    seat: Option<Seat>,
+    agent_lock: Option<AgentLock>,
 }
 
 /// `None`: the client left without a word.
@@ -69,12 +69,16 @@ async fn greet(app: &App, stream: &mut Stream, token: Option<String>) -> Result<
         return Err(fatal(ErrorCode::UnsupportedProtocol, message));
     }
     let (authenticated, follow) = let_in(app, hello.token.or(token)).await.map_err(|error| refusal(&error))?;
-    let seat = seat(app, &authenticated, hello.instance)?;
-    Ok(Some(Greeted { authenticated, follow, seat }))
+    let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
+    Ok(Some(Greeted { authenticated, follow, agent_lock }))
 }
 
 /// Of a runtime agent: the right to be its one connection.
-fn seat(app: &App, authenticated: &Authenticated, instance: Option<String>) -> Result<Option<Seat>, ErrorMessage> {
+fn agent_lock(
+    app: &App,
+    authenticated: &Authenticated,
+    instance: Option<String>,
+) -> Result<Option<AgentLock>, ErrorMessage> {
     let Actor::Agent { id } = &authenticated.actor else { return Ok(None) };
     if instance.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_INSTANCE_BYTES) {
         let message = format!("hello.instance has 1 to {MAX_INSTANCE_BYTES} characters: choose another");
@@ -82,16 +86,16 @@ fn seat(app: &App, authenticated: &Authenticated, instance: Option<String>) -> R
     }
     let taken = "another process is connected as this agent: stop it, or give this one a token of its own \
                  (`notarium agent-token`)";
-    app.seats.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
+    app.agent_locks.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
 }
 
 async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
     loop {
-        match heard(app, stream.next().await) {
-            Heard::Gone => return Ok(None),
-            Heard::Life => {}
-            Heard::Error(error) => return Err(ErrorMessage { fatal: true, ..error }),
-            Heard::Text(text) => {
+        match classify(app, stream.next().await) {
+            Received::Gone => return Ok(None),
+            Received::Life => {}
+            Received::Error(error) => return Err(ErrorMessage { fatal: true, ..error }),
+            Received::Text(text) => {
                 return match parse(&text) {
                     Ok(ClientMessage::Hello(hello)) => Ok(Some(hello)),
                     Ok(_) => Err(fatal(ErrorCode::Unauthenticated, "the first message is hello: send it first")),
@@ -146,42 +150,42 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str) -> Se
 // --- the conversation ---
 
 /// What there is to do next.
-enum Turn {
-    Heard(Heard),
+enum Next {
+    Received(Received),
     TokenChanged(Result<Authenticated, AuthError>),
     Silent,
     TakenOver,
     Stopping,
 }
 
-async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) {
-    let app = session.app().clone();
+async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follow) {
+    let app = connection.app().clone();
     let mut errors = ErrorBudget::new(app.limits.max_errors_per_minute);
     // Every ping is answered by a pong: silence for two and a half of them is death.
     let patience = app.limits.heartbeat.mul_f32(2.5);
     loop {
-        let turn = tokio::select! {
-            next = timeout(patience, stream.next()) => next.map_or(Turn::Silent, |next| Turn::Heard(heard(&app, next))),
-            changed = follow.changed() => Turn::TokenChanged(changed),
-            () = session.taken_over() => Turn::TakenOver,
-            () = app.stopping.cancelled() => Turn::Stopping,
+        let next_input = tokio::select! {
+            next = timeout(patience, stream.next()) => next.map_or(Next::Silent, |next| Next::Received(classify(&app, next))),
+            changed = follow.changed() => Next::TokenChanged(changed),
+            () = connection.taken_over() => Next::TakenOver,
+            () = app.stopping.cancelled() => Next::Stopping,
         };
-        let done = match turn {
-            Turn::Heard(Heard::Life) => Ok(()),
-            Turn::Heard(Heard::Gone) | Turn::Silent => return,
-            Turn::Heard(Heard::Error(error)) => Err(error),
-            Turn::Heard(Heard::Text(text)) => Box::pin(session.handle(&text, &mut follow)).await,
-            Turn::TokenChanged(Ok(authenticated)) => {
-                session.identity_changed(authenticated);
+        let done = match next_input {
+            Next::Received(Received::Life) => Ok(()),
+            Next::Received(Received::Gone) | Next::Silent => return,
+            Next::Received(Received::Error(error)) => Err(error),
+            Next::Received(Received::Text(text)) => Box::pin(connection.handle(&text, &mut follow)).await,
+            Next::TokenChanged(Ok(authenticated)) => {
+                connection.identity_changed(authenticated);
                 Ok(())
             }
-            Turn::TokenChanged(Err(error)) => Err(refusal(&error)),
-            Turn::TakenOver => Err(fatal(ErrorCode::AgentConnected, "a newer connection of this agent has taken over")),
-            Turn::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
+            Next::TokenChanged(Err(error)) => Err(refusal(&error)),
+            Next::TakenOver => Err(fatal(ErrorCode::AgentConnected, "a newer connection of this agent has taken over")),
+            Next::Stopping => Err(fatal(ErrorCode::Unavailable, "the server is stopping: reconnect with backoff")),
         };
         let Err(error) = done else { continue };
         let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
-        if !complain(&session, error, &mut errors) {
+        if !complain(&connection, error, &mut errors) {
             // What was not read of the frame would make the system drop what was just said.
             tokio::time::sleep(if is_cut { LINGER } else { Duration::ZERO }).await;
             return;
@@ -190,25 +194,27 @@ async fn converse(mut session: Session, mut stream: Stream, mut follow: Follow) 
 }
 
 /// Tells what is wrong. False: the connection ends.
-fn complain(session: &Session, error: ErrorMessage, errors: &mut ErrorBudget) -> bool {
+fn complain(connection: &Connection, error: ErrorMessage, errors: &mut ErrorBudget) -> bool {
     let error = match errors.spend() {
         true => error,
         false => fatal(ErrorCode::TooManyRequests, "too many wrong messages: mend the client, then connect again"),
     };
     let stays = !error.fatal;
-    session.send(&ServerMessage::Error(error));
+    connection.send(&ServerMessage::Error(error));
     stays
 }
 
-fn heard(app: &App, next: Option<Result<Message, axum::Error>>) -> Heard {
+fn classify(app: &App, next: Option<Result<Message, axum::Error>>) -> Received {
     match next {
-        Some(Ok(Message::Text(text))) if text.len() > app.limits.max_frame_bytes => Heard::Error(too_large(app, false)),
-        Some(Ok(Message::Text(text))) => Heard::Text(text),
-        Some(Ok(Message::Binary(_))) => {
-            Heard::Error(problem(ErrorCode::Malformed, "binary frames are not used: send JSON in text frames"))
+        Some(Ok(Message::Text(text))) if text.len() > app.limits.max_frame_bytes => {
+            Received::Error(too_large(app, false))
         }
-        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Heard::Life,
-        Some(Ok(Message::Close(_))) | None => Heard::Gone,
+        Some(Ok(Message::Text(text))) => Received::Text(text),
+        Some(Ok(Message::Binary(_))) => {
+            Received::Error(problem(ErrorCode::Malformed, "binary frames are not used: send JSON in text frames"))
+        }
+        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Received::Life,
+        Some(Ok(Message::Close(_))) | None => Received::Gone,
         Some(Err(error)) => broken(app, &error),
     }
 }
@@ -219,18 +225,18 @@ fn too_large(app: &App, fatal: bool) -> ErrorMessage {
     ErrorMessage { fatal, ..problem(ErrorCode::FrameTooLarge, message) }
 }
 
-/// The stream cannot be read on. What the client did wrong it is told.
-fn broken(app: &App, error: &axum::Error) -> Heard {
+/// The stream cannot be read on. A mistake of the client is answered.
+fn broken(app: &App, error: &axum::Error) -> Received {
     let words = error.to_string().to_lowercase();
     if words.contains("too long") || words.contains("space limit") {
-        return Heard::Error(too_large(app, true));
+        return Received::Error(too_large(app, true));
     }
     if words.contains("utf-8") {
-        return Heard::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8"));
+        return Received::Error(fatal(ErrorCode::Malformed, "a text frame is not UTF-8: send JSON in UTF-8"));
     }
     if words.contains("protocol error") && !words.contains("reset") {
-        return Heard::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")));
+        return Received::Error(fatal(ErrorCode::Malformed, format!("that is not WebSocket: {error}")));
     }
     tracing::debug!(%error, "a connection broke");
-    Heard::Gone
+    Received::Gone
 }

@@ -1,7 +1,7 @@
 //! Joining, catching up, seeing each other, losing access.
 
 use notarium_core::{Role, Scope};
-use notarium_wire::{ErrorCode, PresenceState, ServerMessage, TurnActivity, TurnNews};
+use notarium_wire::{ActivityKind, ErrorCode, PresenceState, ServerMessage, TurnActivity};
 
 use super::scene::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::config::RoomConfig;
@@ -120,7 +120,7 @@ fn events_of_a_busy_notebook_share_frames_and_senders_do_not_wait() {
     let anna = user("anna");
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &anna, None);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.seen(1);
     scene.seen(2);
     for base in 2..6 {
@@ -130,7 +130,7 @@ fn events_of_a_busy_notebook_share_frames_and_senders_do_not_wait() {
     let own = ["events 3..3", "ack 3", "events 4..4", "ack 4", "events 5..5", "ack 5", "events 6..6", "ack 6"];
     assert_eq!(scene.durable(1), own);
     assert_eq!(scene.durable(2), ["events 3..3"]);
-    scene.pass(20);
+    scene.advance(20);
     assert_eq!(scene.durable(2), ["events 4..6"]);
 }
 
@@ -139,7 +139,7 @@ fn presence_is_told_at_once_then_coalesced_and_forgotten() {
     let mut scene = Scene::new(RoomConfig::default());
     let (anna, bob) = (user("anna"), with_role("bob", Role::Viewer));
     scene.subscribe(1, &anna, None);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.seen(1);
     scene.subscribe(2, &bob, None);
     assert_eq!(scene.words(1), [r#"presence ["bob"] left []"#]);
@@ -151,25 +151,25 @@ fn presence_is_told_at_once_then_coalesced_and_forgotten() {
         scene.feed(Input::Presence { client: ClientId(2), state });
     }
     assert!(scene.words(1).is_empty());
-    scene.pass(50);
+    scene.advance(50);
     assert_eq!(scene.words(1), [r#"presence ["bob"] left []"#]);
-    scene.pass(29_000);
+    scene.advance(29_000);
     assert!(scene.words(1).is_empty());
-    scene.pass(2_000);
+    scene.advance(2_000);
     let seen = scene.seen(1);
     let [ServerMessage::Presence { peers, .. }] = &seen[..] else { panic!("{seen:?}") };
     assert_eq!(peers[0].state, PresenceState::default());
     scene.feed(Input::Unsubscribe { client: ClientId(2) });
-    scene.pass(50);
+    scene.advance(50);
     assert_eq!(scene.words(1), [r#"presence [] left ["bob-1"]"#]);
 }
 
 #[test]
 fn what_an_assistant_writes_is_told_at_once_then_coalesced_and_never_after_what_it_came_to() {
     let mut scene = Scene::new(RoomConfig::default());
-    let write = |scene: &mut Scene, text: &str| scene.feed(Input::News(delta(text)));
+    let write = |scene: &mut Scene, text: &str| scene.feed(Input::Activity(delta(text)));
     write(&mut scene, "nobody follows yet");
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.subscribe(1, &user("anna"), None);
     scene.seen(1);
     write(&mut scene, "He");
@@ -177,37 +177,37 @@ fn what_an_assistant_writes_is_told_at_once_then_coalesced_and_never_after_what_
     write(&mut scene, "ll");
     write(&mut scene, "o");
     assert!(told(&mut scene).is_empty(), "it waits for the next frame");
-    scene.pass(30);
+    scene.advance(30);
     assert_eq!(told(&mut scene), ["llo"]);
     write(&mut scene, "!");
     // What concerns assistants tells all that was written before.
     scene.execute("anna", r#"{"SetPolicy":{"policy":"trusted"}}"#).unwrap();
     let seen = scene.seen(1);
-    let [ServerMessage::News { news, .. }, ServerMessage::Events(_)] = &seen[..] else { panic!("{seen:?}") };
-    assert_eq!(news, &[delta("!")]);
+    let [ServerMessage::Activity { activity, .. }, ServerMessage::Events(_)] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!(activity, &[delta("!")]);
     let before = scene.room.version();
-    scene.pass(1_000);
+    scene.advance(1_000);
     assert_eq!((scene.room.version(), told(&mut scene)), (before, vec![]), "nothing of it is kept");
 }
 
-fn delta(text: &str) -> TurnNews {
-    TurnNews {
+fn delta(text: &str) -> TurnActivity {
+    TurnActivity {
         conversation_id: "talk".parse().unwrap(),
         turn_id: "turn".parse().unwrap(),
         model_call: 1,
         attempt: 1,
-        what: TurnActivity::TextDelta { block: 0, text: text.to_owned() },
+        what: ActivityKind::TextDelta { block: 0, text: text.to_owned() },
     }
 }
 
 /// The texts that client 1 was told.
 fn told(scene: &mut Scene) -> Vec<String> {
-    let news = scene.seen(1).into_iter().flat_map(|message| match message {
-        ServerMessage::News { news, .. } => news,
+    let activity = scene.seen(1).into_iter().flat_map(|message| match message {
+        ServerMessage::Activity { activity, .. } => activity,
         other => panic!("{other:?}"),
     });
-    let texts = news.map(|news| match news.what {
-        TurnActivity::TextDelta { text, .. } => text,
+    let texts = activity.map(|activity| match activity.what {
+        ActivityKind::TextDelta { text, .. } => text,
         other => panic!("{other:?}"),
     });
     texts.collect()
@@ -227,7 +227,7 @@ fn a_right_that_is_taken_away_ends_at_once() {
     scene.execute("anna", r#"{"RevokeAccess":{"subject":{"kind":"user","id":"bob"}}}"#).unwrap();
     assert_eq!(scene.durable(1), ["access None"]);
     scene.execute("anna", &edit(2, r#"[[0,"secret"]]"#)).unwrap();
-    scene.pass(1_000);
+    scene.advance(1_000);
     assert!(scene.words(1).is_empty());
 }
 
@@ -241,10 +241,10 @@ fn a_grant_that_expires_and_a_token_that_is_revoked_end_the_subscription() {
     scene.execute("anna", &grant).unwrap();
     scene.subscribe(1, &user("bob"), None);
     scene.subscribe(2, &with_role("carl", Role::Viewer), None);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.seen(1);
     scene.seen(2);
-    scene.pass(60_000);
+    scene.advance(60_000);
     assert_eq!(scene.durable(1), ["access None"]);
     scene.feed(Input::IdentityChanged { client: ClientId(2), identity: user("carl") });
     assert_eq!(scene.durable(2), ["access None"]);

@@ -16,7 +16,7 @@ fn nothing_is_shown_or_acked_before_it_is_on_disk() {
     let (anna, bob) = (user("anna"), super::scene::with_role("bob", notarium_core::Role::Viewer));
     scene.subscribe(1, &anna, None);
     scene.subscribe(2, &bob, None);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.seen(1);
     scene.seen(2);
     scene.is_held = true;
@@ -111,7 +111,7 @@ fn an_append_that_lost_the_race_is_decided_again_on_what_the_other_wrote() {
     let mut scene = Scene::new(RoomConfig::default());
     let anna = user("anna");
     scene.subscribe(1, &anna, None);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.seen(1);
     scene.is_held = true;
     scene.send(1, &anna, &edit(2, r#"[[0,"x"]]"#));
@@ -122,7 +122,7 @@ fn an_append_that_lost_the_race_is_decided_again_on_what_the_other_wrote() {
     other.execute("anna", &edit(2, r#"[[0,"first"]]"#)).unwrap();
     scene.disk = other.disk;
     while scene.release() > 0 {}
-    scene.pass(100);
+    scene.advance(100);
     assert_eq!(scene.durable(1), ["events 3..3", "events 4..4", "ack 4"]);
     assert_eq!(source(&scene), "firstx");
 }
@@ -164,7 +164,7 @@ fn a_notebook_that_does_not_load_is_unavailable_and_tried_again() {
     assert_eq!(scene.words(2), ["error Unavailable"]);
     scene.send(1, &user("anna"), INSERT);
     assert_eq!(scene.words(1), ["reject Unavailable"]);
-    scene.pass(1_000);
+    scene.advance(1_000);
     scene.release();
     scene.is_held = false;
     scene.subscribe(2, &user("anna"), None);

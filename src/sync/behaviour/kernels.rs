@@ -54,25 +54,25 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
     let (mut scene, session) = with_kernel();
     scene.subscribe(1, &user("anna"), None);
     scene.feed(Input::KernelStatus { client: ClientId(1), kernel_session: session.clone(), busy: true });
-    scene.pass(100);
+    scene.advance(100);
     assert!(!scene.words(1).contains(&"kernels [(true, true)]".to_owned()), "only its agent may say that");
     scene.feed(Input::KernelStatus { client: ClientId(9), kernel_session: session, busy: true });
-    scene.pass(100);
+    scene.advance(100);
     assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
     run(&mut scene);
     scene.seen(1);
     scene.feed(Input::Unsubscribe { client: ClientId(9) });
-    scene.pass(4_900);
+    scene.advance(4_900);
     assert!(scene.words(1).is_empty());
-    scene.pass(200);
+    scene.advance(200);
     assert_eq!(scene.words(1), ["kernels [(false, true)]"]);
     scene.subscribe(9, &agent(), None);
-    scene.pass(100);
+    scene.advance(100);
     assert_eq!(scene.words(1), ["kernels [(true, true)]"]);
     scene.feed(Input::Unsubscribe { client: ClientId(9) });
-    scene.pass(15 * 60_000 - 1_000);
+    scene.advance(15 * 60_000 - 1_000);
     assert_eq!(scene.room.state.kernels.len(), 1);
-    scene.pass(2_000);
+    scene.advance(2_000);
     assert!(scene.room.state.kernels.is_empty());
     let lost = scene.room.state.executions.values().next().unwrap();
     assert_eq!(lost.status, notarium_core::ExecutionStatus::Lost);
@@ -83,10 +83,10 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
 fn a_kernel_outlives_a_restart_of_the_server_for_the_length_of_the_lease() {
     let (scene, _) = with_kernel();
     let mut scene = scene.restarted(RoomConfig::default());
-    scene.pass(14 * 60_000);
+    scene.advance(14 * 60_000);
     assert_eq!(scene.room.state.kernels.len(), 1);
     scene.subscribe(9, &agent(), None);
-    scene.pass(60 * 60_000);
+    scene.advance(60 * 60_000);
     assert_eq!(scene.room.state.kernels.len(), 1);
 }
 
@@ -102,7 +102,7 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     let answer = |value: &str| format!(r#"{{"AnswerInput":{{"execution_id":"{}","value":"{value}"}}}}"#, run.0);
     let message = scene.named("answer", &answer("hunter2"));
     scene.execute_message(&user("anna"), message).unwrap();
-    scene.pass(100);
+    scene.advance(100);
     assert!(scene.words(9).contains(&"input hunter2".to_owned()));
     assert!(!scene.words(1).iter().any(|words| words.starts_with("input")));
     assert!(!scene.disk.events.iter().any(|stored| stored.payload.get().contains("hunter2")));

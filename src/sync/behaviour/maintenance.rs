@@ -42,11 +42,11 @@ fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
     scene.execute("anna", INSERT).unwrap();
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
     assert_eq!(catalog_updates(&mut scene), 0);
-    scene.pass(5_000);
+    scene.advance(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
     // The list shows versions and when they were made, whatever made them.
     scene.execute("anna", r#"{"NameVersion":{"version":2,"name":"draft"}}"#).unwrap();
-    scene.pass(5_000);
+    scene.advance(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
 }
 
@@ -54,12 +54,12 @@ fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
 fn an_idle_room_ends_and_one_with_a_client_does_not() {
     let mut scene = Scene::new(RoomConfig::default());
     scene.subscribe(1, &user("anna"), None);
-    scene.pass(600_000);
+    scene.advance(600_000);
     assert_eq!(snapshots(&mut scene), [] as [Version; 0]);
     scene.feed(Input::Unsubscribe { client: ClientId(1) });
-    scene.pass(59_000);
+    scene.advance(59_000);
     assert!(scene.others.is_empty());
-    scene.pass(2_000);
+    scene.advance(2_000);
     assert!(matches!(scene.others.last(), Some(Output::Unload)));
     assert_eq!(snapshots(&mut scene), [2]);
 }
@@ -68,7 +68,7 @@ fn an_idle_room_ends_and_one_with_a_client_does_not() {
 fn an_id_that_names_nothing_is_forgotten_soon() {
     let mut scene = Scene::empty(RoomConfig::default());
     scene.subscribe(1, &user("anna"), None);
-    scene.pass(1_100);
+    scene.advance(1_100);
     assert!(matches!(scene.others[..], [Output::Unload]));
 }
 
@@ -116,9 +116,9 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
     scene.subscribe(1, &user("anna"), Some(scene.room.state.version));
     scene.seen(1);
     let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
-    scene.pass(due - scene.now - 1);
+    scene.advance(due - scene.now - 1);
     assert!(waiting(&scene).is_some());
-    scene.pass(1);
+    scene.advance(1);
     assert_eq!(seen_types(&mut scene), ["ToolCallExpired"]);
     assert_eq!(waiting(&scene), None);
 }
@@ -129,13 +129,13 @@ fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
     scene.subscribe(1, &user("anna"), None);
     let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
     scene.failure = Some(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
-    scene.pass(due - scene.now);
+    scene.advance(due - scene.now);
     assert!(waiting(&scene).is_some(), "nothing was written");
     let retry = RoomConfig::default().retry_load_ms;
     assert_eq!(scene.room.sweep_at, Some(scene.now + retry));
-    scene.pass(retry - 1);
+    scene.advance(retry - 1);
     assert!(waiting(&scene).is_some());
-    scene.pass(1);
+    scene.advance(1);
     assert_eq!(waiting(&scene), None);
 }
 
@@ -147,7 +147,7 @@ fn a_call_expires_on_time_over_a_restart() {
     scene.now = now;
     assert_eq!(scene.room.expiry_at(), Some(due), "a room that unloads meanwhile is opened again then");
     scene.subscribe(1, &user("anna"), None);
-    scene.pass(due - now);
+    scene.advance(due - now);
     assert_eq!(waiting(&scene), None);
 }
 
@@ -157,7 +157,7 @@ fn a_call_has_ended_as_soon_as_what_it_would_destroy_has_changed() {
     scene.subscribe(1, &user("anna"), Some(scene.room.state.version));
     scene.seen(1);
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
-    scene.pass(1);
+    scene.advance(1);
     assert_eq!(seen_types(&mut scene), ["CellSourceEdited", "ToolCallVoided"]);
     assert_eq!(waiting(&scene), None);
 }

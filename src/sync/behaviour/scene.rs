@@ -119,7 +119,7 @@ impl Scene {
         self.perform(outputs);
     }
 
-    pub(crate) fn pass(&mut self, time: Millis) {
+    pub(crate) fn advance(&mut self, time: Millis) {
         let end = self.now + time;
         while let Some(at) = self.room.wake_at(self.now).filter(|at| *at <= end) {
             self.now = at.max(self.now + 1);

@@ -9,7 +9,7 @@ use notarium_core::{
 use notarium_wire::{CommandMessage, ServerMessage};
 
 use super::chance::Chance;
-use super::replica::{News, Replica};
+use super::replica::{Received, Replica};
 use crate::identity::Identity;
 
 /// The output of a process that should be dead: it must never get into the log.
@@ -56,11 +56,11 @@ impl Agent {
     }
 
     pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<CommandMessage>, String> {
-        for news in self.replica.take(message)? {
-            match news {
-                News::Applied(recorded) => self.follow(&recorded),
-                News::Replaced { .. } => self.adopt(),
-                News::Acked(_) | News::Rejected(_) => {}
+        for received in self.replica.take(message)? {
+            match received {
+                Received::Applied(recorded) => self.follow(&recorded),
+                Received::Replaced { .. } => self.adopt(),
+                Received::Acked(_) | Received::Rejected(_) => {}
             }
         }
         Ok(self.reconcile())

@@ -10,7 +10,7 @@ use notarium_core::{
 use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
 
 use super::chance::Chance;
-use super::replica::{News, Replica};
+use super::replica::{Received, Replica};
 use crate::identity::Identity;
 
 /// What a cell's editor holds beside the confirmed text.
@@ -114,17 +114,17 @@ impl Editor {
 
     /// Returns the commands that follow.
     pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<CommandMessage>, String> {
-        for news in self.replica.take(message)? {
-            match news {
-                News::Applied(recorded) => self.rebase(&recorded)?,
-                News::Replaced { unconfirmed } => {
+        for received in self.replica.take(message)? {
+            match received {
+                Received::Applied(recorded) => self.rebase(&recorded)?,
+                Received::Replaced { unconfirmed } => {
                     for recorded in unconfirmed {
                         self.rebase(&recorded)?;
                     }
                     self.forget_gone();
                 }
-                News::Acked(ack) => self.acked(&ack.id, ack.version),
-                News::Rejected(reject) => self.drop_draft(&reject.id),
+                Received::Acked(ack) => self.acked(&ack.id, ack.version),
+                Received::Rejected(reject) => self.drop_draft(&reject.id),
             }
         }
         self.settle()?;

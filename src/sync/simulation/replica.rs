@@ -28,7 +28,7 @@ pub(crate) struct Replica {
 
 /// What a message meant.
 #[expect(clippy::large_enum_variant, reason = "short-lived, and of a test")]
-pub(crate) enum News {
+pub(crate) enum Received {
     Applied(Recorded),
     /// A new state came; the events of unconfirmed cells lead to it.
     Replaced {
@@ -72,7 +72,7 @@ impl Replica {
     }
 
     /// The error is a broken promise of the server.
-    pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<News>, String> {
+    pub(crate) fn take(&mut self, message: ServerMessage) -> Result<Vec<Received>, String> {
         match message {
             ServerMessage::Subscribed(subscribed) => self.subscribed(*subscribed),
             // What follows a state that was not taken.
@@ -84,7 +84,7 @@ impl Replica {
         }
     }
 
-    fn subscribed(&mut self, message: SubscribedMessage) -> Result<Vec<News>, String> {
+    fn subscribed(&mut self, message: SubscribedMessage) -> Result<Vec<Received>, String> {
         self.is_subscribed = true;
         match message.snapshot {
             Some(snapshot) => {
@@ -93,7 +93,7 @@ impl Replica {
                 }
                 self.notebook = *snapshot;
                 let unconfirmed = message.unconfirmed_events.into_iter().map(typed).collect::<Result<_, _>>()?;
-                Ok(vec![News::Replaced { unconfirmed }])
+                Ok(vec![Received::Replaced { unconfirmed }])
             }
             None if message.version == self.notebook.version => Ok(Vec::new()),
             None => {
@@ -102,13 +102,13 @@ impl Replica {
         }
     }
 
-    fn event(&mut self, message: EventMessage) -> Result<News, String> {
+    fn event(&mut self, message: EventMessage) -> Result<Received, String> {
         if message.version != self.notebook.version + 1 {
             return Err(format!("{} follows {}: a gap", message.version, self.notebook.version));
         }
         let recorded = typed(message)?;
         apply(&mut self.notebook, &recorded);
-        Ok(News::Applied(recorded))
+        Ok(Received::Applied(recorded))
     }
 
     fn answered(&mut self, id: &CommandId) -> bool {
@@ -117,18 +117,18 @@ impl Replica {
         self.pending.len() < before
     }
 
-    fn ack(&mut self, ack: AckMessage) -> Vec<News> {
+    fn ack(&mut self, ack: AckMessage) -> Vec<Received> {
         self.answered(&ack.id);
         self.acked.insert(ack.id.clone(), ack.version);
-        vec![News::Acked(ack)]
+        vec![Received::Acked(ack)]
     }
 
     /// What the server could not do now is sent again with the same id.
-    fn reject(&mut self, reject: RejectMessage) -> Vec<News> {
+    fn reject(&mut self, reject: RejectMessage) -> Vec<Received> {
         if reject.code == RejectionCode::Unavailable || !self.answered(&reject.id) {
             return Vec::new();
         }
-        vec![News::Rejected(reject)]
+        vec![Received::Rejected(reject)]
     }
 }
 

@@ -30,7 +30,7 @@ impl Scene {
             conversation_title: None,
         };
         let (id, actor) = (ulid::Ulid::generate().into(), Self::assistant());
-        self.server.reactor().execute_as(id, &actor, &self.notebook, &command).await.unwrap();
+        self.server.assistant_host().execute_as(id, &actor, &self.notebook, &command).await.unwrap();
         self.until_recorded(&call_id, "ToolCallStarted").await;
         call_id
     }
@@ -44,9 +44,9 @@ impl Scene {
 
     /// Until the other notebook is there, and wants a kernel.
     async fn until_wanted(&self, notebook: &NotebookId) {
-        let reactor = self.server.reactor();
+        let host = self.server.assistant_host();
         let wanted = async {
-            while reactor.read(notebook).await.map_or(true, |state| state.notebook.kernels.is_empty()) {
+            while host.read(notebook).await.map_or(true, |state| state.kernels.is_empty()) {
                 tokio::task::yield_now().await;
             }
         };
@@ -54,7 +54,7 @@ impl Scene {
     }
 
     async fn recorded_end(&self, call_id: &ToolCallId) -> ToolCallEnd {
-        let events = self.server.reactor().about(&self.notebook, call_id.as_str()).await.unwrap();
+        let events = self.server.assistant_host().about(&self.notebook, call_id.as_str()).await.unwrap();
         let end = events.iter().find_map(|stored| match stored.typed().unwrap().event {
             Event::ToolCallExecuted(event) => Some(event.end),
             _ => None,
@@ -74,13 +74,13 @@ impl Scene {
 
     /// The kernel that the notebook wants is started by an agent, and its first run has begun.
     async fn kernel(&self, notebook: &NotebookId) -> KernelSessionId {
-        let kernels = self.server.reactor().read(notebook).await.unwrap().notebook.kernels.clone();
+        let kernels = self.server.assistant_host().read(notebook).await.unwrap().kernels.clone();
         let kernel_session = kernels.keys().next().cloned().expect("a kernel is wanted");
         self.as_agent(notebook, &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await;
         let language_info = RawObject::parse(r#"{"name": "python"}"#).unwrap();
         let started = Command::ReportKernelStarted { kernel_session: kernel_session.clone(), language_info };
         self.as_agent(notebook, &started).await;
-        let state = self.server.reactor().read(notebook).await.unwrap().notebook;
+        let state = self.server.assistant_host().read(notebook).await.unwrap();
         let (id, run) = state.executions.iter().find(|(_, run)| run.fence.is_some()).expect("a run is assigned");
         let (execution_id, fence) = (id.clone(), run.fence.unwrap());
         let report = ExecutionReport::Started {};

@@ -197,7 +197,7 @@ impl Server {
         (session.text("token"), UserId::new(session.body["user"]["id"].as_str().unwrap()).unwrap())
     }
 
-    fn pass(&self, millis: Millis) {
+    fn advance(&self, millis: Millis) {
         self.clock.fetch_add(millis, Ordering::SeqCst);
     }
 }
@@ -287,7 +287,7 @@ async fn an_owner_who_never_came_gets_a_new_token_at_the_next_start() {
     let first = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
     let second = server.accounts.first_start().await.unwrap().unwrap().text.reveal();
     server.sign_in(json!({"token": first})).await.refused(401, "token_revoked");
-    server.pass(2 * DAY);
+    server.advance(2 * DAY);
     server.sign_in(json!({"token": second})).await.refused(401, "token_expired");
     let third = crate::auth::issue_owner_token(server.accounts.store(), START + 2 * DAY).await.unwrap();
     server.sign_in(json!({"token": third.text.reveal()})).await.made();
@@ -355,7 +355,7 @@ async fn a_session_expires_and_can_be_left() {
     server.get("/api/me", &owner).await.refused(401, "token_revoked");
     let token = session.text("token");
     server.get("/api/me", &token).await.made();
-    server.pass(30 * DAY);
+    server.advance(30 * DAY);
     server.get("/api/me", &token).await.refused(401, "token_expired");
 }
 
@@ -488,7 +488,7 @@ async fn a_token_is_listed_and_revoked_by_who_made_it() {
     let owner = server.owner().await;
     let (bob, _) = server.person(&owner, "bob").await;
     // The list is by time, and signing in made a token too.
-    server.pass(1);
+    server.advance(1);
     let new = json!({"label": "script", "scopes": ["read"], "expires_at": START + DAY});
     let token = server.post("/api/tokens", &bob, new).await.made();
     let (text, id) = (token.text("token"), token.text("id"));
@@ -513,7 +513,7 @@ async fn a_connection_hears_that_its_token_expired() {
     let token = server.post("/api/tokens", &owner, new).await.made().text("token");
     let who = server.accounts.authenticate(&token).await.unwrap();
     let mut followed = server.accounts.follow(&who).await.unwrap();
-    server.pass(5);
+    server.advance(5);
     assert_eq!(followed.changed().await.unwrap_err(), AuthError::Expired);
     assert_eq!(server.accounts.follow(&who).await.err(), Some(AuthError::Expired));
     server.get("/api/me", &token).await.refused(401, "token_expired");
@@ -662,7 +662,7 @@ async fn a_share_link_expires_and_one_that_the_notebook_refuses_is_no_link() {
     let new = json!({"role": "viewer", "expires_at": START + DAY});
     let token = server.post(path, &owner, new).await.made().text("token");
     server.get("/api/me", &token).await.made();
-    server.pass(DAY);
+    server.advance(DAY);
     server.get("/api/me", &token).await.refused(401, "token_expired");
     server.notebooks.refuses_grants.store(true, Ordering::SeqCst);
     server.post(path, &owner, json!({"role": "viewer"})).await.refused(400, "invalid_value");

@@ -11,7 +11,7 @@ use notarium_core::{Scope, Scopes};
 use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
-use super::{McpDoor, McpRequest, McpResponse};
+use super::{McpHandler, McpRequest, McpResponse};
 use crate::auth::{Authenticated, NewAgent, NewApiToken, NewToken};
 use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, Storage, routes};
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Echo;
 
 #[async_trait]
-impl McpDoor for Echo {
+impl McpHandler for Echo {
     async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
         if request.method() == http::Method::GET {
             let first = stream::once(async { Ok::<_, std::io::Error>("data: here\n\n") });

@@ -1,20 +1,20 @@
-//! What assistants are writing this moment, for those who follow a turn: kept for the present model call of each turn, so that
-//! who comes late sees it from its beginning. Nothing here lasts; what it comes to is in the log.
+//! What assistants are writing this moment, for those who follow a turn. It is kept for the present model call of each turn, so
+//! that a late follower sees it from its beginning. Nothing here lasts; the result is in the log.
 //!
-//! Followers read at their own pace and hold nothing up: what they have not read yet they get in one piece.
+//! Followers read at their own pace and delay nobody: they get all that they have not read yet in one piece.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use notarium_core::{NotebookId, ToolCallId, TurnId};
-use notarium_wire::{TurnActivity, TurnNews};
+use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::watch;
 
 /// Text of one model call that is kept; the rest comes with the message in the log.
 const MAX_REPLY_BYTES: usize = 256 << 10;
 /// Blocks of one model call that are kept.
 const MAX_BLOCKS: usize = 512;
-/// Words about slow calls that are kept of a turn.
+/// Notices of slow calls that are kept of a turn.
 const MAX_UPDATES: usize = 64;
 /// Turns that nobody follows and of which something is kept.
 const MAX_UNFOLLOWED: usize = 256;
@@ -48,50 +48,50 @@ pub struct LiveReply {
     pub blocks: Vec<LiveBlock>,
     bytes: usize,
     is_cut: bool,
-    /// What was said of calls that take long.
+    /// Notices of calls that take long.
     pub updates: Vec<(ToolCallId, String)>,
 }
 
 impl LiveReply {
-    fn take(&mut self, news: TurnNews, next_generation: impl FnOnce() -> u64) {
-        if let TurnActivity::ToolUpdate { call_id, message } = news.what {
+    fn take(&mut self, activity: TurnActivity, next_generation: impl FnOnce() -> u64) {
+        if let ActivityKind::ToolUpdate { call_id, message } = activity.what {
             if self.updates.len() < MAX_UPDATES {
                 self.updates.push((call_id, message));
             }
             return;
         }
-        let is_other = (self.model_call, self.attempt) != (news.model_call, news.attempt);
-        if is_other || matches!(news.what, TurnActivity::AttemptFailed { .. }) {
+        let is_other = (self.model_call, self.attempt) != (activity.model_call, activity.attempt);
+        if is_other || matches!(activity.what, ActivityKind::AttemptFailed { .. }) {
             *self = Self {
                 generation: next_generation(),
-                model_call: news.model_call,
-                attempt: news.attempt,
+                model_call: activity.model_call,
+                attempt: activity.attempt,
                 updates: std::mem::take(&mut self.updates),
                 ..Self::default()
             };
         }
         if !self.is_cut {
-            self.write(news.what);
+            self.write(activity.what);
         }
     }
 
-    fn write(&mut self, what: TurnActivity) {
+    fn write(&mut self, what: ActivityKind) {
         match what {
-            TurnActivity::TextStart { block } => self.begin(block, LiveContent::Text(String::new())),
-            TurnActivity::TextDelta { block, text } => {
+            ActivityKind::TextStart { block } => self.begin(block, LiveContent::Text(String::new())),
+            ActivityKind::TextDelta { block, text } => {
                 self.begin_absent(block, || LiveContent::Text(String::new()));
                 self.grow(block, &text);
             }
-            TurnActivity::ThinkingDelta { block, .. } => self.begin_absent(block, || LiveContent::Hidden),
-            TurnActivity::ToolStart { block, provider_id, function } => {
+            ActivityKind::ThinkingDelta { block, .. } => self.begin_absent(block, || LiveContent::Hidden),
+            ActivityKind::ToolStart { block, provider_id, function } => {
                 self.begin(block, LiveContent::Call { provider_id, function });
             }
-            TurnActivity::BlockStop { block } => {
+            ActivityKind::BlockStop { block } => {
                 if let Some(block) = self.blocks.get_mut(block) {
                     block.is_stopped = true;
                 }
             }
-            TurnActivity::AttemptFailed { .. } | TurnActivity::ToolUpdate { .. } => {}
+            ActivityKind::AttemptFailed { .. } | ActivityKind::ToolUpdate { .. } => {}
         }
     }
 
@@ -100,7 +100,7 @@ impl LiveReply {
             self.is_cut = true;
             return;
         }
-        // Blocks whose begin was not told have nothing to show.
+        // Blocks whose beginning is missing have nothing to show.
         while self.blocks.len() <= block {
             self.blocks.push(LiveBlock { content: LiveContent::Hidden, is_stopped: true });
         }
@@ -127,7 +127,7 @@ impl LiveReply {
 
 type Key = (NotebookId, TurnId);
 
-/// One turn's news.
+/// One turn's activity.
 #[derive(Debug)]
 pub struct LiveTurn {
     reply: Mutex<LiveReply>,
@@ -150,9 +150,9 @@ impl LiveTurn {
     }
 }
 
-/// The news of all turns of a server.
+/// The activity of all turns of a server.
 #[derive(Debug, Default)]
-pub struct NewsHub(Mutex<Turns>);
+pub struct TurnActivityHub(Mutex<Turns>);
 
 #[derive(Debug, Default)]
 struct Turns {
@@ -161,12 +161,12 @@ struct Turns {
     count: u64,
 }
 
-impl NewsHub {
-    pub fn publish(&self, notebook: &NotebookId, news: TurnNews) {
-        let key = (notebook.clone(), news.turn_id.clone());
+impl TurnActivityHub {
+    pub fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
+        let key = (notebook.clone(), activity.turn_id.clone());
         let mut turns = self.lock();
         let turn = turns.turn(key);
-        turn.reply().take(news, || {
+        turn.reply().take(activity, || {
             turns.count += 1;
             turns.count
         });
@@ -175,7 +175,7 @@ impl NewsHub {
         turn.changed.send_replace(());
     }
 
-    /// The news of one turn, for as long as it is held.
+    /// The activity of one turn, for as long as it is held.
     pub fn follow(&self, notebook: &NotebookId, turn: &TurnId) -> Arc<LiveTurn> {
         let mut turns = self.lock();
         turns.forget_some();
@@ -217,12 +217,18 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn news(turn: &str, model_call: u32, attempt: u32, what: TurnActivity) -> TurnNews {
-        TurnNews { conversation_id: "c".parse().unwrap(), turn_id: turn.parse().unwrap(), model_call, attempt, what }
+    fn activity(turn: &str, model_call: u32, attempt: u32, what: ActivityKind) -> TurnActivity {
+        TurnActivity {
+            conversation_id: "c".parse().unwrap(),
+            turn_id: turn.parse().unwrap(),
+            model_call,
+            attempt,
+            what,
+        }
     }
 
-    fn delta(block: usize, text: &str) -> TurnActivity {
-        TurnActivity::TextDelta { block, text: text.to_owned() }
+    fn delta(block: usize, text: &str) -> ActivityKind {
+        ActivityKind::TextDelta { block, text: text.to_owned() }
     }
 
     fn text_of(reply: &LiveReply) -> String {
@@ -235,43 +241,43 @@ mod tests {
 
     #[test]
     fn a_reply_is_kept_from_its_beginning_and_another_attempt_begins_anew() {
-        let hub = NewsHub::default();
+        let hub = TurnActivityHub::default();
         let notebook: NotebookId = "nb".parse().unwrap();
-        for what in [TurnActivity::TextStart { block: 0 }, delta(0, "Hel"), delta(0, "lo")] {
-            hub.publish(&notebook, news("t", 1, 1, what));
+        for what in [ActivityKind::TextStart { block: 0 }, delta(0, "Hel"), delta(0, "lo")] {
+            hub.publish(&notebook, activity("t", 1, 1, what));
         }
         let turn = hub.follow(&notebook, &"t".parse().unwrap());
         assert_eq!(text_of(&turn.reply()), "Hello");
         let first = turn.reply().generation;
-        hub.publish(&notebook, news("t", 1, 1, TurnActivity::AttemptFailed { cause: "cut".into() }));
+        hub.publish(&notebook, activity("t", 1, 1, ActivityKind::AttemptFailed { cause: "cut".into() }));
         assert_eq!(text_of(&turn.reply()), "");
-        hub.publish(&notebook, news("t", 1, 2, delta(0, "Hi")));
+        hub.publish(&notebook, activity("t", 1, 2, delta(0, "Hi")));
         assert_eq!(text_of(&turn.reply()), "Hi");
         assert!(turn.reply().generation > first);
     }
 
     #[test]
     fn what_is_kept_has_a_limit_and_no_gap() {
-        let hub = NewsHub::default();
+        let hub = TurnActivityHub::default();
         let notebook: NotebookId = "nb".parse().unwrap();
         let turn = hub.follow(&notebook, &"t".parse().unwrap());
-        hub.publish(&notebook, news("t", 1, 1, delta(0, &"x".repeat(MAX_REPLY_BYTES - 1))));
-        hub.publish(&notebook, news("t", 1, 1, delta(0, "yy")));
-        hub.publish(&notebook, news("t", 1, 1, delta(0, "z")));
+        hub.publish(&notebook, activity("t", 1, 1, delta(0, &"x".repeat(MAX_REPLY_BYTES - 1))));
+        hub.publish(&notebook, activity("t", 1, 1, delta(0, "yy")));
+        hub.publish(&notebook, activity("t", 1, 1, delta(0, "z")));
         assert_eq!(text_of(&turn.reply()).len(), MAX_REPLY_BYTES - 1);
-        hub.publish(&notebook, news("t", 2, 1, delta(MAX_BLOCKS, "far out")));
+        hub.publish(&notebook, activity("t", 2, 1, delta(MAX_BLOCKS, "far out")));
         assert!(turn.reply().blocks.is_empty());
     }
 
     #[test]
     fn turns_that_nobody_follows_are_forgotten_and_followed_ones_are_not() {
-        let hub = NewsHub::default();
+        let hub = TurnActivityHub::default();
         let notebook: NotebookId = "nb".parse().unwrap();
         let followed = hub.follow(&notebook, &"followed".parse().unwrap());
         let _changes = followed.changes();
-        hub.publish(&notebook, news("followed", 1, 1, delta(0, "here")));
+        hub.publish(&notebook, activity("followed", 1, 1, delta(0, "here")));
         for number in 0..MAX_UNFOLLOWED + 10 {
-            hub.publish(&notebook, news(&format!("t{number}"), 1, 1, delta(0, "x")));
+            hub.publish(&notebook, activity(&format!("t{number}"), 1, 1, delta(0, "x")));
         }
         assert_eq!(hub.lock().turns.len(), MAX_UNFOLLOWED);
         assert!(Arc::ptr_eq(&followed, &hub.follow(&notebook, &"followed".parse().unwrap())));

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::super::capabilities::Protocol;
-use super::super::event::StopReason;
-use super::conversation::Conversation;
-use super::placeholders::{fill, fill_json};
-use super::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
+use crate::Protocol;
+use crate::StopReason;
+use crate::conversation::Conversation;
+use crate::placeholders::{fill, fill_json};
+use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
 
 const DEFAULT_PIECE_CHARACTERS: usize = 12;
 const BROKEN_JSON: &str = "{\"broken\": [1, ";
 
 /// What the reply says, placeholders filled in.
-pub(super) struct Said {
+pub(crate) struct Said {
     blocks: Vec<SaidBlock>,
     stop: StopReason,
     usage: ScriptedUsage,
@@ -27,7 +27,7 @@ enum SaidBlock {
 
 impl Said {
     /// `number` makes the ids of calls unique.
-    pub(super) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
+    pub(crate) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
         let mut blocks = Vec::new();
         for (index, block) in all_blocks(reply).iter().enumerate() {
             blocks.push(match block {
@@ -69,7 +69,7 @@ fn said_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Resul
 }
 
 /// What the server counts for a request: a token for four bytes of text.
-pub(super) fn count(asked: &Conversation) -> u64 {
+pub(crate) fn count(asked: &Conversation) -> u64 {
     asked.all_text.len() as u64 / 4 + 1
 }
 
@@ -83,7 +83,7 @@ fn estimate(blocks: &[SaidBlock], asked: &Conversation) -> ScriptedUsage {
 }
 
 /// The signature of a thought, which the server demands back with it.
-pub(super) fn signature(thinking: &str) -> String {
+pub(crate) fn signature(thinking: &str) -> String {
     // FNV-1a: nobody needs to be kept from forging it.
     let hash = thinking
         .bytes()
@@ -98,7 +98,7 @@ struct SseEvent {
 }
 
 /// The events of a reply, each as its bytes.
-pub(super) fn render(protocol: Protocol, said: &Said, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
+pub(crate) fn render(protocol: Protocol, said: &Said, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
     if let Some(raw) = &reply.raw {
         return vec![raw.clone().into_bytes()];
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::event::StopReason;
-use super::conversation::Conversation;
+use crate::StopReason;
+use crate::conversation::Conversation;
 
 /// See the module for the meaning of each field.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -143,24 +143,24 @@ fn has(text: &str, wanted: Option<&str>) -> bool {
 
 /// A script being played.
 #[derive(Debug)]
-pub(super) struct Play {
+pub(crate) struct Play {
     script: Script,
     /// How often each rule has answered.
     used: Vec<u32>,
 }
 
 impl Play {
-    pub(super) fn new(script: Script) -> Self {
+    pub(crate) fn new(script: Script) -> Self {
         let used = vec![0; script.replies.len()];
         Self { script, used }
     }
 
-    pub(super) fn script(&self) -> &Script {
+    pub(crate) fn script(&self) -> &Script {
         &self.script
     }
 
     /// The reply of the first rule that matches, which is thereby used once more.
-    pub(super) fn answer(&mut self, asked: &Conversation) -> Option<ScriptedReply> {
+    pub(crate) fn answer(&mut self, asked: &Conversation) -> Option<ScriptedReply> {
         let rules = self.script.replies.iter().zip(&mut self.used);
         let (rule, used) = rules
             .into_iter()

@@ -1,26 +1,30 @@
-//! What assistants need of a server, and nothing more: they know no store and no server. The binary adapts the server's
-//! reactor to it, tests bring their own.
+//! The assistants' host: all that they need of a server. They know no store and no server; the server implements this trait.
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, Stored, Version};
-use notarium_wire::{AckMessage, TurnNews};
+use notarium_wire::{AckMessage, TurnActivity};
 use serde::Serialize;
 
-/// The way to the notebooks. Whoever comes through it acts as an assistant or as the server itself, never as a person.
+/// Access to the notebooks. Every caller acts as an assistant or as the server itself, never as a person.
 #[async_trait]
-pub trait Door: Send + Sync + 'static {
+pub trait Host: Send + Sync + 'static {
     /// Sends a command in the name of an assistant, or of the server. The answer comes when it is on disk. A repeat under
-    /// the same id is applied once.
-    async fn execute(
+    /// the same id is applied once and gets the same answer.
+    async fn execute_as(
         &self,
         id: CommandId,
         actor: &Actor,
         notebook: &NotebookId,
         command: &Command,
     ) -> Result<AckMessage, Rejection>;
+
+    /// As [`Host::execute_as`], under a new id.
+    async fn execute(&self, actor: &Actor, notebook: &NotebookId, command: &Command) -> Result<AckMessage, Rejection> {
+        self.execute_as(ulid::Ulid::generate().into(), actor, notebook, command).await
+    }
 
     /// The notebook as it is on disk now.
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection>;
@@ -45,8 +49,8 @@ pub trait Door: Send + Sync + 'static {
     /// opened with unfinished turns or calls. Several at once come as one. `None`: the server stops. For one listener.
     async fn next_notice(&self) -> Option<Notice>;
 
-    /// Tells who follows the turn, beside the log.
-    fn publish(&self, notebook: &NotebookId, news: TurnNews);
+    /// Sends the activity of a turn to its followers, beside the log.
+    fn publish(&self, notebook: &NotebookId, activity: TurnActivity);
 
     /// Milliseconds since 1970, by the server's clock.
     fn now(&self) -> Millis;

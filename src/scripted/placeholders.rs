@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use crate::conversation::Conversation;
 
 /// `text` with every placeholder filled in, or which one cannot be.
-pub(super) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
+pub(crate) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, placeholder, after)) = next(rest) {
@@ -20,7 +20,7 @@ pub(super) fn fill(text: &str, asked: &Conversation) -> Result<String, String> {
 }
 
 /// The same in every string of a JSON value. A string that is one placeholder becomes what it stands for.
-pub(super) fn fill_json(value: &Value, asked: &Conversation) -> Result<Value, String> {
+pub(crate) fn fill_json(value: &Value, asked: &Conversation) -> Result<Value, String> {
     Ok(match value {
         Value::String(text) => match next(text) {
             Some(("", Some(placeholder), "")) => look_up(placeholder, asked)?,
@@ -91,8 +91,8 @@ fn plain(value: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::conversation::ToolOutcome;
     use super::*;
+    use crate::conversation::ToolOutcome;
 
     fn asked() -> Conversation {
         let result = |tool: &str, text: &str| ToolOutcome { tool: tool.into(), text: text.into() };

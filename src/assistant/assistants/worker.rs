@@ -1,25 +1,25 @@
 //! The task of one notebook: reads the state, does what [`next`] says for every turn, starts and reports tool calls.
 //!
-//! Commands are sent one after the other; what takes long (a model call, a wait for a run) is a task of its own that tells the
-//! desk when it is done. Nothing here decides what an assistant may do: a command that the core refuses was wrong to send.
+//! The worker sends its commands one after the other. A model call or a wait for a run is a task of its own, which reports to
+//! the worker. The worker never decides what an assistant may do: the core does, and a refused command was wrong to send.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Command, CommandId, Event, MessageBlock, MessageRole, Notebook, NotebookId, Recorded, Rejection,
-    RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
+    Actor, Command, Event, MessageBlock, MessageRole, Notebook, NotebookId, Recorded, Rejection, RejectionCode,
+    StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
 };
-use notarium_wire::{AckMessage, TurnActivity, TurnNews};
+use notarium_wire::{AckMessage, ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until};
 
-use super::executor::{Done, Effects, Errand, execute};
+use super::backoff::{Backoff, FIRST_DELAY};
+use super::executor::{Done, Effects, ToolTask, execute};
 use super::fitting::fitting;
-use super::model_call::{ModelCall, ModelNews};
-use super::rests::{PATIENCE, Rests};
-use super::{Handle, Office, assistant_of};
+use super::model_call::{ModelCall, ModelCallUpdate};
+use super::{Handle, Runtime, assistant_of};
 use crate::messages;
 use crate::providers;
 use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
@@ -27,29 +27,29 @@ use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
 /// Events that are read at once.
 const PAGE: usize = 2_000;
 
-/// What tasks tell the desk.
+/// The end of a tool task.
 struct CallDone {
     call_id: ToolCallId,
     done: Done,
 }
 
-pub(super) struct Desk {
-    office: Arc<Office>,
+pub(super) struct Worker {
+    runtime: Arc<Runtime>,
     id: NotebookId,
     handle: Handle,
     notebook: Arc<Notebook>,
     /// Every turn has seen the events up to here.
     seen: Version,
-    turns: BTreeMap<TurnId, Seat>,
+    turns: BTreeMap<TurnId, TurnState>,
     /// Calls that this process executes.
     executing: BTreeSet<ToolCallId>,
-    /// Turns and calls that are not looked at before: something went wrong with them.
-    resting: Rests,
-    /// When the desk last began to look: what rested then is what a timer must wait for.
+    /// Delays of the turns and calls whose last step failed.
+    backoff: Backoff,
+    /// When the last round of work began: the timer waits for delays that were running then.
     looked_at: Instant,
-    /// When the desk leaves, if everything still waits for people then.
+    /// When the worker ends, if everything still waits for people then.
     leaves_at: Option<Instant>,
-    model_news: Channel<(TurnId, ModelNews)>,
+    model_updates: Channel<(TurnId, ModelCallUpdate)>,
     calls_done: Channel<CallDone>,
 }
 
@@ -66,7 +66,7 @@ impl<T> Channel<T> {
 }
 
 /// One turn. Dropping it stops its model call.
-struct Seat {
+struct TurnState {
     /// Version of its start: an id that was chosen again is another turn.
     started: Version,
     record: Record,
@@ -74,7 +74,7 @@ struct Seat {
     model_call: Option<AbortHandle>,
 }
 
-impl Drop for Seat {
+impl Drop for TurnState {
     fn drop(&mut self) {
         if let Some(call) = &self.model_call {
             call.abort();
@@ -89,34 +89,34 @@ enum Progress {
     None,
 }
 
-impl Desk {
-    pub(super) fn new(office: Arc<Office>, id: NotebookId, handle: Handle) -> Self {
+impl Worker {
+    pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: Handle) -> Self {
         Self {
-            office,
+            runtime,
             notebook: Arc::new(Notebook::new(id.clone())),
             id,
             handle,
             seen: 0,
             turns: BTreeMap::new(),
             executing: BTreeSet::new(),
-            resting: Rests::default(),
+            backoff: Backoff::default(),
             looked_at: Instant::now(),
             leaves_at: None,
-            model_news: Channel::new(),
+            model_updates: Channel::new(),
             calls_done: Channel::new(),
         }
     }
 
-    /// Until nothing is left to do here but to wait for people, or the office closes. Whoever answers knocks, and a desk is set
-    /// up again: nobody keeps a large notebook in memory for a call that waits a day.
+    /// Runs until only people can go on, or the runtime stops. A person's answer wakes the notebook, which starts a new
+    /// worker: no large notebook stays in memory for a call that waits a day.
     pub(super) async fn run(mut self) {
-        let stopping = self.office.stopping.clone();
+        let stopping = self.runtime.stopping.clone();
         let work = async {
             loop {
                 self.work().await;
                 if !self.may_leave() {
                     self.wait().await;
-                } else if self.office.leave(&self.id, &self.handle) {
+                } else if self.runtime.leave(&self.id, &self.handle) {
                     break;
                 }
             }
@@ -131,10 +131,10 @@ impl Desk {
         self.notebook.turns.is_empty() && self.notebook.tool_calls.is_empty() && self.executing.is_empty()
     }
 
-    /// At once when nothing is left, after a while when only people can go on. Who watches is looked for again then.
+    /// True at once for an idle notebook, and after `stay` for one that waits for people; never while somebody watches.
     fn may_leave(&mut self) -> bool {
-        // What could not be read is not known to be idle.
-        let is_idle = self.is_idle() && !self.resting.has("", self.looked_at);
+        // A notebook that could not be read is not known to be idle.
+        let is_idle = self.is_idle() && !self.backoff.has("", self.looked_at);
         if is_idle && self.is_unwatched() {
             return true;
         }
@@ -142,7 +142,7 @@ impl Desk {
             self.leaves_at = None;
             return false;
         }
-        let (now, stay) = (Instant::now(), self.office.config.stay);
+        let (now, stay) = (Instant::now(), self.runtime.config.stay);
         if *self.leaves_at.get_or_insert(now + stay) > now {
             return false;
         }
@@ -150,26 +150,29 @@ impl Desk {
         self.is_unwatched()
     }
 
-    /// Every call waits for a person, and every turn for such a call; and a desk that is set up anew would know as much.
+    /// Every call waits for a person, every turn waits for such a call, and a new worker would know as much as this one.
     fn waits_for_people(&self) -> bool {
         let calls = || self.notebook.tool_calls.values();
         let waiting: BTreeSet<&TurnId> = calls().filter_map(|call| call.turn_id.as_ref()).collect();
         self.executing.is_empty()
-            && self.resting.next(self.looked_at).is_none()
+            && self.backoff.next(self.looked_at).is_none()
             && calls().all(|call| call.phase == ToolCallPhase::Waiting)
-            && self.turns.iter().all(|(turn_id, seat)| waiting.contains(turn_id) && seat.live.is_forgettable())
+            && self
+                .turns
+                .iter()
+                .all(|(turn_id, turn_state)| waiting.contains(turn_id) && turn_state.live.is_forgettable())
     }
 
     fn is_unwatched(&self) -> bool {
         self.handle.state.receiver_count() == 0
     }
 
-    /// Until something happened: in the notebook, in a task, or a rest is over.
+    /// Waits for a change of the notebook, the report of a task, or the end of a delay.
     async fn wait(&mut self) {
-        let wake_at = self.resting.next(self.looked_at).into_iter().chain(self.leaves_at).min();
+        let wake_at = self.backoff.next(self.looked_at).into_iter().chain(self.leaves_at).min();
         tokio::select! {
-            () = self.handle.knock.notified() => self.leaves_at = None,
-            Some((turn_id, news)) = self.model_news.receiver.recv() => self.hear(turn_id, news).await,
+            () = self.handle.wake.notified() => self.leaves_at = None,
+            Some((turn_id, update)) = self.model_updates.receiver.recv() => self.on_model_call_update(turn_id, update).await,
             Some(CallDone { call_id, done }) = self.calls_done.receiver.recv() => self.report(call_id, done).await,
             () = sleep_until(wake_at.unwrap_or_else(Instant::now)), if wake_at.is_some() => {}
         }
@@ -178,17 +181,17 @@ impl Desk {
     /// Everything that can be done now.
     async fn work(&mut self) {
         self.looked_at = Instant::now();
-        self.resting.tidy(self.looked_at);
+        self.backoff.tidy(self.looked_at);
         if self.refresh().await.is_err() {
-            self.resting.add("", Instant::now());
+            self.backoff.add("", Instant::now());
             return;
         }
-        self.resting.end("");
+        self.backoff.end("");
         loop {
             let mut progress = self.carry_on_calls().await;
             for turn_id in self.turns_to_step() {
-                if !self.resting.has(turn_id.as_str(), self.looked_at) && self.step(&turn_id).await == Progress::Made {
-                    self.resting.end(turn_id.as_str());
+                if !self.backoff.has(turn_id.as_str(), self.looked_at) && self.step(&turn_id).await == Progress::Made {
+                    self.backoff.end(turn_id.as_str());
                     progress = Progress::Made;
                 }
             }
@@ -212,10 +215,11 @@ impl Desk {
 
     /// The notebook as it is on disk, and every turn's record up to it.
     async fn refresh(&mut self) -> Result<(), Rejection> {
-        let notebook = self.office.door.read(&self.id).await?;
-        let is_open =
-            |id: &TurnId, seat: &Seat| notebook.turns.get(id).is_some_and(|turn| turn.started_version == seat.started);
-        self.turns.retain(|turn_id, seat| is_open(turn_id, seat));
+        let notebook = self.runtime.host.read(&self.id).await?;
+        let is_open = |id: &TurnId, turn_state: &TurnState| {
+            notebook.turns.get(id).is_some_and(|turn| turn.started_version == turn_state.started)
+        };
+        self.turns.retain(|turn_id, turn_state| is_open(turn_id, turn_state));
         if !self.turns.is_empty() {
             self.follow(notebook.version).await?;
         }
@@ -225,8 +229,8 @@ impl Desk {
             if !self.turns.contains_key(turn_id) {
                 let record = self.recorded(turn_id, turn, notebook.version).await?;
                 let (live, model_call) = (Live::default(), None);
-                let seat = Seat { started: turn.started_version, record, live, model_call };
-                self.turns.insert(turn_id.clone(), seat);
+                let turn_state = TurnState { started: turn.started_version, record, live, model_call };
+                self.turns.insert(turn_id.clone(), turn_state);
             }
         }
         self.notebook = notebook.clone();
@@ -237,14 +241,14 @@ impl Desk {
     /// Shows all turns the events that came since, up to `until`.
     async fn follow(&mut self, until: Version) -> Result<(), Rejection> {
         while self.seen < until {
-            let events = self.office.door.events(&self.id, self.seen, PAGE).await?;
+            let events = self.runtime.host.events(&self.id, self.seen, PAGE).await?;
             let Some(last) = events.last() else { break };
             let seen = last.envelope.version.min(until);
-            let told = events.iter().filter(|stored| stored.envelope.version <= until);
-            for recorded in told.filter(|stored| concerns(&stored.envelope.event_type)).filter_map(|it| it.typed().ok())
+            let new = events.iter().filter(|stored| stored.envelope.version <= until);
+            for recorded in new.filter(|stored| concerns(&stored.envelope.event_type)).filter_map(|it| it.typed().ok())
             {
-                for (turn_id, seat) in &mut self.turns {
-                    seat.record.see(turn_id, &recorded);
+                for (turn_id, turn_state) in &mut self.turns {
+                    turn_state.record.see(turn_id, &recorded);
                 }
             }
             self.seen = seen;
@@ -274,7 +278,7 @@ impl Desk {
 
     /// From one version on, and up to another.
     async fn about(&self, subject: &str, since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
-        let events = self.office.door.about(&self.id, subject).await?;
+        let events = self.runtime.host.about(&self.id, subject).await?;
         let wanted = events.iter().filter(|stored| (since..=until).contains(&stored.envelope.version));
         Ok(wanted.filter_map(|stored| stored.typed().ok()).collect())
     }
@@ -282,16 +286,15 @@ impl Desk {
     // --- commands ---
 
     async fn send(&mut self, actor: &Actor, command: &Command) -> Result<AckMessage, Rejection> {
-        let id: CommandId = ulid::Ulid::generate().into();
-        let ack = self.office.door.execute(id, actor, &self.id, command).await?;
+        let ack = self.runtime.host.execute(actor, &self.id, command).await?;
         self.refresh().await?;
         Ok(ack)
     }
 
-    /// A command of a turn was refused. What passes is tried again; what does not ends the turn, in the server's name if its
-    /// person may do nothing any more.
+    /// A command of a turn was refused. A refusal that may pass is retried; any other ends the turn, in the server's name if
+    /// its person may do nothing any more.
     async fn refused(&mut self, turn_id: &TurnId, rejection: &Rejection) {
-        let passes = matches!(
+        let may_pass = matches!(
             rejection.code,
             RejectionCode::Unavailable
                 | RejectionCode::AlreadyClaimed
@@ -299,7 +302,7 @@ impl Desk {
                 | RejectionCode::ToolCallState
                 | RejectionCode::UnknownToolCall
         );
-        if !passes {
+        if !may_pass {
             tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
             let cause = format!("the assistant cannot go on: {}", rejection.message);
             if let Some((_, actor)) = self.turn(turn_id)
@@ -312,7 +315,7 @@ impl Desk {
                 return;
             }
         }
-        self.resting.add(turn_id.as_str(), Instant::now());
+        self.backoff.add(turn_id.as_str(), Instant::now());
         // What was refused may have happened meanwhile.
         let _ = self.refresh().await;
     }
@@ -327,9 +330,9 @@ impl Desk {
 
     async fn step(&mut self, turn_id: &TurnId) -> Progress {
         let Some((turn, actor)) = self.turn(turn_id) else { return Progress::None };
-        let Some(seat) = self.turns.get_mut(turn_id) else { return Progress::None };
-        seat.live.executing = self.executing.clone();
-        let step = next(turn_id, &self.notebook, &seat.record, &seat.live);
+        let Some(turn_state) = self.turns.get_mut(turn_id) else { return Progress::None };
+        turn_state.live.executing = self.executing.clone();
+        let step = next(turn_id, &self.notebook, &turn_state.record, &turn_state.live);
         let done = match step {
             Step::Done | Step::Wait => return Progress::None,
             Step::CallModel => self.call_model(turn_id, &turn, &actor).await,
@@ -353,7 +356,7 @@ impl Desk {
     }
 
     async fn call_model(&mut self, turn_id: &TurnId, turn: &Turn, actor: &Actor) -> Result<(), Rejection> {
-        let (provider, model) = match self.office.config.models.choose(turn.model.as_deref()) {
+        let (provider, model) = match self.runtime.config.models.choose(turn.model.as_deref()) {
             Ok(chosen) => chosen,
             Err(cause) => return self.end(turn_id, actor, TurnEnd::Failed(cause)).await,
         };
@@ -365,19 +368,22 @@ impl Desk {
         self.send(actor, &start).await?;
         let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
         let call = ModelCall {
-            office: self.office.clone(),
+            runtime: self.runtime.clone(),
             notebook_id: self.id.clone(),
             notebook: self.notebook.clone(),
             turn_id: turn_id.clone(),
             turn,
             provider,
             model,
-            news: self.model_news.sender.clone(),
+            updates: self.model_updates.sender.clone(),
         };
-        let Some(seat) = self.turns.get_mut(turn_id) else { return Ok(()) };
-        seat.live.is_calling_model = true;
-        seat.model_call = Some(
-            self.office.tasks.spawn(self.office.stopping.clone().run_until_cancelled_owned(call.make())).abort_handle(),
+        let Some(turn_state) = self.turns.get_mut(turn_id) else { return Ok(()) };
+        turn_state.live.is_calling_model = true;
+        turn_state.model_call = Some(
+            self.runtime
+                .tasks
+                .spawn(self.runtime.stopping.clone().run_until_cancelled_owned(call.make()))
+                .abort_handle(),
         );
         Ok(())
     }
@@ -388,22 +394,24 @@ impl Desk {
         self.send(actor, &report).await.map(|_| ())
     }
 
-    /// Something came of a model call.
-    async fn hear(&mut self, turn_id: TurnId, news: ModelNews) {
+    /// A model call reports.
+    async fn on_model_call_update(&mut self, turn_id: TurnId, update: ModelCallUpdate) {
         let Some((turn, actor)) = self.turn(&turn_id) else { return };
-        let heard = match news {
-            ModelNews::AttemptFailed { cause, usage } => {
+        let handled = match update {
+            ModelCallUpdate::AttemptFailed { cause, usage } => {
                 self.another_attempt(&turn_id, &turn, &actor, cause, usage).await
             }
-            ModelNews::NotAsked(cause) => self.model_failed(&turn_id, &actor, cause, Usage::default(), true).await,
-            ModelNews::Failed { failure, usage } => {
+            ModelCallUpdate::NotAsked(cause) => {
+                self.model_failed(&turn_id, &actor, cause, Usage::default(), true).await
+            }
+            ModelCallUpdate::Failed { failure, usage } => {
                 // Nothing of it was executed: what was cut off half-way may be asked once more.
                 let is_final = !(failure.handed_out && failure.error.is_transient());
                 self.model_failed(&turn_id, &actor, failure.to_string(), usage, is_final).await
             }
-            ModelNews::Answered { reply, usage } => self.answered(&turn_id, &actor, &reply, usage).await,
+            ModelCallUpdate::Answered { reply, usage } => self.answered(&turn_id, &actor, &reply, usage).await,
         };
-        if let Err(rejection) = heard {
+        if let Err(rejection) = handled {
             self.refused(&turn_id, &rejection).await;
         }
     }
@@ -416,7 +424,7 @@ impl Desk {
         cause: String,
         usage: Usage,
     ) -> Result<(), Rejection> {
-        let (provider, model) = match self.office.config.models.choose(turn.model.as_deref()) {
+        let (provider, model) = match self.runtime.config.models.choose(turn.model.as_deref()) {
             Ok((provider, model)) => (provider.name().to_owned(), model),
             Err(_) => return Ok(()),
         };
@@ -434,9 +442,9 @@ impl Desk {
         usage: Usage,
         is_final: bool,
     ) -> Result<(), Rejection> {
-        if let Some(seat) = self.turns.get_mut(turn_id) {
-            seat.live.is_calling_model = false;
-            seat.live.model_failure = is_final.then(|| cause.clone());
+        if let Some(turn_state) = self.turns.get_mut(turn_id) {
+            turn_state.live.is_calling_model = false;
+            turn_state.live.model_failure = is_final.then(|| cause.clone());
         }
         let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: Some(cause), usage };
         self.send(actor, &report).await.map(|_| ())
@@ -456,12 +464,13 @@ impl Desk {
             Ok(_) => self.post(turn_id, actor, MessageRole::Assistant, blocks).await.map(|_| ()),
             Err(rejection) => Err(rejection),
         };
-        let Some(seat) = self.turns.get_mut(turn_id) else { return Ok(()) };
-        seat.live.is_calling_model = false;
-        seat.live.stop_reason = stop_reason(&reply.stop);
+        let Some(turn_state) = self.turns.get_mut(turn_id) else { return Ok(()) };
+        turn_state.live.is_calling_model = false;
+        turn_state.live.stop_reason = stop_reason(&reply.stop);
         match posted {
             Err(rejection) if rejection.code == RejectionCode::LimitExceeded => {
-                seat.live.model_failure = Some(format!("the model's answer cannot be kept: {}", rejection.message));
+                turn_state.live.model_failure =
+                    Some(format!("the model's answer cannot be kept: {}", rejection.message));
                 Ok(())
             }
             posted => posted,
@@ -498,9 +507,9 @@ impl Desk {
             Ok(_) => Ok(()),
             Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
             Err(rejection) => {
-                // The model hears why, and the turn goes on.
-                if let Some(seat) = self.turns.get_mut(turn_id) {
-                    seat.live.refused.insert(call_id, told(&rejection));
+                // The model gets the reason as the call's result, and the turn goes on.
+                if let Some(turn_state) = self.turns.get_mut(turn_id) {
+                    turn_state.live.refused.insert(call_id, refusal_text(&rejection));
                 }
                 Ok(())
             }
@@ -525,51 +534,51 @@ impl Desk {
     /// Takes up a wait that another process had begun.
     async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
         let Some(call) = self.started(call_id) else { return Ok(()) };
-        let effects = Effects::recorded(&*self.office.door, &self.id, call_id, &call).await?;
+        let effects = Effects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
         self.execute(call_id, call, effects);
         Ok(())
     }
 
     fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
         self.executing.insert(call_id.clone());
-        let office = self.office.clone();
-        let errand = Errand {
-            door: office.door.clone(),
+        let runtime = self.runtime.clone();
+        let task = ToolTask {
+            host: runtime.host.clone(),
             notebook: self.id.clone(),
             call_id: call_id.clone(),
             call: call.clone(),
             effects,
-            run_wait: office.config.run_wait,
+            run_wait: runtime.config.run_wait,
             state: self.handle.state.subscribe(),
-            watch: Box::new(move |notebook| office.watch(notebook)),
+            watch: Box::new(move |notebook| runtime.watch(notebook)),
         };
         let (done, call_id) = (self.calls_done.sender.clone(), call_id.clone());
         let update = self.update(&call_id, &call);
         let task = async move {
-            let done_call = updated(execute(errand), update).await;
-            // A desk that is gone finds the call as it was, and takes it up again.
+            let done_call = updated(execute(task), update).await;
+            // Without a worker the call stays started in the log, and the next worker resumes it.
             let _ = done.send(CallDone { call_id, done: done_call });
         };
-        self.office.tasks.spawn(self.office.stopping.clone().run_until_cancelled_owned(task));
+        self.runtime.tasks.spawn(self.runtime.stopping.clone().run_until_cancelled_owned(task));
     }
 
-    /// What those who follow the turn are told when the call takes long, and when.
+    /// The notice for the turn's followers that the call takes long.
     fn update(&self, call_id: &ToolCallId, call: &ToolCall) -> Option<impl Future<Output = ()> + Send + use<>> {
         let turn_id = call.turn_id.clone()?;
         let turn = self.notebook.turns.get(&turn_id)?;
-        let run_wait = self.office.config.run_wait.as_secs();
+        let run_wait = self.runtime.config.run_wait.as_secs();
         let message = format!("{} is still running; it is waited for up to {run_wait} s", call.function);
-        let news = TurnNews {
+        let activity = TurnActivity {
             conversation_id: turn.conversation_id.clone(),
             turn_id,
             model_call: turn.model_calls,
             attempt: turn.attempts,
-            what: TurnActivity::ToolUpdate { call_id: call_id.clone(), message },
+            what: ActivityKind::ToolUpdate { call_id: call_id.clone(), message },
         };
-        let (office, id) = (self.office.clone(), self.id.clone());
+        let (runtime, id) = (self.runtime.clone(), self.id.clone());
         Some(async move {
-            tokio::time::sleep(office.config.update_after).await;
-            office.door.publish(&id, news);
+            tokio::time::sleep(runtime.config.update_after).await;
+            runtime.host.publish(&id, activity);
         })
     }
 
@@ -602,9 +611,9 @@ impl Desk {
             tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
             // Told again when it can be written; until then it counts as being executed.
             self.executing.insert(call_id.clone());
-            let (sender, stopping) = (self.calls_done.sender.clone(), self.office.stopping.clone());
-            self.office.tasks.spawn(stopping.run_until_cancelled_owned(async move {
-                tokio::time::sleep(PATIENCE).await;
+            let (sender, stopping) = (self.calls_done.sender.clone(), self.runtime.stopping.clone());
+            self.runtime.tasks.spawn(stopping.run_until_cancelled_owned(async move {
+                tokio::time::sleep(FIRST_DELAY).await;
                 let _ = sender.send(CallDone { call_id, done: Done { end, result } });
             }));
         }
@@ -615,7 +624,7 @@ impl Desk {
         let of_no_turn =
             |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
         let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
-            of_no_turn(call) && !self.executing.contains(*id) && !self.resting.has(id.as_str(), self.looked_at)
+            of_no_turn(call) && !self.executing.contains(*id) && !self.backoff.has(id.as_str(), self.looked_at)
         });
         let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
         let mut progress = Progress::None;
@@ -630,7 +639,7 @@ impl Desk {
             };
             match done {
                 Ok(()) => {
-                    self.resting.end(call_id.as_str());
+                    self.backoff.end(call_id.as_str());
                     progress = Progress::Made;
                 }
                 Err(rejection) => self.call_refused(&call_id, &rejection).await,
@@ -647,7 +656,7 @@ impl Desk {
                 return;
             }
         }
-        self.resting.add(call_id.as_str(), Instant::now());
+        self.backoff.add(call_id.as_str(), Instant::now());
         let _ = self.refresh().await;
     }
 }
@@ -657,7 +666,7 @@ fn is_shut_out(rejection: &Rejection) -> bool {
     matches!(rejection.code, RejectionCode::Forbidden | RejectionCode::UnknownNotebook)
 }
 
-/// Done, with word of it on the way when it takes long.
+/// Runs `work` to its end; runs `update` beside it, until then.
 async fn updated(work: impl Future<Output = Done>, update: Option<impl Future<Output = ()>>) -> Done {
     let Some(update) = update else { return work.await };
     tokio::pin!(work);
@@ -673,8 +682,8 @@ fn concerns(event_type: &str) -> bool {
     event_type == "MessagePosted" || event_type.starts_with("Turn") || event_type.starts_with("ToolCall")
 }
 
-/// What the model is told of a refusal. Versions are named, so that it can read again.
-fn told(rejection: &Rejection) -> String {
+/// The sentence for the model. A conflict names versions, so that the model can read again.
+fn refusal_text(rejection: &Rejection) -> String {
     match rejection.code {
         RejectionCode::Conflict => format!("409 Conflict: {}. Read it again and decide anew.", rejection.message),
         _ => rejection.message.clone(),

@@ -1,6 +1,13 @@
-//! A small server that speaks real OpenAI chat completions and Anthropic Messages over HTTP from a script, for tests and
-//! demos. It also checks what it is sent as strictly as the real ones: the key, the model, results for every call,
-//! thinking that comes back unchanged.
+//! The scripted model: a small server that speaks real OpenAI chat completions and Anthropic Messages over HTTP.
+//!
+//! Purpose: answers from a script, for tests and the demo.
+//!
+//! Invariants:
+//! - It checks requests as strictly as the real providers do: the key, the model, results for every call, thinking that comes
+//!   back unchanged.
+//! - The same script and the same requests give the same answers.
+//!
+//! It must never know the crate that calls it: both know the providers' protocols alone.
 //!
 //! A script is JSON:
 //!
@@ -66,5 +73,28 @@ mod script;
 mod server;
 mod sse;
 
+use serde::{Deserialize, Serialize};
+
 pub use script::{Rule, Script, ScriptError, ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage, When};
 pub use server::{Outcome, RecordedRequest, ScriptedServer};
+
+/// The protocol of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Protocol {
+    /// OpenAI's chat completions.
+    ChatCompletions,
+    /// Anthropic's Messages.
+    Messages,
+}
+
+/// Why the model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    EndTurn,
+    ToolUse,
+    MaxTokens,
+    Refusal,
+    /// In the provider's word.
+    Other(String),
+}

@@ -1,6 +1,6 @@
 //! One connection per runtime agent: two processes with one token would each call the other's kernels dead.
 //!
-//! The process that holds the seat keeps it, so that a second start by mistake ends nobody's run. The same process may
+//! The process that holds the lock keeps it, so that a second start by mistake ends nobody's run. The same process may
 //! always come back, at once, also while its old connection looks alive after a network cut.
 
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 /// Who speaks for which agent. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct Seats(Arc<Mutex<State>>);
+pub struct AgentLocks(Arc<Mutex<State>>);
 
 #[derive(Default)]
 struct State {
     holders: HashMap<AgentId, Holder>,
-    /// The number of the last seat.
+    /// The number of the last lock.
     last: u64,
 }
 
@@ -28,16 +28,16 @@ struct Holder {
 }
 
 /// The right to speak as an agent, until it is dropped or taken over.
-pub struct Seat {
-    seats: Seats,
+pub struct AgentLock {
+    locks: AgentLocks,
     agent: AgentId,
     number: u64,
     taken_over: CancellationToken,
 }
 
-impl Seats {
-    /// The agent's seat. `None`: another process has it.
-    pub fn take(&self, agent: &AgentId, instance: Option<String>) -> Option<Seat> {
+impl AgentLocks {
+    /// The agent's lock. `None`: another process has it.
+    pub fn take(&self, agent: &AgentId, instance: Option<String>) -> Option<AgentLock> {
         let mut state = self.state();
         if let Some(holder) = state.holders.get(agent) {
             if holder.instance.is_none() || holder.instance != instance {
@@ -48,7 +48,7 @@ impl Seats {
         state.last += 1;
         let (number, taken_over) = (state.last, CancellationToken::new());
         state.holders.insert(agent.clone(), Holder { number, instance, taken_over: taken_over.clone() });
-        Some(Seat { seats: self.clone(), agent: agent.clone(), number, taken_over })
+        Some(AgentLock { locks: self.clone(), agent: agent.clone(), number, taken_over })
     }
 
     fn leave(&self, agent: &AgentId, number: u64) {
@@ -63,16 +63,16 @@ impl Seats {
     }
 }
 
-impl Seat {
-    /// Until a newer connection of the same process has taken the seat.
+impl AgentLock {
+    /// Until a newer connection of the same process has taken the lock.
     pub async fn taken_over(&self) {
         self.taken_over.cancelled().await;
     }
 }
 
-impl Drop for Seat {
+impl Drop for AgentLock {
     fn drop(&mut self) {
-        self.seats.leave(&self.agent, self.number);
+        self.locks.leave(&self.agent, self.number);
     }
 }
 
@@ -80,31 +80,31 @@ impl Drop for Seat {
 mod tests {
     use super::*;
 
-    fn take(seats: &Seats, agent: &str, instance: &str) -> Option<Seat> {
-        seats.take(&agent.parse().unwrap(), Some(instance.to_owned()))
+    fn take(locks: &AgentLocks, agent: &str, instance: &str) -> Option<AgentLock> {
+        locks.take(&agent.parse().unwrap(), Some(instance.to_owned()))
     }
 
     #[test]
     fn the_process_that_has_it_keeps_it_and_may_come_back() {
-        let seats = Seats::default();
-        let old = take(&seats, "a", "one").unwrap();
-        assert!(take(&seats, "a", "two").is_none());
-        assert!(take(&seats, "b", "two").is_some(), "every agent has its own");
-        let new = take(&seats, "a", "one").unwrap();
+        let locks = AgentLocks::default();
+        let old = take(&locks, "a", "one").unwrap();
+        assert!(take(&locks, "a", "two").is_none());
+        assert!(take(&locks, "b", "two").is_some(), "every agent has its own");
+        let new = take(&locks, "a", "one").unwrap();
         assert!(old.taken_over.is_cancelled() && !new.taken_over.is_cancelled());
         drop(old);
-        assert!(take(&seats, "a", "two").is_none(), "the old connection's end frees nothing");
+        assert!(take(&locks, "a", "two").is_none(), "the old connection's end frees nothing");
         drop(new);
-        assert!(take(&seats, "a", "two").is_some());
+        assert!(take(&locks, "a", "two").is_some());
     }
 
     #[test]
     fn who_has_no_name_is_nobody_s_twin() {
-        let seats = Seats::default();
+        let locks = AgentLocks::default();
         let agent: AgentId = "a".parse().unwrap();
-        let nameless = seats.take(&agent, None).unwrap();
-        assert!(seats.take(&agent, None).is_none());
+        let nameless = locks.take(&agent, None).unwrap();
+        assert!(locks.take(&agent, None).is_none());
         drop(nameless);
-        assert!(seats.take(&agent, None).is_some());
+        assert!(locks.take(&agent, None).is_some());
     }
 }

@@ -4,35 +4,35 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::super::capabilities::Protocol;
-use super::sse::signature;
+use crate::Protocol;
+use crate::sse::signature;
 
 /// A request, read.
 #[derive(Debug, Default)]
-pub(super) struct Conversation {
-    pub(super) model: String,
-    pub(super) system: String,
-    pub(super) last_user_text: String,
+pub(crate) struct Conversation {
+    pub(crate) model: String,
+    pub(crate) system: String,
+    pub(crate) last_user_text: String,
     /// The results with which the request ends.
-    pub(super) last_results: Vec<ToolOutcome>,
+    pub(crate) last_results: Vec<ToolOutcome>,
     /// All results, in order.
-    pub(super) results: Vec<ToolOutcome>,
+    pub(crate) results: Vec<ToolOutcome>,
     /// All that was written, in order, for placeholders.
-    pub(super) all_text: String,
+    pub(crate) all_text: String,
     tools_of_calls: BTreeMap<String, String>,
     /// Calls of the last assistant message that have no result yet.
     waiting: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct ToolOutcome {
-    pub(super) tool: String,
-    pub(super) text: String,
+pub(crate) struct ToolOutcome {
+    pub(crate) tool: String,
+    pub(crate) text: String,
 }
 
 impl Conversation {
     /// Reads a body; the error is what a real server would say.
-    pub(super) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
+    pub(crate) fn read(protocol: Protocol, body: &Value) -> Result<Self, String> {
         let mut read = Self { model: text_of(&body["model"]), ..Self::default() };
         read.system = text_of(&body["system"]);
         read.all_text = read.system.clone();

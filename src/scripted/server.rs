@@ -19,10 +19,10 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::super::capabilities::Protocol;
-use super::conversation::Conversation;
-use super::script::{Play, Script, ScriptedReply};
-use super::sse::{Said, count, render};
+use crate::Protocol;
+use crate::conversation::Conversation;
+use crate::script::{Play, Script, ScriptedReply};
+use crate::sse::{Said, count, render};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Older requests are forgotten.
@@ -108,7 +108,7 @@ impl ScriptedServer {
         self.address
     }
 
-    /// What goes into the `base_url` of [`crate::providers::ProviderSettings`], for either protocol.
+    /// What goes into the `base_url` of a provider's settings, for either protocol.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

@@ -1,0 +1,289 @@
+//! The assistants' host: the access to notebooks for the assistants in this process.
+//!
+//! Invariants:
+//! - Every caller acts as an assistant or as the server, never as a person: the core lets neither confirm.
+//! - What the assistant's person may do is read from the accounts at each command. A deactivated account, a lost role or a
+//!   lost workspace shows at once; so it does for the person who confirmed a call, when the call is started, and for those
+//!   who issued grants, when a call would pass by them.
+//! - Nothing is decided here: the gate stands in the core.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt::Display;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use notarium_assistant::host::{Host, Listed, Notice};
+use notarium_core::{
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Millis, Notebook, NotebookId, RawJson,
+    Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
+};
+use notarium_store::BlobError;
+use notarium_store::accounts::AccountError;
+use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
+use tokio::sync::Notify;
+
+use crate::app::App;
+use crate::blob_check::{self, parse_hash};
+use crate::listing::{self, Wanted};
+use crate::rooms::Identity;
+
+/// The assistants' host. Cheap to clone. It keeps the server's data open: drop it when the server stops.
+#[derive(Clone)]
+pub struct AssistantHost(App);
+
+impl AssistantHost {
+    pub(crate) fn new(app: App) -> Self {
+        Self(app)
+    }
+
+    async fn authority(&self, actor: &Actor, notebook: &NotebookId) -> Result<Authority, Rejection> {
+        match actor {
+            Actor::System => Ok(Authority { reactor: Some(DelegatedAuthority::default()), ..Authority::default() }),
+            Actor::Assistant { for_user, .. } => {
+                let person = self.rights_of(for_user, notebook).await?.ok_or_else(account_closed)?;
+                let scopes = person.scopes.into_iter().filter(|scope| ASSISTANT_SCOPES.contains(scope)).collect();
+                Ok(Authority { scopes, reactor: Some(DelegatedAuthority::default()), ..person })
+            }
+            _ => Err(not_for(actor)),
+        }
+    }
+
+    /// The rights of who confirmed the call that is to start, and of those whose grants the conversation has. A call that
+    /// still waits is refused here: were it confirmed a moment later, the core would miss the person who did, and void a
+    /// call that is good.
+    async fn delegated(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: Option<&ToolCallId>,
+    ) -> Result<DelegatedAuthority, Rejection> {
+        let state = self.read(notebook).await?;
+        let phase = call_id.and_then(|call_id| state.tool_calls.get(call_id)).map(|call| &call.phase);
+        if let (Some(call_id), Some(ToolCallPhase::Waiting)) = (call_id, phase) {
+            let message = format!("call {call_id} waits for a person: nobody else opens the gate");
+            return Err(Rejection::new(RejectionCode::ToolCallState, message));
+        }
+        let now = self.now();
+        let granted = state
+            .grants
+            .values()
+            .filter(|grant| grant.expires_at > now && Some(&grant.conversation_id) == actor.conversation());
+        let mut people: BTreeSet<&Actor> = granted.map(|grant| &grant.issued_by).collect();
+        if let Some(ToolCallPhase::Confirmed { by }) = phase {
+            people.insert(by);
+        }
+        let mut delegated = DelegatedAuthority::default();
+        for person in people {
+            let Actor::User { id } = person else { continue };
+            let rights = self.rights_of(id, notebook).await?;
+            delegated.0.extend(rights.map(|authority| (person.clone(), authority)));
+        }
+        Ok(delegated)
+    }
+
+    async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
+        self.0.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
+    }
+}
+
+#[async_trait]
+impl Host for AssistantHost {
+    /// `Forbidden` when the person's account is gone or deactivated: [`Actor::System`] cancels its unfinished turns.
+    async fn execute_as(
+        &self,
+        id: CommandId,
+        actor: &Actor,
+        notebook: &NotebookId,
+        command: &Command,
+    ) -> Result<AckMessage, Rejection> {
+        let mut authority = self.authority(actor, notebook).await?;
+        match command {
+            Command::StartToolCall { call_id } => {
+                authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
+            }
+            Command::RequestToolCall { .. } => {
+                authority.reactor = Some(self.delegated(actor, notebook, None).await?);
+            }
+            _ => {}
+        }
+        let body = RawJson::of(command)
+            .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
+        blob_check::check(&self.0, notebook, &body).await?;
+        let message =
+            CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body };
+        self.0.rooms.open(notebook).execute(identity(actor, authority), message).await
+    }
+
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+        let by_server = identity(&Actor::System, Authority::default());
+        Ok(self.0.rooms.open(notebook).read(by_server).await?.notebook)
+    }
+
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+        let authority = self.authority(actor, notebook).await?;
+        Ok(self.0.rooms.open(notebook).read(identity(actor, authority)).await?.notebook)
+    }
+
+    async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {
+        self.0.store.read(notebook, since, limit).await.map_err(|error| unread(&error))
+    }
+
+    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
+        self.0.store.about_executions(notebook, &[subject.to_owned()]).await.map_err(|error| unread(&error))
+    }
+
+    async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
+        let hash = parse_hash(sha256).ok()?;
+        let read = async {
+            let found = self.0.blobs.get(notebook, &hash).await?;
+            if usize::try_from(found.size_bytes).is_ok_and(|bytes| bytes <= most) {
+                found.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
+            } else {
+                Ok(None)
+            }
+        };
+        match read.await {
+            Ok(pieces) => pieces.map(|pieces| pieces.concat().into()),
+            Err(BlobError::NotFound) => None,
+            Err(error) => {
+                tracing::error!(%error, %notebook, sha256, "blob not read");
+                None
+            }
+        }
+    }
+
+    /// Archived notebooks are left out.
+    async fn notebooks(&self, actor: &Actor, query: Option<&str>, limit: usize) -> Result<Vec<Listed>, Rejection> {
+        let Actor::Assistant { for_user, .. } = actor else { return Err(not_for(actor)) };
+        let person = self.0.accounts.as_session(for_user).await.map_err(|error| accounts_failed(&error, for_user))?;
+        let person = person.ok_or_else(account_closed)?;
+        let limit = limit.clamp(1, 200);
+        let wanted = Wanted { text: query.map(str::to_owned), limit, ..Wanted::default() };
+        let page = listing::visible(&self.0, &person, wanted).await.map_err(|error| unread(&error))?;
+        let listed = page.entries.into_iter().map(|(entry, _)| Listed {
+            notebook_id: entry.notebook_id,
+            title: entry.title,
+            cells: entry.cells,
+            updated_at: entry.updated_at,
+        });
+        Ok(listed.collect())
+    }
+
+    async fn next_notice(&self) -> Option<Notice> {
+        tokio::select! {
+            biased;
+            () = self.0.stopping.cancelled() => None,
+            notice = self.0.assistants.take() => Some(notice),
+        }
+    }
+
+    fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
+        self.0.turn_activity.publish(notebook, activity.clone());
+        self.0.rooms.tell(notebook, activity);
+    }
+
+    fn now(&self) -> Millis {
+        self.0.clock.now()
+    }
+}
+
+fn unread(error: &impl Display) -> Rejection {
+    tracing::error!(%error, "the assistants' host could not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
+}
+
+fn account_closed() -> Rejection {
+    let message = "the account of the person whom this assistant acts for is closed: nothing is done for it";
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn accounts_failed(error: &AccountError, user: &UserId) -> Rejection {
+    tracing::error!(%error, %user, "rights not read");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
+}
+
+fn not_for(actor: &Actor) -> Rejection {
+    let message = format!(
+        "this host serves assistants and the server itself, not {}: people and agents have their connections",
+        actor.key()
+    );
+    Rejection::new(RejectionCode::Forbidden, message)
+}
+
+fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
+    let name = if *actor == Actor::System { "server" } else { "assistant" };
+    Arc::new(Identity { actor: actor.clone(), authority, name: name.to_owned(), connection: String::new() })
+}
+
+// --- notices ---
+
+/// Notices that nobody has taken: one per notebook, in the order in which the first came.
+#[derive(Debug, Default)]
+pub struct NoticeQueue {
+    waiting: Mutex<Waiting>,
+    came: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    order: VecDeque<NotebookId>,
+    versions: HashMap<NotebookId, Version>,
+}
+
+impl NoticeQueue {
+    pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Waiting { order, versions } = &mut *waiting;
+        let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
+            order.push_back(notebook.clone());
+            version
+        });
+        *latest = version.max(*latest);
+        drop(waiting);
+        self.came.notify_one();
+    }
+
+    async fn take(&self) -> Notice {
+        loop {
+            // Asked for before looking: what comes in between is not missed.
+            let came = self.came.notified();
+            if let Some(notice) = self.pop() {
+                // With more left, the next one who waits is woken too.
+                self.came.notify_one();
+                return notice;
+            }
+            came.await;
+        }
+    }
+
+    fn pop(&self) -> Option<Notice> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let notebook = waiting.order.pop_front()?;
+        let version = waiting.versions.remove(&notebook).unwrap_or_default();
+        Some(Notice { notebook, version })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn notices_of_one_notebook_come_as_one_and_nobody_is_starved() {
+        let queue = NoticeQueue::default();
+        let put = |id: &str, version| queue.put(id.parse().unwrap(), version);
+        put("b", 1);
+        put("a", 1);
+        put("b", 7);
+        put("b", 3);
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            let Notice { notebook, version } = queue.take().await;
+            taken.push((notebook.to_string(), version));
+        }
+        assert_eq!(taken, [("b".to_owned(), 7), ("a".to_owned(), 1)]);
+        assert_eq!(queue.pop(), None);
+    }
+}
