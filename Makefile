@@ -17,7 +17,7 @@ help: ## show the targets
 
 run: rust ## build, start server + agent with a Python kernel, print one URL and a token
 	@echo "Building (some minutes the first time) …"
-	cargo run --release --quiet --bin notarium -- up
+	cargo run --profile local --quiet --bin notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
 	@$(MAKE) --no-print-directory --keep-going lint unit interop

@@ -67,7 +67,7 @@ fn each_library_belongs_to_one_part() {
         ("axum", &["server", "scripted"]),
         ("jupyter-zmq-client", &["agent"]),
         ("object_store", &["store"]),
-        ("async-openai", &["assistant"]),
+        ("eventsource-stream", &["assistant"]),
         ("rmcp", &["assistant"]),
     ];
     for (library, owners) in owners {

@@ -4,8 +4,7 @@
 //! A call goes `Request` → [`Provider::stream`] → [`Event`]s → [`Event::Finished`] with the whole [`Reply`]. What a
 //! provider and its models can do is data ([`Capabilities`]), never an `if` on a vendor's name elsewhere.
 //!
-//! Keys come from the environment or from a secret file ([`ProviderSettings`]). The HTTP client below logs chunks that
-//! are no JSON under the target `async_openai`: the binary should leave that target out of its logs.
+//! Keys come from the environment or from a secret file ([`ProviderSettings`]).
 
 mod anthropic;
 mod assemble;

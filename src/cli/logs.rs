@@ -1,13 +1,8 @@
 //! Logs on standard error; standard output belongs to the commands.
 
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::Directive;
 
 use super::Arguments;
-
-/// This library logs whole what a provider sent and it could not read, as an error: a key may be in that. The failure is logged
-/// by ourselves, without.
-const SILENT: &str = "async_openai=off";
 
 /// Starts to log. A filter that cannot be read is said, and the default taken.
 pub fn install(arguments: &Arguments) {
@@ -17,7 +12,5 @@ pub fn install(arguments: &Arguments) {
         eprintln!("notarium: --log '{wanted}' is no filter ({error}); logging '{default}'");
         EnvFilter::new(default)
     });
-    let silent = SILENT.parse::<Directive>().into_iter();
-    let filter = silent.fold(filter, EnvFilter::add_directive);
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }

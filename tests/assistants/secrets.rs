@@ -9,8 +9,7 @@ use crate::chat::Told;
 use crate::scene::{KEY, Scene, script};
 
 /// Everything that the program itself can log, and as much of its libraries as anybody would switch on.
-const LOG: &str =
-    "debug,notarium=trace,notarium_server=trace,notarium_assistant=trace,notarium_agent=trace,async_openai=trace";
+const LOG: &str = "debug,notarium=trace,notarium_server=trace,notarium_assistant=trace,notarium_agent=trace";
 
 /// A provider that repeats the key wherever a message of it is shown to people.
 fn leaky() -> Value {

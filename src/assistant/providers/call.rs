@@ -254,7 +254,7 @@ impl Open {
             true => timeout(limits.end_wait, next).await.unwrap_or(None),
             false => next.await,
         };
-        Ok(next.transpose()?.map(|data| data.get().to_owned()))
+        next.transpose()
     }
 
     fn read(&mut self, data: &str, asked: &Asked, attempts: u32) -> Result<(), ProviderError> {

@@ -1,22 +1,15 @@
-//! The way to a provider and back: one POST, a stream of server-sent events, limits on both. `async-openai` sends and
-//! splits the stream; its own retries are not installed.
+//! The way to a provider and back: one POST, a stream of server-sent events, limits on both.
 
-use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use async_openai::Client;
-use async_openai::config::Config;
-use async_openai::error::OpenAIError;
-use async_openai::middleware::HttpRequestFactory;
-use async_openai::types::stream::StreamResponse;
 use bytes::Bytes;
+use eventsource_stream::{Event, EventStreamError, Eventsource};
 use futures_util::{Stream, StreamExt, stream};
 use http::{HeaderMap, StatusCode};
 use reqwest::Response;
-use secrecy::SecretString;
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout_at};
 
@@ -71,16 +64,19 @@ pub(super) struct Attempt {
     pub(super) headers: HeaderMap,
 }
 
-/// The events of an attempt as they arrive, each the JSON text of one.
+type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderError>>> + Send>>;
+
+/// The events of an attempt as they arrive, the data of each.
 pub(super) struct RawStream {
-    events: StreamResponse<Box<RawValue>>,
-    /// Why the bytes ended, if not by themselves. The HTTP client below keeps only the text of it.
-    cause: Cause,
+    events: Events,
     received: Arc<AtomicU64>,
     asked: Arc<Asked>,
 }
 
-type Cause = Arc<OnceLock<ProviderError>>;
+/// Ends a stream in OpenAI's protocol.
+const DONE: &str = "[DONE]";
+/// The name of events that only keep the connection open.
+const KEEPALIVE: &str = "keepalive";
 
 impl RawStream {
     pub(super) fn received_bytes(&self) -> u64 {
@@ -88,17 +84,17 @@ impl RawStream {
     }
 
     /// The next event, or none at the end of the bytes, which need not be the end of the reply.
-    pub(super) async fn next(&mut self) -> Option<Result<Box<RawValue>, ProviderError>> {
-        let event = self.events.next().await?;
-        Some(event.map_err(|error| self.cause.get().cloned().unwrap_or_else(|| malformed(&self.asked, &error))))
-    }
-}
-
-fn malformed(asked: &Asked, error: &OpenAIError) -> ProviderError {
-    match error {
-        // Its text would repeat the whole chunk.
-        OpenAIError::JSONDeserialize(error, _) => asked.malformed(&error.to_string()),
-        error => asked.malformed(&error.to_string()),
+    pub(super) async fn next(&mut self) -> Option<Result<String, ProviderError>> {
+        loop {
+            return match self.events.next().await? {
+                Ok(event) if event.data == DONE => None,
+                Ok(event) if event.event == KEEPALIVE => continue,
+                Ok(event) => Some(Ok(event.data)),
+                Err(EventStreamError::Transport(error)) => Some(Err(error)),
+                // The parser's own text would repeat the whole chunk.
+                Err(_) => Some(Err(self.asked.malformed("bytes that are no stream of events"))),
+            };
+        }
     }
 }
 
@@ -106,24 +102,24 @@ impl Attempt {
     /// Sends the request and waits for the head of the answer.
     pub(super) async fn send(self, body: &Map<String, Value>) -> Result<RawStream, ProviderError> {
         let sender = self.sender();
-        let (cause, received, asked) = (sender.cause.clone(), sender.received.clone(), self.asked.clone());
-        let address = Address { url: self.url(), headers: self.headers, no_key: "".into() };
-        let service = tower::service_fn(move |request| sender.clone().send(request));
-        let client = Client::build(self.http, address).with_http_service(service);
-        match client.chat().create_stream_byot(body).await {
-            Ok(events) => Ok(RawStream { events, cause, received, asked }),
-            Err(error) => Err(unboxed(error, &asked)),
-        }
+        let answer = sender.execute(self.request(body)?).await?;
+        sender.check_type(&answer)?;
+        let (received, asked) = (sender.received.clone(), self.asked);
+        let events = sender.limited(answer.bytes_stream()).eventsource();
+        Ok(RawStream { events: Box::pin(events), received, asked })
     }
 
     /// Sends the request and reads an answer that is one small JSON value.
     pub(super) async fn ask(self, body: &Map<String, Value>) -> Result<Value, ProviderError> {
         let sender = self.sender();
-        let request = self.http.post(self.url()).headers(self.headers.clone()).json(body).build();
-        let request = request.map_err(|error| unreachable_error(&self.asked, &reason(error)))?;
-        let answer = sender.execute(request).await?;
+        let answer = sender.execute(self.request(body)?).await?;
         let body = sender.small_body(answer).await;
         serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
+    }
+
+    fn request(&self, body: &Map<String, Value>) -> Result<reqwest::Request, ProviderError> {
+        let request = self.http.post(self.url()).headers(self.headers.clone()).json(body).build();
+        request.map_err(|error| unreachable_error(&self.asked, &reason(error)))
     }
 
     fn url(&self) -> String {
@@ -136,20 +132,8 @@ impl Attempt {
             limits: self.limits,
             deadline: Instant::now() + self.limits.max_duration,
             asked: self.asked.clone(),
-            cause: Cause::default(),
             received: Arc::default(),
         }
-    }
-}
-
-fn unboxed(error: OpenAIError, asked: &Asked) -> ProviderError {
-    match error {
-        OpenAIError::Boxed(inner) => match inner.downcast::<ProviderError>() {
-            Ok(error) => *error,
-            Err(other) => unreachable_error(asked, &other.to_string()),
-        },
-        OpenAIError::Reqwest(error) => unreachable_error(asked, &reason(error)),
-        other => unreachable_error(asked, &other.to_string()),
     }
 }
 
@@ -171,53 +155,16 @@ fn reason(error: reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// Where the request goes and with which headers.
-struct Address {
-    url: String,
-    headers: HeaderMap,
-    no_key: SecretString,
-}
-
-impl Config for Address {
-    fn headers(&self) -> HeaderMap {
-        self.headers.clone()
-    }
-
-    fn url(&self, _: &str) -> String {
-        self.url.clone()
-    }
-
-    fn query(&self) -> Vec<(&str, &str)> {
-        Vec::new()
-    }
-
-    fn api_base(&self) -> &str {
-        &self.url
-    }
-
-    // Ours is in the headers already.
-    fn api_key(&self) -> &SecretString {
-        &self.no_key
-    }
-}
-
-#[derive(Clone)]
+/// Sends with the limits of the attempt.
 struct Sender {
     http: reqwest::Client,
     limits: CallLimits,
     deadline: Instant,
     asked: Arc<Asked>,
-    cause: Cause,
     received: Arc<AtomicU64>,
 }
 
 impl Sender {
-    async fn send(self, request: HttpRequestFactory) -> Result<Response, OpenAIError> {
-        let answer = self.execute(request.build().await?).await.map_err(boxed)?;
-        self.check_type(&answer).map_err(boxed)?;
-        Ok(self.limited(answer))
-    }
-
     /// The answer, if it is none of an error.
     async fn execute(&self, request: reqwest::Request) -> Result<Response, ProviderError> {
         let answer = timeout_at(self.patience(), self.http.execute(request)).await;
@@ -278,53 +225,29 @@ impl Sender {
         }
     }
 
-    /// The answer with limits on its silence and its length.
-    fn limited(self, answer: Response) -> Response {
-        let body = reqwest::Body::wrap_stream(self.limited_bytes(answer.bytes_stream()));
-        http::Response::new(body).into()
-    }
-
-    fn limited_bytes(
+    /// The bytes with limits on their silence and their number.
+    fn limited(
         self,
         bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
-    ) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    ) -> impl Stream<Item = Result<Bytes, ProviderError>> + Send + 'static {
         stream::unfold((self, Box::pin(bytes)), |(sender, mut bytes)| async move {
-            let next = timeout_at(sender.patience(), bytes.next()).await;
-            let item = sender.judge(next)?;
+            let item = match timeout_at(sender.patience(), bytes.next()).await {
+                Ok(next) => sender.counted(next?),
+                Err(_) => Err(sender.timed_out()),
+            };
             Some((item, (sender, bytes)))
         })
     }
 
-    fn judge(
-        &self,
-        next: Result<Option<reqwest::Result<Bytes>>, tokio::time::error::Elapsed>,
-    ) -> Option<io::Result<Bytes>> {
-        let provider = self.asked.provider.clone();
-        let max_bytes = self.limits.max_reply_bytes;
-        let error = match next {
-            Ok(None) => return None,
-            Ok(Some(Ok(bytes))) if self.count(&bytes) <= max_bytes => return Some(Ok(bytes)),
-            Ok(Some(Ok(_))) => ProviderError::ReplyTooLong { provider, max_bytes },
-            Ok(Some(Err(_))) => {
-                ProviderError::CutStream { provider, received_bytes: self.received.load(Ordering::Relaxed) }
-            }
-            Err(_) => self.timed_out(),
-        };
-        let text = error.code();
-        // Only the first cause counts.
-        let _ = self.cause.set(error);
-        Some(Err(io::Error::other(text)))
+    /// Counts the bytes of the whole answer.
+    fn counted(&self, bytes: reqwest::Result<Bytes>) -> Result<Bytes, ProviderError> {
+        let (provider, max_bytes) = (self.asked.provider.clone(), self.limits.max_reply_bytes);
+        let more = bytes.as_ref().map_or(0, Bytes::len) as u64;
+        let received_bytes = self.received.fetch_add(more, Ordering::Relaxed) + more;
+        match bytes {
+            Ok(bytes) if received_bytes <= max_bytes => Ok(bytes),
+            Ok(_) => Err(ProviderError::ReplyTooLong { provider, max_bytes }),
+            Err(_) => Err(ProviderError::CutStream { provider, received_bytes }),
+        }
     }
-}
-
-impl Sender {
-    /// All bytes so far, these included.
-    fn count(&self, bytes: &Bytes) -> u64 {
-        let more = bytes.len() as u64;
-        self.received.fetch_add(more, Ordering::Relaxed) + more
-    }
-}
-
-fn boxed(error: ProviderError) -> OpenAIError {
-    OpenAIError::Boxed(Box::new(error))
 }

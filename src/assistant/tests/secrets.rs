@@ -57,7 +57,7 @@ async fn no_log_line_and_no_event_shows_the_key() {
     let log = Log::default();
     let writer = log.clone();
     // For the whole process: what other tests log must be as clean.
-    let filter = "notarium_assistant=trace,async_openai=trace,reqwest=trace,hyper_util=trace";
+    let filter = "notarium_assistant=trace,reqwest=trace,hyper_util=trace";
     let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(move || writer.clone());
     tracing::subscriber::set_global_default(lines.finish()).unwrap();
     for family in FAMILIES {

@@ -6,14 +6,26 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
+use sqlx::migrate::{Migration, MigrationType, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection, SqlitePool};
+use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
 
 use super::error::{damaged, migration_error, store_error};
 use crate::event_store::StoreError;
 
-static MIGRATIONS: Migrator = sqlx::migrate!("../../migrations/sqlite");
+/// The tables' changes: version, name, SQL. A test compares them with the folder.
+pub(super) const MIGRATIONS: [(i64, &str, &str); 3] = [
+    (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
+    (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
+    (3, "catalog work", include_str!("../../../migrations/sqlite/0003_catalog_work.sql")),
+];
+
+fn migrator() -> Migrator {
+    let migrations = MIGRATIONS.map(|(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.into())
+}
 
 /// The database's file in the data folder.
 pub const DATABASE_FILE: &str = "notarium.db";
@@ -115,8 +127,8 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
     let mut connection = options.connect().await.map_err(failed)?;
     check_library(&mut connection).await?;
     check_database(&mut connection, path).await?;
-    let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or(0);
-    MIGRATIONS.run(&mut connection).await.map_err(|error| migration_error(path, known, error))?;
+    let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
+    migrator().run(&mut connection).await.map_err(|error| migration_error(path, known, error))?;
     let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
     sqlx::query(mark).execute(&mut connection).await.map_err(failed)?;
     Ok(connection)

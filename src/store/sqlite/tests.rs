@@ -23,6 +23,16 @@ async fn open_sqlite() -> (Sqlite, TempDir) {
     (Sqlite::open(folder.path()).await.unwrap(), folder)
 }
 
+#[test]
+fn every_migration_of_the_folder_is_built_in() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations/sqlite");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    let built_in = open::MIGRATIONS.map(|(version, name, _)| format!("{version:04}_{}.sql", name.replace(' ', "_")));
+    assert_eq!(files, built_in);
+}
+
 async fn refused(folder: &Path) -> StoreError {
     Sqlite::open(folder).await.expect_err("the folder is refused")
 }
