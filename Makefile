@@ -67,10 +67,13 @@ interop-mcp: deps
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
+image-check: rust ## what the Dockerfile does, without Docker: a release build that starts and is healthy
+	scripts/docker-steps target/image --check
+
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
 
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp bench clean
+.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp image-check bench clean
