@@ -297,15 +297,21 @@ pub struct KernelStatus {
 pub enum ErrorCode {
     /// Not JSON, or not of the described shape.
     Malformed,
+    /// There is no message of this name.
     UnknownMessage,
     /// The frame is larger than `max_frame_bytes`.
     FrameTooLarge,
+    /// The server does not speak the version of the protocol that `hello` asks for.
     UnsupportedProtocol,
     /// No `hello` came in time.
     HelloTimeout,
+    /// No token, or one that is unknown, expired or revoked.
     Unauthenticated,
+    /// The role or the token's scopes do not allow it.
     Forbidden,
+    /// No such notebook, or it is not for this client's eyes.
     UnknownNotebook,
+    /// Too many messages in a short time; the message says what to do.
     TooManyRequests,
     /// Another process is connected as this runtime agent, or a newer connection of this one is.
     AgentConnected,

@@ -1,0 +1,98 @@
+//! `protocol/errors.md` names every code. `NOTARIUM_BLESS=1` prints the tables of the enums anew; REST's own stands there by hand.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use notarium_core::{Rejection, RejectionCode};
+use notarium_server::problem::Problem;
+use serde_json::Value;
+
+fn at(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The codes of an enum with their sentences, as `protocol/schema/` has them.
+fn codes_of(enumeration: &str) -> Vec<(String, String)> {
+    let schema = std::fs::read(at("protocol/schema/server-message.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let variants = schema["$defs"][enumeration]["oneOf"].as_array().unwrap();
+    let words = |value: &Value| value.as_str().expect("every code has a name and a sentence").to_owned();
+    variants.iter().map(|variant| (words(&variant["const"]), words(&variant["description"]))).collect()
+}
+
+fn rejections() -> String {
+    let rows = codes_of("RejectionCode").into_iter().map(|(name, words)| {
+        let code: RejectionCode = serde_json::from_value(name.clone().into()).unwrap();
+        let status = Problem::from(Rejection::new(code, "")).status;
+        let sentence = words.trim_end_matches(|last: char| last.is_ascii_digit()).trim_end();
+        assert!(
+            words.ends_with(&format!(" {status}")),
+            "{name} is {status} over HTTP, its documentation says: {words}"
+        );
+        format!("| `{name}` | {status} | {sentence} |\n")
+    });
+    format!("| code | HTTP | |\n| --- | --- | --- |\n{}", rows.collect::<String>())
+}
+
+fn connection_errors() -> String {
+    let rows = codes_of("ErrorCode").into_iter().map(|(name, words)| format!("| `{name}` | {words} |\n"));
+    format!("| code | |\n| --- | --- |\n{}", rows.collect::<String>())
+}
+
+/// `text` with `table` between the marks of that name.
+fn with_table(text: &str, name: &str, table: &str) -> String {
+    let begin = format!("<!-- {name} -->\n");
+    let (head, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("{begin} is missing"));
+    let (_, tail) = rest.split_once("<!-- end -->").expect("an end mark");
+    format!("{head}{begin}{table}<!-- end -->{tail}")
+}
+
+#[test]
+fn errors_md_is_current() {
+    let path = at("protocol/errors.md");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let found = with_table(&with_table(&text, "rejections", &rejections()), "connection", &connection_errors());
+    if std::env::var_os("NOTARIUM_BLESS").is_some() {
+        std::fs::write(&path, &found).unwrap();
+        return;
+    }
+    assert_eq!(found, text, "protocol/errors.md is stale: NOTARIUM_BLESS=1 cargo test --test server errors");
+}
+
+/// The codes that stand beside an HTTP status in a source text.
+fn written_codes(source: &str) -> Vec<String> {
+    let text: String = source.split_whitespace().collect();
+    let after_status = text.split("StatusCode::").skip(1).chain(text.split("Problem::new(status").skip(1));
+    let code = |rest: &str| {
+        let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_uppercase() || letter == '_');
+        rest.strip_prefix(",\"")?.split('"').next().map(str::to_owned)
+    };
+    after_status
+        .filter_map(code)
+        .filter(|code| code.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+        .collect()
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        match entry.is_dir() {
+            true => sources(&entry, found),
+            false if entry.extension().is_some_and(|ending| ending == "rs") => found.push(entry),
+            false => {}
+        }
+    }
+}
+
+#[test]
+fn errors_md_names_what_rest_alone_says() {
+    let mut files = Vec::new();
+    sources(&at("src/server"), &mut files);
+    let written = files.iter().flat_map(|file| written_codes(&std::fs::read_to_string(file).unwrap()));
+    let rejections: BTreeSet<String> = codes_of("RejectionCode").into_iter().map(|(name, _)| name).collect();
+    let written: BTreeSet<String> = written.filter(|code| !rejections.contains(code)).collect();
+    assert!(written.contains("not_found") && written.contains("not_a_websocket"), "the search finds them: {written:?}");
+    let text = std::fs::read_to_string(at("protocol/errors.md")).unwrap();
+    let (_, table) = text.split_once("## REST alone").unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.map(str::to_owned).collect::<BTreeSet<_>>(), written);
+}
