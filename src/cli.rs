@@ -34,6 +34,7 @@ mod run;
 mod runs;
 mod serve;
 mod session;
+pub mod settings;
 mod show;
 mod up;
 mod watch;

@@ -4,8 +4,6 @@ mod cli;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 /// A room's memory is many small pieces that live briefly: glibc's allocator gives them back to the system and asks again.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -13,7 +11,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // First of all: mixed TLS features would make `wss://` panic otherwise.
     notarium_agent::connection::install_tls_provider();
-    let arguments = cli::Arguments::parse();
+    let arguments = match cli::settings::arguments(std::env::args_os()) {
+        Ok(arguments) => arguments,
+        Err(failure) => return failure.report(),
+    };
     cli::logs::install(&arguments);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

@@ -3,9 +3,9 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, Subcommand};
-use notarium_core::{AccessEntry, Command, Millis, NotebookId, Role, ShareLinkId, Subject};
+use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
+use notarium_wire::rest::{Access, CreatedShareLink, NewShareLink, ShareLink};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
 
 use super::client::Client;
 use super::narrate::word;
@@ -129,16 +129,9 @@ pub async fn access(command: AccessCommand, context: &Context) -> Ended {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct AccessList {
-    version: u64,
-    role: Role,
-    access: Vec<AccessEntry>,
-}
-
 async fn list(client: &Client, args: ListArgs) -> Ended {
     let notebook = find::notebook(client, &args.notebook).await?;
-    let list: AccessList = client.get(&format!("/api/notebooks/{notebook}/access")).await?;
+    let list: Access = client.get(&format!("/api/notebooks/{notebook}/access")).await?;
     if args.json {
         return print::json(&list);
     }
@@ -191,25 +184,6 @@ pub struct RevokeLinkArgs {
     link: ShareLinkId,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct ShareLink {
-    id: ShareLinkId,
-    notebook: NotebookId,
-    role: Role,
-    label: String,
-    created_at: Millis,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Millis>,
-}
-
-#[derive(Debug, Serialize)]
-struct NewLink {
-    role: Role,
-    label: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Millis>,
-}
-
 pub async fn share(command: ShareCommand, context: &Context) -> Ended {
     let client = context.client()?;
     match command {
@@ -227,13 +201,13 @@ pub async fn share(command: ShareCommand, context: &Context) -> Ended {
 
 async fn new_link(client: &Client, args: NewLinkArgs) -> Ended {
     let notebook = find::notebook(client, &args.notebook).await?;
-    let new = NewLink { role: args.role, label: args.label, expires_at: expiry(args.expires) };
-    let made: serde_json::Value = client.post(&format!("/api/notebooks/{notebook}/share-links"), &new).await?;
+    let new = NewShareLink { role: args.role, label: args.label, expires_at: expiry(args.expires) };
+    let made: CreatedShareLink = client.post(&format!("/api/notebooks/{notebook}/share-links"), &new).await?;
     if args.json {
         return print::json(&made);
     }
     print::note("the link is shown once; whoever has it takes part:");
-    print::line(made["url"].as_str().unwrap_or_default())
+    print::line(&made.url)
 }
 
 async fn list_links(client: &Client, args: ListArgs) -> Ended {

@@ -1,10 +1,14 @@
 //! Tokens of programs and of runtime agents, and the accounts of people.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand, ValueEnum};
-use notarium_core::{Millis, NotebookId, Scope, TokenId};
+use notarium_core::{Millis, NotebookId, Scope, TokenId, UserId, WorkspaceId};
+use notarium_wire::rest::{
+    Covers, CreatedUser, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, Token, User,
+};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::access::{expiry, parse_duration};
 use super::client::{Client, percent_encoded};
@@ -57,7 +61,7 @@ pub struct CoverageArgs {
     notebooks: Vec<String>,
     /// Only the notebooks of this workspace, by its id.
     #[arg(long, value_name = "ID", group = "coverage")]
-    workspace: Option<String>,
+    workspace: Option<WorkspaceId>,
 }
 
 impl CoverageArgs {
@@ -65,44 +69,28 @@ impl CoverageArgs {
         self.notebooks.is_empty() && self.workspace.is_none()
     }
 
-    async fn value(&self, client: &Client) -> Result<Value, Failure> {
+    async fn covers(&self, client: &Client) -> Result<Covers, Failure> {
         if let Some(workspace) = &self.workspace {
-            return Ok(json!({ "workspace": workspace }));
+            return Ok(Covers { workspace: Some(workspace.clone()), notebooks: None });
         }
         if self.notebooks.is_empty() {
-            return Ok(json!({}));
+            return Ok(Covers::default());
         }
-        let mut ids: Vec<NotebookId> = Vec::new();
+        let mut ids: BTreeSet<NotebookId> = BTreeSet::new();
         for name in &self.notebooks {
-            ids.push(find::notebook(client, name).await?);
+            ids.insert(find::notebook(client, name).await?);
         }
-        Ok(json!({ "notebooks": ids }))
+        Ok(Covers { notebooks: Some(ids), workspace: None })
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Token {
-    id: TokenId,
-    kind: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    agent: Option<String>,
-    label: String,
-    scopes: Vec<Scope>,
-    covers: Value,
-    created_at: Millis,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    expires_at: Option<Millis>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    last_used_at: Option<Millis>,
-}
-
 /// The secret alone on standard output, so that a script can take it.
-fn show_new(made: &Value, as_json: bool, remark: &str) -> Ended {
+fn show_new(made: &impl Serialize, token: &str, as_json: bool, remark: &str) -> Ended {
     if as_json {
         return print::json(made);
     }
     print::note(remark);
-    print::line(made["token"].as_str().unwrap_or_default())
+    print::line(token)
 }
 
 async fn list(client: &Client, path: &str, as_json: bool, empty: &str) -> Ended {
@@ -121,8 +109,8 @@ async fn list(client: &Client, path: &str, as_json: bool, empty: &str) -> Ended 
     table.print(empty)
 }
 
-fn covered(covers: &Value) -> String {
-    match (covers["notebooks"].as_array(), covers["workspace"].as_str()) {
+fn covered(covers: &Covers) -> String {
+    match (&covers.notebooks, &covers.workspace) {
         (Some(notebooks), _) => print::count(notebooks.len(), "notebook"),
         (_, Some(workspace)) => format!("workspace {workspace}"),
         _ => "all".to_owned(),
@@ -172,12 +160,12 @@ pub async fn token(command: TokenCommand, context: &Context) -> Ended {
     let client = context.client()?;
     match command {
         TokenCommand::New(args) => {
-            let scopes: Vec<Scope> = args.scopes.iter().copied().chain([ScopeName::Read]).map(Scope::from).collect();
-            let covers = args.covers.value(&client).await?;
+            let scopes = args.scopes.iter().copied().chain([ScopeName::Read]).map(Scope::from).collect();
+            let covers = args.covers.covers(&client).await?;
             let expires_at = expiry(args.expires);
-            let new = json!({ "label": args.label, "scopes": scopes, "covers": covers, "expires_at": expires_at });
-            let made = client.post("/api/tokens", &new).await?;
-            show_new(&made, args.json, "the token is shown once; keep it as you keep a password:")
+            let new = NewApiToken { label: args.label, scopes, covers, expires_at };
+            let made: IssuedToken = client.post("/api/tokens", &new).await?;
+            show_new(&made, &made.token, args.json, "the token is shown once; keep it as you keep a password:")
         }
         TokenCommand::Ls(args) => list(&client, "/api/tokens", args.json, "no tokens").await,
         TokenCommand::Revoke(args) => delete(&client, &format!("/api/tokens/{}", args.token)).await,
@@ -224,14 +212,14 @@ pub async fn agent_token(command: AgentTokenCommand, context: &Context) -> Ended
             if !args.all && args.covers.is_everything() {
                 return Err(Failure::usage("say what the agent may run: --notebook NB, --workspace ID or --all"));
             }
-            let covers = args.covers.value(&client).await?;
-            let new = json!({ "name": args.name, "covers": covers, "expires_at": expiry(args.expires) });
-            let made = client.post("/api/agents", &new).await?;
+            let covers = args.covers.covers(&client).await?;
+            let new = NewAgent { name: args.name, covers, expires_at: expiry(args.expires) };
+            let made: IssuedToken = client.post("/api/agents", &new).await?;
             let remark = format!(
                 "shown once; on the machine with the kernels: NOTARIUM_TOKEN=… notarium agent --server {}",
                 client.server()
             );
-            show_new(&made, args.json, &remark)
+            show_new(&made, &made.token, args.json, &remark)
         }
         AgentTokenCommand::Ls(args) => list(&client, "/api/agents", args.json, "no agents").await,
         AgentTokenCommand::Revoke(args) => delete(&client, &format!("/api/agents/{}", args.token)).await,
@@ -282,18 +270,6 @@ pub struct ResetArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct User {
-    id: String,
-    name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    login: Option<String>,
-    is_admin: bool,
-    created_at: Millis,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    deactivated_at: Option<Millis>,
-}
-
 pub async fn user(command: UserCommand, context: &Context) -> Ended {
     let client = context.client()?;
     match command {
@@ -303,8 +279,9 @@ pub async fn user(command: UserCommand, context: &Context) -> Ended {
         UserCommand::Reactivate(args) => set_active(&client, &args.user, "reactivate").await,
         UserCommand::Reset(args) => {
             let id = user_id(&client, &args.user).await?;
-            let made = client.json(client.request(Method::POST, &format!("/api/users/{id}/reset"))).await?;
-            show_new(&made, args.json, &hand_over(&client))
+            let path = format!("/api/users/{id}/reset");
+            let made: OneTimeToken = client.json(client.request(Method::POST, &path)).await?;
+            show_new(&made, &made.token, args.json, &hand_over(&client))
         }
     }
 }
@@ -316,11 +293,11 @@ fn hand_over(client: &Client) -> String {
 
 async fn new_user(client: &Client, args: NewUserArgs) -> Ended {
     let name = args.name.unwrap_or_else(|| args.login.clone());
-    let new = json!({ "name": name, "login": args.login, "is_admin": args.admin });
-    let made: Value = client.post("/api/users", &new).await?;
+    let new = NewUser { name, login: args.login, is_admin: args.admin };
+    let made: CreatedUser = client.post("/api/users", &new).await?;
     match args.json {
         true => print::json(&made),
-        false => show_new(&made["invitation"], false, &hand_over(client)),
+        false => show_new(&made.invitation, &made.invitation.token, false, &hand_over(client)),
     }
 }
 
@@ -328,7 +305,8 @@ async fn all_users(client: &Client) -> Result<Vec<User>, Failure> {
     const PAGE: usize = 1_000;
     let mut users: Vec<User> = Vec::new();
     loop {
-        let after = users.last().map(|user| format!("&after={}", percent_encoded(&user.id))).unwrap_or_default();
+        let after =
+            users.last().map(|user| format!("&after={}", percent_encoded(user.id.as_str()))).unwrap_or_default();
         let page: Vec<User> = client.get(&format!("/api/users?limit={PAGE}{after}")).await?;
         let is_last = page.len() < PAGE;
         users.extend(page);
@@ -348,14 +326,14 @@ async fn list_users(client: &Client, as_json: bool) -> Ended {
         let remarks = [(user.is_admin, "administrator"), (user.deactivated_at.is_some(), "deactivated")];
         let remarks: Vec<&str> = remarks.into_iter().filter_map(|(is_so, word)| is_so.then_some(word)).collect();
         let login = user.login.unwrap_or_else(|| "–".to_owned());
-        table.row(vec![user.id, login, user.name, print::time(user.created_at), remarks.join(", ")]);
+        table.row(vec![user.id.to_string(), login, user.name, print::time(user.created_at), remarks.join(", ")]);
     }
     table.print("no accounts")
 }
 
-async fn user_id(client: &Client, name: &str) -> Result<String, Failure> {
+async fn user_id(client: &Client, name: &str) -> Result<UserId, Failure> {
     let users = all_users(client).await?;
-    let found = users.into_iter().find(|user| user.login.as_deref() == Some(name) || user.id == name);
+    let found = users.into_iter().find(|user| user.login.as_deref() == Some(name) || user.id.as_str() == name);
     let unknown = || Failure::failed(format!("nobody has the login or id '{name}': `notarium user ls` lists all"));
     found.map(|user| user.id).ok_or_else(unknown)
 }

@@ -6,12 +6,14 @@ use clap::Args;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
+use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::SessionLimits;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::context::Access;
 use super::serve::stopped;
+use super::settings::Size;
 use super::{Context, Ended, Failure};
 
 /// How the program calls itself.
@@ -36,8 +38,11 @@ pub struct KernelArgs {
     #[arg(long, value_name = "DIR", default_value = ".", value_parser = existing_folder)]
     working_dir: PathBuf,
     /// Shut a kernel down after so many minutes without work; absent: never.
-    #[arg(long, value_name = "MINUTES")]
+    #[arg(long, value_name = "MINUTES", env = "NOTARIUM_IDLE_TIMEOUT")]
     idle_timeout: Option<u64>,
+    /// Most output of one run in the record; what is more is cut, with a notice.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_RUN_OUTPUT", default_value = "10MiB")]
+    max_run_output: Size,
     /// Most memory (address space) of one kernel, in MiB.
     #[arg(long, value_name = "MIB")]
     max_memory: Option<u64>,
@@ -66,7 +71,8 @@ impl KernelArgs {
             ..LaunchOptions::default()
         };
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
-        let limits = SessionLimits { idle_timeout_ms, ..SessionLimits::default() };
+        let outputs = OutputLimits { max_log_bytes: self.max_run_output.bytes() as u64, ..OutputLimits::default() };
+        let limits = SessionLimits { outputs, idle_timeout_ms, ..SessionLimits::default() };
         let displaced_patience = runtime::DISPLACED_PATIENCE;
         AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience }
     }

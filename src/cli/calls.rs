@@ -1,13 +1,8 @@
 //! What assistants did, and what they may do unasked: calls, policy, grants.
 
-use std::collections::BTreeMap;
-
 use clap::Args;
-use notarium_core::{
-    Actor, AssistantGrant, Command, ConversationId, GrantId, Millis, NotebookId, Passed, Policy, ToolCallId, TurnId,
-    Usage, Version,
-};
-use serde::Deserialize;
+use notarium_core::{Command, ConversationId, GrantId, Millis, NotebookId, Passed, Policy, Usage};
+use notarium_wire::rest::{Call, CallPage, Grants, PolicyOf};
 use serde_json::Value;
 
 use super::access::{expiry, parse_duration};
@@ -47,37 +42,6 @@ pub struct CallsArgs {
     json: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Page {
-    calls: Vec<Value>,
-    #[serde(default)]
-    next: Option<Version>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Call {
-    id: ToolCallId,
-    function: String,
-    arguments: Value,
-    state: String,
-    requested_by: Actor,
-    requested_at: Millis,
-    #[serde(default)]
-    turn_id: Option<TurnId>,
-    #[serde(default)]
-    model_usage: Option<Usage>,
-    #[serde(default)]
-    decided_by: Option<Actor>,
-    #[serde(default)]
-    passed_by: Option<Passed>,
-    #[serde(default)]
-    duration_ms: Option<Millis>,
-    #[serde(default)]
-    reason: Option<String>,
-    #[serde(default)]
-    result: Option<String>,
-}
-
 pub async fn calls(args: CallsArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
@@ -85,21 +49,20 @@ pub async fn calls(args: CallsArgs, context: &Context) -> Ended {
     if args.json {
         return print::json(&found);
     }
-    let unclear = |error| Failure::failed(format!("the server's answer is not understood: {error}"));
-    let calls: Vec<Call> = serde_json::from_value(Value::Array(found)).map_err(unclear)?;
-    table(&client, &calls).await.print("no calls: assistants did nothing here")
+    table(&client, &found).await.print("no calls: assistants did nothing here")
 }
 
-async fn list(client: &Client, notebook: &NotebookId, args: &CallsArgs) -> Result<Vec<Value>, Failure> {
+async fn list(client: &Client, notebook: &NotebookId, args: &CallsArgs) -> Result<Vec<Call>, Failure> {
     let since = args.since.and_then(|length| expiry(Some(0)).map(|now| now.saturating_sub(length).to_string()));
     let filters = [("function", args.function.clone()), ("state", args.state.clone()), ("since", since)];
     let filters = filters.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let filters: String = filters.map(|(name, value)| format!("&{name}={}", percent_encoded(&value))).collect();
-    let mut found = Vec::new();
+    let mut found: Vec<Call> = Vec::new();
     let mut before = String::new();
     while found.len() < args.limit {
         let limit = (args.limit - found.len()).min(200);
-        let page: Page = client.get(&format!("/api/notebooks/{notebook}/calls?limit={limit}{filters}{before}")).await?;
+        let page: CallPage =
+            client.get(&format!("/api/notebooks/{notebook}/calls?limit={limit}{filters}{before}")).await?;
         found.extend(page.calls);
         let Some(next) = page.next else { break };
         before = format!("&before={next}");
@@ -132,10 +95,10 @@ async fn table(client: &Client, calls: &[Call]) -> Table {
             call.id.to_string(),
             call.turn_id.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
             call.function.clone(),
-            call.arguments.to_string(),
+            call.arguments.get().to_owned(),
             who,
             print::time(call.requested_at),
-            call.state.clone(),
+            word(&call.state),
             through,
             took,
             tokens(call.model_usage),
@@ -185,16 +148,12 @@ fn parse_policy(text: &str) -> Result<Policy, String> {
 }
 
 pub async fn policy(args: PolicyArgs, context: &Context) -> Ended {
-    #[derive(Deserialize)]
-    struct Current {
-        policy: Policy,
-    }
     if let Some(policy) = args.policy {
         return notebooks::change(context, &args.notebook, Command::SetPolicy { policy }).await;
     }
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
-    let current: Current = client.get(&format!("/api/notebooks/{notebook}/policy")).await?;
+    let current: PolicyOf = client.get(&format!("/api/notebooks/{notebook}/policy")).await?;
     print::line(word(&current.policy).replace('_', "-"))
 }
 
@@ -242,10 +201,6 @@ pub async fn grant(args: GrantArgs, context: &Context) -> Ended {
 }
 
 async fn list_grants(client: &Client, notebook: &NotebookId, as_json: bool) -> Ended {
-    #[derive(Deserialize, serde::Serialize)]
-    struct Grants {
-        grants: BTreeMap<GrantId, AssistantGrant>,
-    }
     let list: Grants = client.get(&format!("/api/notebooks/{notebook}/grants")).await?;
     if as_json {
         return print::json(&list.grants);

@@ -6,24 +6,15 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Actor, Cell, CellContent, CellFlagChanges, CellId, CellType, Command, Millis, Notebook, NotebookId, Place,
-    RawObject, Version,
+    Cell, CellFlagChanges, CellId, CellType, Command, Notebook, NotebookId, Place, RawObject, Version,
 };
+use notarium_wire::rest::{CellAnswer, NotebookAnswer, Trash};
 use reqwest::{Method, StatusCode};
-use serde::{Deserialize, Serialize};
 use tokio::io::AsyncReadExt;
 
 use super::client::{Client, RequestError};
 use super::print::{self, Table};
 use super::{Context, Ended, Failure, find, notebooks};
-
-/// The state of a notebook, as the server answers.
-#[derive(Debug, Clone, Deserialize)]
-pub struct NotebookAnswer {
-    pub version: Version,
-    pub role: String,
-    pub notebook: Arc<Notebook>,
-}
 
 /// The notebook without its outputs.
 pub async fn outline(client: &Client, notebook: &NotebookId) -> Result<Arc<Notebook>, Failure> {
@@ -119,13 +110,12 @@ pub async fn edit(args: EditArgs, context: &Context) -> Ended {
     };
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
-    let read = read_cell(&client, &notebook, &args.cell).await?;
-    let cell_id = read.cell_id;
+    let (cell_id, cell) = read_cell(&client, &notebook, &args.cell).await?;
     let command = match (change, args.base, text) {
         (Some(change), Some(base), _) => Command::EditSource { cell_id: cell_id.clone(), base, change },
         (_, _, text) => Command::ReplaceSource {
             cell_id: cell_id.clone(),
-            cell_version: args.cell_version.unwrap_or(read.cell.cell_version),
+            cell_version: args.cell_version.unwrap_or(cell.cell_version),
             source: text.unwrap_or_default(),
         },
     };
@@ -147,27 +137,23 @@ fn read_change(json: &str) -> Result<ChangeSet, Failure> {
 
 /// What is there now, and how to go on.
 async fn conflict(client: &Client, notebook: &NotebookId, cell_id: &CellId, detail: &str) -> Failure {
-    let Ok(read) = read_cell(client, notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
-    let now = read.cell.cell_version;
-    let source = print::shorten(&read.cell.content.source.replace('\n', "⏎ "), 200);
+    let Ok((_, cell)) = read_cell(client, notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
+    let now = cell.cell_version;
+    let source = print::shorten(&cell.content.source.replace('\n', "⏎ "), 200);
     Failure::failed(format!(
         "somebody was faster, nothing was changed ({detail})\n  it is now: {source}\n  to replace that: the same with --cell-version {now}"
     ))
 }
 
-/// A cell as the server answers.
-#[derive(Debug, Deserialize)]
-struct CellAnswer {
-    cell_id: CellId,
-    cell: Cell,
-}
-
 /// A live cell by its id, or a part of it.
-async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result<CellAnswer, Failure> {
+async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result<(CellId, Arc<Cell>), Failure> {
     if let Ok(id) = CellId::new(name) {
         let path = format!("/api/notebooks/{notebook}/cells/{id}");
         match client.try_send(client.request(Method::GET, &path)).await {
-            Ok(response) => return client.read(response).await,
+            Ok(response) => {
+                let CellAnswer { cell_id, cell, .. } = client.read(response).await?;
+                return Ok((cell_id, cell));
+            }
             Err(RequestError::Refused { status: StatusCode::NOT_FOUND, .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -175,8 +161,8 @@ async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result
     let state = outline(client, notebook).await?;
     let cell_id = find::cell(&state, name)?;
     let gone = || Failure::failed(format!("the cell {cell_id} is gone: try again"));
-    let cell = state.cells.get(&cell_id).map(|cell| Cell::clone(cell)).ok_or_else(gone)?;
-    Ok(CellAnswer { cell_id, cell })
+    let cell = state.cells.get(&cell_id).cloned().ok_or_else(gone)?;
+    Ok((cell_id, cell))
 }
 
 // --- cell … ---
@@ -334,22 +320,6 @@ async fn delete(args: DeleteArgs, context: &Context) -> Ended {
 }
 
 // --- the trash ---
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Trash {
-    cells: Vec<TrashedCell>,
-    #[serde(default)]
-    incomplete: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct TrashedCell {
-    cell_id: CellId,
-    cell: CellContent,
-    deleted_by: Actor,
-    deleted_at: Millis,
-    deleted_version: Version,
-}
 
 async fn trash_of(client: &Client, notebook: &NotebookId) -> Result<Trash, Failure> {
     client.get(&format!("/api/notebooks/{notebook}/trash")).await

@@ -10,14 +10,15 @@ use std::time::Duration;
 use clap::Args;
 use notarium_core::tools::Tool;
 use notarium_core::{CellId, ConversationId, NotebookId, Operation, ToolCallId};
+use notarium_wire::rest::{Answer, Me, TurnPage, WaitingCall};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::cells::outline;
-use super::client::{Answer, Client, IDEMPOTENCY_KEY};
-use super::confirm::{self, Waiting};
+use super::client::{Client, IDEMPOTENCY_KEY};
+use super::confirm;
 use super::people::People;
 use super::print;
 use super::{Context, Ended, Failure, find};
@@ -83,18 +84,13 @@ pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
 
 /// The conversation to go on in; `None`: a new one.
 async fn conversation(client: &Client, notebook: &NotebookId, wanted: &str) -> Result<Option<ConversationId>, Failure> {
-    #[derive(Deserialize)]
-    struct Me {
-        actor: Value,
-    }
     match wanted {
         "new" => Ok(None),
         "last" => {
             let me: Me = client.get("/api/me").await?;
-            let page: Value = client.get(&format!("/api/notebooks/{notebook}/turns?limit=200")).await?;
-            let turns = page["turns"].as_array().into_iter().flatten();
-            let mine = turns.filter(|turn| turn["requested_by"] == me.actor);
-            let last = mine.filter_map(|turn| turn["conversation_id"].as_str()?.parse().ok()).next();
+            let page: TurnPage = client.get(&format!("/api/notebooks/{notebook}/turns?limit=200")).await?;
+            let last =
+                page.turns.into_iter().find(|turn| turn.requested_by == me.actor).map(|turn| turn.conversation_id);
             let none = "you have no conversation here yet: leave --conversation out to begin one";
             last.map(Some).ok_or_else(|| Failure::failed(none))
         }
@@ -112,7 +108,7 @@ pub enum Asked {
 
 /// A call that this user is asked about.
 struct Question {
-    waiting: Waiting,
+    waiting: WaitingCall,
     /// It was said no, and why is to be said.
     is_no: bool,
 }
@@ -301,11 +297,13 @@ impl Chat {
 
     /// Shows what waits for a person; asks, if this one may decide.
     async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<Question>, Failure> {
-        let Some(waiting) = confirm::in_full(&self.client, &self.notebook, id).await? else { return Ok(None) };
+        let Some((waiting, may_decide)) = confirm::in_full(&self.client, &self.notebook, id).await? else {
+            return Ok(None);
+        };
         screen.end_line()?;
         let who = self.people.name(&self.client, &waiting.call.requested_by).await;
         confirm::show(&waiting, &who)?;
-        if !waiting.may_decide {
+        if !may_decide {
             print::note("this waits for somebody who may decide on it");
             return Ok(None);
         }

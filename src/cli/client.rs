@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use notarium_agent::connection::ConnectError;
-use notarium_core::{Command, CommandId, NotebookId, Outcome, RawJson, Stored, Version};
+use notarium_core::{Command, CommandId, NotebookId, RawJson, Version};
+use notarium_wire::rest::{Answer, AnyCommand, EventPage, Problem};
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use super::context::Access;
@@ -27,14 +28,6 @@ pub struct Client {
     access: Access,
 }
 
-/// What is read of `application/problem+json`.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Problem {
-    pub code: String,
-    pub detail: String,
-}
-
 /// Why a request was not answered as wished.
 #[derive(Debug)]
 pub enum RequestError {
@@ -42,26 +35,6 @@ pub enum RequestError {
     Refused { status: StatusCode, problem: Problem },
     /// There is no answer, or one that is not understood.
     Failed(Failure),
-}
-
-/// An accepted command.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Answer {
-    pub command_id: CommandId,
-    pub notebook: NotebookId,
-    /// Of the notebook after the command.
-    pub version: Version,
-    #[serde(default)]
-    pub outcome: Outcome,
-}
-
-/// A page of the record.
-#[derive(Debug, Clone, Deserialize)]
-pub struct EventPage {
-    pub events: Vec<Stored>,
-    pub head: notarium_core::Head,
-    #[serde(default)]
-    pub next: Option<Version>,
 }
 
 impl Client {
@@ -133,15 +106,11 @@ impl Client {
 
     /// Sends a command under an id of its own: applied once, however often it is sent.
     pub async fn try_command(&self, notebook: &NotebookId, command: &Command) -> Result<Answer, RequestError> {
-        #[derive(Serialize)]
-        struct Body {
-            id: CommandId,
-            body: RawJson,
-        }
+        let id: CommandId = ulid::Ulid::generate().into();
         let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
-        let body = Body { id: ulid::Ulid::generate().into(), body };
+        let body = AnyCommand { id: Some(id.clone()), expected_version: None, correlation_id: None, body };
         let path = format!("/api/notebooks/{notebook}/commands");
-        let request = self.request(Method::POST, &path).header(IDEMPOTENCY_KEY, body.id.as_str()).json(&body);
+        let request = self.request(Method::POST, &path).header(IDEMPOTENCY_KEY, id.as_str()).json(&body);
         let response = self.try_send(request).await?;
         Ok(self.read(response).await?)
     }

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use notarium_core::{Cell, CellId, Event, Millis, Notebook, NotebookId, Stored, Version, apply};
+use notarium_wire::rest::NotebookAnswer;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use super::cells::NotebookAnswer;
 use super::client::Client;
 use super::people::People;
 use super::print::{self, Style};

@@ -3,11 +3,10 @@
 use std::io::IsTerminal;
 
 use clap::Args;
-use notarium_core::{Actor, Hash, Millis, NotebookId, Risk, ToolCallId};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use notarium_core::{Hash, NotebookId, ToolCallId};
+use notarium_wire::rest::{Answer, Because, CallInFull, CallPage, Confirmations, Effect, WaitingCall, Yes};
 
-use super::client::{Answer, Client};
+use super::client::Client;
 use super::narrate::word;
 use super::people::People;
 use super::print::{self, Style};
@@ -37,50 +36,6 @@ pub struct ConfirmArgs {
     json: bool,
 }
 
-/// A call that waits, and what it would do.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Waiting {
-    pub notebook: NotebookId,
-    title: String,
-    pub call: Call,
-    confirmation: Confirmation,
-    /// It waits, and for this user too. Not known of a list.
-    #[serde(default, skip_serializing)]
-    pub may_decide: bool,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Call {
-    pub id: ToolCallId,
-    function: String,
-    arguments: Value,
-    pub arguments_hash: Hash,
-    risk: Risk,
-    #[serde(default)]
-    reasons: Vec<String>,
-    pub requested_by: Actor,
-    requested_at: Millis,
-    #[serde(default)]
-    expires_at: Option<Millis>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Confirmation {
-    summary: String,
-    risk: String,
-    effects: Vec<Effect>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    void: Option<String>,
-}
-
-/// What a call would do. The fields depend on the kind; kinds to come are shown as they are.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Effect {
-    kind: String,
-    #[serde(flatten)]
-    fields: serde_json::Map<String, Value>,
-}
-
 pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let notebook = match &args.notebook {
@@ -106,45 +61,32 @@ pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
 }
 
 /// What waits in one notebook, or for this user everywhere.
-async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<Waiting>, Failure> {
-    #[derive(Deserialize)]
-    struct Everywhere {
-        calls: Vec<Waiting>,
-        #[serde(default)]
-        is_cut: bool,
-    }
-    #[derive(Deserialize)]
-    struct Page {
-        calls: Vec<Call>,
-    }
+async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<WaitingCall>, Failure> {
     let Some(notebook) = notebook else {
-        let everywhere: Everywhere = client.get("/api/confirmations").await?;
+        let everywhere: Confirmations = client.get("/api/confirmations").await?;
         if everywhere.is_cut {
             print::note("more waits than is listed: decide on some of these, or name a notebook");
         }
         return Ok(everywhere.calls);
     };
     // Those that wait stand on top of the first page, however short it is to be.
-    let page: Page = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
+    let page: CallPage = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
     let mut waiting = Vec::new();
     for call in page.calls {
-        waiting.extend(in_full(client, notebook, &call.id).await?);
+        waiting.extend(in_full(client, notebook, &call.id).await?.map(|(waiting, _)| waiting));
     }
     Ok(waiting)
 }
 
-/// `None`: it has been decided meanwhile.
-pub async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) -> Result<Option<Waiting>, Failure> {
-    #[derive(Deserialize)]
-    struct InFull {
-        title: String,
-        call: Call,
-        confirmation: Option<Confirmation>,
-        may_decide: bool,
-    }
-    let InFull { title, call, confirmation, may_decide } =
+/// A call that waits, and whether this user may decide on it. `None`: it has been decided meanwhile.
+pub async fn in_full(
+    client: &Client,
+    notebook: &NotebookId,
+    id: &ToolCallId,
+) -> Result<Option<(WaitingCall, bool)>, Failure> {
+    let CallInFull { title, call, confirmation, may_decide } =
         client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
-    let waiting = |confirmation| Waiting { notebook: notebook.clone(), title, call, confirmation, may_decide };
+    let waiting = |confirmation| (WaitingCall { notebook: notebook.clone(), title, call, confirmation }, may_decide);
     Ok(confirmation.map(waiting))
 }
 
@@ -152,13 +94,9 @@ pub async fn in_full(client: &Client, notebook: &NotebookId, id: &ToolCallId) ->
 async fn located(
     client: &Client,
     notebook: Option<&NotebookId>,
-    waiting: &[Waiting],
+    waiting: &[WaitingCall],
     id: &ToolCallId,
 ) -> Result<(NotebookId, Hash), Failure> {
-    #[derive(Deserialize)]
-    struct Known {
-        call: Call,
-    }
     if let Some(found) = waiting.iter().find(|waiting| waiting.call.id == *id) {
         return Ok((found.notebook.clone(), found.call.arguments_hash));
     }
@@ -166,27 +104,27 @@ async fn located(
         let message = format!("no call {id} waits for you: name its notebook to hear what became of it");
         return Err(Failure::failed(message));
     };
-    let known: Known = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
+    let known: CallInFull = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
     Ok((notebook.clone(), known.call.arguments_hash))
 }
 
 pub async fn say_yes(client: &Client, notebook: &NotebookId, id: &ToolCallId, hash: Hash) -> Ended {
     let path = format!("/api/notebooks/{notebook}/calls/{id}/confirm");
-    let answer: Answer = client.post(&path, &json!({ "arguments_hash": hash })).await?;
+    let answer: Answer = client.post(&path, &Yes { arguments_hash: hash }).await?;
     notebooks::report(&answer);
     Ok(())
 }
 
 pub async fn say_no(client: &Client, notebook: &NotebookId, id: &ToolCallId, reason: &str) -> Ended {
     let path = format!("/api/notebooks/{notebook}/calls/{id}/deny");
-    let answer: Answer = client.post(&path, &json!({ "reason": reason })).await?;
+    let answer: Answer = client.post(&path, &Because { reason: reason.to_owned() }).await?;
     notebooks::report(&answer);
     Ok(())
 }
 
 // --- one by one ---
 
-async fn ask_all(client: &Client, waiting: &[Waiting]) -> Ended {
+async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
     if waiting.is_empty() {
         print::note("nothing waits for you");
         return Ok(());
@@ -207,8 +145,8 @@ async fn ask_all(client: &Client, waiting: &[Waiting]) -> Ended {
 }
 
 /// Whether to go on.
-async fn ask_one(client: &Client, waiting: &Waiting) -> Result<bool, Failure> {
-    let Waiting { notebook, call, .. } = waiting;
+async fn ask_one(client: &Client, waiting: &WaitingCall) -> Result<bool, Failure> {
+    let WaitingCall { notebook, call, .. } = waiting;
     // Somebody else may have been faster: that is told, and the next one is asked.
     let decided = match read_answer("confirm? [y]es, [n]o, [s]kip, [q]uit: ").await?.as_str() {
         "y" | "yes" => say_yes(client, notebook, &call.id, call.arguments_hash).await,
@@ -237,8 +175,8 @@ async fn read_answer(question: &'static str) -> Result<String, Failure> {
 
 // --- in full ---
 
-pub fn show(waiting: &Waiting, who: &str) -> Ended {
-    let Waiting { title, call, confirmation, .. } = waiting;
+pub fn show(waiting: &WaitingCall, who: &str) -> Ended {
+    let WaitingCall { title, call, confirmation, .. } = waiting;
     let function = print::styled(print::clean(&call.function), Style::Bold);
     print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;
     let until = call.expires_at.map(|at| format!(", waits until {}", print::time(at))).unwrap_or_default();
@@ -251,20 +189,24 @@ pub fn show(waiting: &Waiting, who: &str) -> Ended {
     if let Some(void) = &confirmation.void {
         print::line(format!("  it cannot happen any more: {}", print::clean(void)))?;
     }
-    print::line(format!("  arguments: {}", print::clean(&call.arguments.to_string())))?;
+    print::line(format!("  arguments: {}", print::clean(call.arguments.get())))?;
     confirmation.effects.iter().try_for_each(show_effect)
 }
 
 fn show_effect(effect: &Effect) -> Ended {
-    let text = |name: &str| effect.fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    let what = [text("cell"), text("cell_type"), text("path"), text("what")].join(" ");
-    let what = what.split_whitespace().collect::<Vec<_>>().join(" ");
-    print::line(format!("  {} {}", print::clean(&effect.kind), print::clean(&what)).trim_end())?;
-    if effect.fields.get("has_outputs") == Some(&Value::Bool(true)) {
-        print::line("    with its outputs")?;
-    }
-    for block in ["source", "diff", "content"] {
-        print::shown_whole(text(block)).lines().try_for_each(|line| print::line(format!("    {line}")))?;
-    }
-    Ok(())
+    let (what, block) = match effect {
+        Effect::Creates { cell_type, source } => (format!("creates {}", word(cell_type)), source.as_str()),
+        Effect::Changes { cell, diff } => (format!("changes {cell}"), diff.as_str()),
+        Effect::Deletes { cell, source, has_outputs: true } => {
+            (format!("deletes {cell}\n    with its outputs"), source.as_str())
+        }
+        Effect::Deletes { cell, source, .. } => (format!("deletes {cell}"), source.as_str()),
+        Effect::Moves { cell } => (format!("moves {cell}"), ""),
+        Effect::Runs { cell: Some(cell), source } => (format!("runs {cell}"), source.as_str()),
+        Effect::Runs { cell: None, source } => ("runs".to_owned(), source.as_str()),
+        Effect::Writes { path, content, .. } => (format!("writes {}", print::clean(path)), content.as_str()),
+        Effect::Does { what } => (format!("does {}", print::clean(what)), ""),
+    };
+    print::line(format!("  {what}"))?;
+    print::shown_whole(block).lines().try_for_each(|line| print::line(format!("    {line}")))
 }

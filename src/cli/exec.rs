@@ -1,22 +1,19 @@
 //! `exec`: runs cells or code, and shows the outputs as they come, across reconnects.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::pin::pin;
-use std::sync::Arc;
 
 use clap::Args;
-use notarium_agent::connection::{CommandSender, Connection, ConnectionEvent};
+use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase,
-    KernelSession, KernelSessionId, Notebook, NotebookId, Output, Recorded, Version,
+    CellId, CellType, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Notebook, NotebookId, Output,
 };
-use notarium_wire::OfferedKernelspec;
-use serde::Deserialize;
+use notarium_wire::rest::Kernels;
 use tokio::sync::mpsc;
 
 use super::client::Client;
-use super::follow::{End, check_message, first_state};
+use super::follow::{End, News, Question, Runs};
 use super::print::{self, Style};
 use super::{Context, Ended, Failure, find, outputs};
 
@@ -52,18 +49,18 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
     }
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
-    let (mut connection, _) = Connection::open(context.connect_options()?).await?;
-    connection.subscribe(&notebook);
-    let state = first_state(&mut connection, &notebook).await?;
-    let targets = targets(&state, &args)?;
+    let runs = Runs::enter(context.connect_options()?, client.clone(), notebook.clone()).await?;
+    let targets = match runs.follower.state() {
+        Some(state) => targets(state, &args)?,
+        None => Vec::new(),
+    };
     if targets.is_empty() {
         print::note("nothing to run: there is no code cell with some source");
         return Ok(());
     }
     let mut following = Following::new(client, notebook, targets.iter().map(|(name, _)| name.clone()));
     let command = following.command(targets.into_iter().map(|(_, target)| target), &args);
-    following.seen = state.version;
-    following.until_ended(connection, &command).await?;
+    following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
 }
 
@@ -90,8 +87,6 @@ fn targets(state: &Notebook, args: &ExecArgs) -> Result<Vec<(String, ExecutionTa
 struct View {
     id: ExecutionId,
     name: String,
-    /// The agent's last write that was shown.
-    output_seq: u64,
     status: ExecutionStatus,
     notice: Option<String>,
 }
@@ -101,37 +96,19 @@ struct Following {
     client: Client,
     notebook: NotebookId,
     views: Vec<View>,
-    /// The last version whose events were seen.
-    seen: Version,
-    was_cut: bool,
     is_cancelled: bool,
     questions: VecDeque<Question>,
     answers: (mpsc::Sender<Option<String>>, mpsc::Receiver<Option<String>>),
 }
 
-/// What a run wants to know on stdin.
-#[derive(Debug, Clone)]
-struct Question {
-    id: ExecutionId,
-    prompt: String,
-    is_password: bool,
-}
-
 impl Following {
     fn new(client: Client, notebook: NotebookId, names: impl Iterator<Item = String>) -> Self {
-        let view = |name| View {
-            id: ulid::Ulid::generate().into(),
-            name,
-            output_seq: 0,
-            status: ExecutionStatus::Queued,
-            notice: None,
-        };
+        let view =
+            |name| View { id: ulid::Ulid::generate().into(), name, status: ExecutionStatus::Queued, notice: None };
         Self {
             client,
             notebook,
             views: names.map(view).collect(),
-            seen: 0,
-            was_cut: false,
             is_cancelled: false,
             questions: VecDeque::new(),
             answers: mpsc::channel(1),
@@ -151,8 +128,9 @@ impl Following {
         Command::Batch { commands: self.views.iter().zip(targets).map(request).collect() }
     }
 
-    async fn until_ended(&mut self, mut connection: Connection, command: &Command) -> Ended {
-        let sender = connection.sender();
+    async fn until_ended(&mut self, mut runs: Runs, command: &Command) -> Ended {
+        let sender = runs.follower.sender();
+        runs.follow(self.views.iter().map(|view| view.id.clone()));
         let mut ack = sender.submit(CommandSender::message(&self.notebook, command)?);
         let mut is_acked = false;
         // One that lives on while something else is waited for, or a Ctrl-C in that time would be missed.
@@ -170,7 +148,11 @@ impl Following {
                     self.explain_waiting().await;
                 }
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
-                event = connection.next() => self.event(event, &connection).await?,
+                heard = runs.heard() => {
+                    for news in runs.news(heard?).await {
+                        self.take(news).await?;
+                    }
+                }
             }
         }
         Ok(())
@@ -178,72 +160,28 @@ impl Following {
 
     // --- what happens ---
 
-    async fn event(&mut self, event: ConnectionEvent, connection: &Connection) -> Ended {
-        match event {
-            ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
-                for recorded in recorded {
-                    self.seen = recorded.envelope.version;
-                    self.recorded(&recorded).await?;
-                }
-            }
-            ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
-                self.caught_up(connection.replica(&self.notebook)).await?;
-            }
-            ConnectionEvent::Disconnected { cause, .. } => {
-                self.was_cut = true;
-                print::note(format!("{cause}\nthe runs go on; connecting again …"));
-            }
-            ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => print::note("connected again"),
-            ConnectionEvent::Failed(error) => return Err(error.into()),
-            ConnectionEvent::Message(message) => check_message(&message, &self.notebook)?,
-            _ => {}
+    async fn take(&mut self, news: News) -> Ended {
+        match news {
+            News::Started(id) => self.started(&id),
+            News::Outputs(_, outputs) => self.show(&outputs).await?,
+            News::Asks(question) => self.ask(question),
+            News::Answered(id) => self.questions.retain(|question| question.id != id),
+            News::Ended(id, end) => self.ended(&id, end),
+            News::Note(note) => print::note(note),
         }
         Ok(())
     }
 
-    async fn recorded(&mut self, recorded: &Recorded) -> Ended {
-        let event = &recorded.event;
-        if let Event::KernelLaunchFailed(event) = event {
-            print::note(format!("the kernel could not start: {}", print::clean(&event.cause)));
-        }
-        let Some(id) = event.execution_id() else { return Ok(()) };
-        let Some(index) = self.views.iter().position(|view| view.id == *id) else { return Ok(()) };
-        match event {
-            Event::ExecutionStarted(event) => self.started(index, event.output_seq),
-            Event::OutputAppended(event) => self.show(index, event.output_seq, &event.outputs).await?,
-            Event::OutputUpdated(event) => {
-                self.show(index, event.output_seq, std::slice::from_ref(&event.output)).await?;
-            }
-            Event::InputRequested(event) => {
-                let prompt = event.prompt.clone();
-                self.ask(Question { id: id.clone(), prompt, is_password: event.password });
-            }
-            Event::InputAnswered(_) => self.questions.retain(|question| question.id != *id),
-            event => {
-                if let Some(end) = End::of(event) {
-                    self.ended(index, end);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn started(&mut self, index: usize, output_seq: u64) {
+    fn started(&mut self, id: &ExecutionId) {
         let several = self.views.len() > 1;
-        let view = &mut self.views[index];
-        view.output_seq = view.output_seq.max(output_seq);
+        let Some(view) = self.views.iter_mut().find(|view| view.id == *id) else { return };
         view.status = ExecutionStatus::Running;
         if several {
             print::note(print::styled(format!("── {} ──", view.name), Style::Dim));
         }
     }
 
-    async fn show(&mut self, index: usize, output_seq: u64, outputs: &[Output]) -> Ended {
-        let view = &mut self.views[index];
-        if output_seq <= view.output_seq {
-            return Ok(());
-        }
-        view.output_seq = output_seq;
+    async fn show(&self, outputs: &[Output]) -> Ended {
         for output in outputs {
             let shown = outputs::fetched(&self.client, &self.notebook, output).await;
             match shown.is_alarming {
@@ -254,64 +192,18 @@ impl Following {
         Ok(())
     }
 
-    fn ended(&mut self, index: usize, End { status, notice }: End) {
-        let view = &mut self.views[index];
+    fn ended(&mut self, id: &ExecutionId, End { status, notice }: End) {
+        self.questions.retain(|question| question.id != *id);
+        let Some(view) = self.views.iter_mut().find(|view| view.id == *id) else { return };
         view.status = status;
         if let Some(notice) = notice.as_deref().filter(|_| status == ExecutionStatus::Ok) {
             print::note(format!("note: {}: {}", view.name, print::clean(notice)));
         }
         view.notice = notice;
-        self.questions.retain(|question| question.id != self.views[index].id);
-    }
-
-    /// After a cut so long that a snapshot came instead of the events: what the runs did meanwhile.
-    async fn caught_up(&mut self, state: Option<&Notebook>) -> Ended {
-        let Some(state) = state.filter(|state| state.version > self.seen) else { return Ok(()) };
-        self.seen = state.version;
-        for index in 0..self.views.len() {
-            let id = self.views[index].id.clone();
-            if self.views[index].status.is_finished() {
-                continue;
-            }
-            let execution = match state.executions.get(&id) {
-                Some(execution) => Some(execution.clone()),
-                None => self.read_run(&id).await,
-            };
-            if let Some(execution) = execution {
-                self.catch_up(index, &execution).await?;
-            }
-        }
-        Ok(())
-    }
-
-    async fn catch_up(&mut self, index: usize, execution: &Execution) -> Ended {
-        if execution.output_seq > self.views[index].output_seq && !execution.outputs.is_empty() {
-            print::note(format!("{} went on during the cut; all its outputs:", self.views[index].name));
-            self.show(index, execution.output_seq, &execution.outputs).await?;
-        }
-        if execution.status.is_finished() {
-            self.ended(index, End::as_read(execution));
-        }
-        Ok(())
-    }
-
-    /// A run that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
-    async fn read_run(&self, id: &ExecutionId) -> Option<Arc<Execution>> {
-        #[derive(Deserialize)]
-        struct Run {
-            execution: Arc<Execution>,
-        }
-        let path = format!("/api/notebooks/{}/runs/{id}", self.notebook);
-        self.client.get::<Run>(&path).await.ok().map(|run| run.execution)
     }
 
     /// Says so when nobody is there to run it. The replica may not yet know what the ack knows: the server is asked.
     async fn explain_waiting(&self) {
-        #[derive(Deserialize)]
-        struct Kernels {
-            kernels: BTreeMap<KernelSessionId, KernelSession>,
-            kernelspecs: Vec<OfferedKernelspec>,
-        }
         let path = format!("/api/notebooks/{}/kernels", self.notebook);
         let Ok(there) = self.client.get::<Kernels>(&path).await else { return };
         let Some(kernel) = there.kernels.values().find(|kernel| kernel.phase == KernelPhase::Requested) else { return };

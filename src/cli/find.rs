@@ -1,8 +1,8 @@
 //! From what people type to ids: notebooks by title, cells by a part of their id, people by login.
 
-use notarium_core::{CellId, Millis, Notebook, NotebookId, UserId, Version};
+use notarium_core::{CellId, Notebook, NotebookId, UserId};
+use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
 use reqwest::StatusCode;
-use serde::{Deserialize, Serialize};
 
 use super::client::{Client, RequestError, percent_encoded};
 use super::{Failure, print};
@@ -14,20 +14,6 @@ const MAX_PAGES: usize = 25;
 /// Candidates that an ambiguous name lists.
 const MAX_LISTED: usize = 10;
 
-/// A notebook in the list.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NotebookLine {
-    pub id: NotebookId,
-    pub title: String,
-    pub version: Version,
-    pub archived: bool,
-    pub created_at: Millis,
-    pub updated_at: Millis,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workspace: Option<String>,
-    pub cells: u64,
-}
-
 /// What is listed.
 #[derive(Debug, Clone, Default)]
 pub struct Listing<'a> {
@@ -35,13 +21,6 @@ pub struct Listing<'a> {
     pub text: Option<&'a str>,
     pub archived: bool,
     pub workspace: Option<&'a str>,
-}
-
-#[derive(Debug, Deserialize)]
-struct NotebookPage {
-    notebooks: Vec<NotebookLine>,
-    #[serde(default)]
-    next: Option<String>,
 }
 
 /// All notebooks of a listing, the last changed first, up to `limit`.
@@ -142,10 +121,6 @@ pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Re
 
 /// A person by login, as the one who wants to share may ask for.
 pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
-    #[derive(Deserialize)]
-    struct Person {
-        id: UserId,
-    }
     let path = format!("/api/people?login={}", percent_encoded(login));
     match client.try_send(client.request(reqwest::Method::GET, &path)).await {
         Ok(response) => Ok(client.read::<Person>(response).await?.id),

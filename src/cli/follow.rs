@@ -1,37 +1,121 @@
-//! Requests executions and follows them to their end, over the socket.
+//! One notebook, followed over the socket through every cut; and runs in it, followed to their ends.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Event, Execution, ExecutionId, ExecutionStatus, KernelSessionId, Notebook, NotebookId, Outcome, Output,
-    Recorded,
+    Command, Event, Execution, ExecutionId, ExecutionStatus, Notebook, NotebookId, Outcome, Output, Recorded, Version,
 };
+use notarium_wire::rest::Run;
+use notarium_wire::{ErrorCode, ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
 
-use notarium_wire::{ErrorMessage, ServerMessage};
+use super::client::Client;
+use super::{Ended, Failure, print};
 
-use super::{Ended, Failure};
-
-/// What happens to the followed executions.
+/// What a follower of a notebook hears.
 #[derive(Debug)]
-pub enum News<'a> {
-    Outputs {
-        id: &'a ExecutionId,
-        outputs: &'a [Output],
+pub enum Heard {
+    /// The state is there: at first, and after a cut.
+    Subscribed(SubscribedMessage),
+    Events {
+        message: EventsMessage,
+        recorded: Vec<Recorded>,
     },
-    Asks {
-        id: &'a ExecutionId,
-        prompt: &'a str,
-    },
-    Ended {
-        id: &'a ExecutionId,
-        end: &'a End,
-    },
+    /// Beside the log.
+    Message(ServerMessage),
+    /// The connection is gone, for this reason; it is tried again.
+    Cut(String),
+    /// The connection is there again.
+    Back,
+}
+
+/// One notebook, followed.
+pub struct Follower {
+    connection: Connection,
+    pub notebook: NotebookId,
+    was_cut: bool,
+}
+
+impl Follower {
+    /// Connects and subscribes.
+    pub async fn enter(options: ConnectOptions, notebook: NotebookId) -> Result<Self, Failure> {
+        let (mut connection, _) = Connection::open(options).await?;
+        connection.subscribe(&notebook);
+        Ok(Self { connection, notebook, was_cut: false })
+    }
+
+    /// The notebook, once its state has come.
+    pub fn state(&self) -> Option<&Notebook> {
+        self.connection.replica(&self.notebook)
+    }
+
+    pub fn sender(&self) -> CommandSender {
+        self.connection.sender()
+    }
+
+    /// Cancel safe.
+    pub async fn next(&mut self) -> Result<Heard, Failure> {
+        loop {
+            match self.connection.next().await {
+                ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
+                    return Ok(Heard::Subscribed(message));
+                }
+                ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
+                    return Ok(Heard::Events { message, recorded });
+                }
+                ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => return Ok(Heard::Back),
+                ConnectionEvent::Disconnected { cause, .. } => {
+                    self.was_cut = true;
+                    return Ok(Heard::Cut(cause.to_string()));
+                }
+                ConnectionEvent::Failed(error) => return Err(error.into()),
+                ConnectionEvent::Message(message) => {
+                    self.check(&message)?;
+                    return Ok(Heard::Message(message));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Some messages end what this program does with the notebook.
+    fn check(&self, message: &ServerMessage) -> Ended {
+        match message {
+            ServerMessage::Access { notebook, role: None } if *notebook == self.notebook => {
+                Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
+            }
+            ServerMessage::Error(ErrorMessage { notebook: Some(notebook), message, code, .. })
+                if *notebook == self.notebook && *code != ErrorCode::VersionInFuture =>
+            {
+                Err(Failure::failed(message.clone()))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What happens to the followed runs.
+#[derive(Debug)]
+pub enum News {
+    Started(ExecutionId),
+    Outputs(ExecutionId, Vec<Output>),
+    Asks(Question),
+    Answered(ExecutionId),
+    Ended(ExecutionId, End),
     /// Words for people: the kernel, the connection.
     Note(String),
 }
 
-/// How an execution ended.
+/// What a run wants to know on stdin.
+#[derive(Debug, Clone)]
+pub struct Question {
+    pub id: ExecutionId,
+    pub prompt: String,
+    pub is_password: bool,
+}
+
+/// How a run ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
     pub status: ExecutionStatus,
@@ -40,7 +124,7 @@ pub struct End {
 
 impl End {
     /// The end that an event is; else `None`.
-    pub fn of(event: &Event) -> Option<Self> {
+    fn of(event: &Event) -> Option<Self> {
         let (status, notice) = match event {
             Event::ExecutionCompleted(event) if event.ok => (ExecutionStatus::Ok, event.notice.clone()),
             Event::ExecutionCompleted(event) => (ExecutionStatus::Error, event.notice.clone()),
@@ -50,135 +134,128 @@ impl End {
         };
         Some(Self { status, notice })
     }
-
-    /// Of an execution that has ended.
-    pub fn as_read(execution: &Execution) -> Self {
-        Self { status: execution.status, notice: execution.notice.clone() }
-    }
 }
 
-/// Waits until the replica is there.
-pub async fn first_state(connection: &mut Connection, notebook: &NotebookId) -> Result<Notebook, Failure> {
-    loop {
-        match connection.next().await {
-            ConnectionEvent::Subscribed(_) => {}
-            ConnectionEvent::Failed(error) => return Err(error.into()),
-            ConnectionEvent::Message(message) => check_message(&message, notebook)?,
-            _ => {}
-        }
-        if let Some(state) = connection.replica(notebook).filter(|state| state.exists()) {
-            return Ok(state.clone());
-        }
-    }
+/// Runs of one notebook, until all have ended.
+pub struct Runs {
+    pub follower: Follower,
+    client: Client,
+    /// Those that have not ended: the agent's last write that was told.
+    open: BTreeMap<ExecutionId, u64>,
+    /// The last version whose events were told.
+    seen: Version,
 }
 
-/// A message that ends what this program does with the notebook.
-pub fn check_message(message: &ServerMessage, notebook: &NotebookId) -> Ended {
-    match message {
-        ServerMessage::Access { notebook: of, role: None } if of == notebook => {
-            Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
-        }
-        ServerMessage::Error(ErrorMessage { notebook: Some(of), message, code, .. })
-            if of == notebook && *code != notarium_wire::ErrorCode::VersionInFuture =>
-        {
-            Err(Failure::failed(message.clone()))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// One notebook, followed.
-pub struct Follower {
-    connection: Connection,
-    sender: CommandSender,
-    notebook: NotebookId,
-    open: BTreeSet<ExecutionId>,
-}
-
-impl Follower {
-    /// Connects and waits for the notebook's state.
-    pub async fn enter(options: ConnectOptions, notebook: NotebookId) -> Result<Self, Failure> {
-        let (mut connection, _) = Connection::open(options).await?;
-        connection.subscribe(&notebook);
-        first_state(&mut connection, &notebook).await?;
-        let sender = connection.sender();
-        Ok(Self { connection, sender, notebook, open: BTreeSet::new() })
+impl Runs {
+    /// Connects, and waits for the notebook's state.
+    pub async fn enter(options: ConnectOptions, client: Client, notebook: NotebookId) -> Result<Self, Failure> {
+        let mut follower = Follower::enter(options, notebook).await?;
+        let seen = loop {
+            follower.next().await?;
+            if let Some(state) = follower.state().filter(|state| state.exists()) {
+                break state.version;
+            }
+        };
+        Ok(Self { follower, client, open: BTreeMap::new(), seen })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
-        Ok(self.sender.command(&self.notebook, command).await?.outcome)
+        Ok(self.follower.sender().command(&self.follower.notebook, command).await?.outcome)
     }
 
-    /// Asks for a kernel of this kernelspec.
-    pub async fn launch(&self, kernelspec: String) -> Result<Option<KernelSessionId>, Failure> {
-        let launch = Command::LaunchKernel { kernelspec: Some(kernelspec) };
-        Ok(self.command(&launch).await?.kernel_session)
+    /// Follows runs; their ids are chosen before they are requested, so that the events tell whose they are.
+    pub fn follow(&mut self, ids: impl IntoIterator<Item = ExecutionId>) {
+        self.open.extend(ids.into_iter().map(|id| (id, 0)));
     }
 
-    /// Sends requests as one batch and follows what they request, in their order.
-    pub async fn request(&mut self, requests: Vec<Command>) -> Result<Vec<ExecutionId>, Failure> {
-        let outcome = self.command(&Command::Batch { commands: requests }).await?;
-        self.open.extend(outcome.executions.iter().cloned());
-        Ok(outcome.executions)
-    }
-
-    /// Whether everything that was requested has ended.
+    /// Whether all have ended.
     pub fn is_done(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// Tells what happens next. Cancel safe.
-    pub async fn next(&mut self, tell: &mut impl FnMut(News<'_>)) -> Result<(), Failure> {
-        match self.connection.next().await {
-            ConnectionEvent::Events { recorded, .. } => {
-                for recorded in &recorded {
-                    self.event(recorded, tell);
-                }
-            }
-            ConnectionEvent::Subscribed(_) => self.catch_up(tell),
-            ConnectionEvent::Disconnected { cause, .. } => tell(News::Note(format!("{cause}; trying again"))),
-            ConnectionEvent::Failed(cause) => return Err(cause.into()),
-            _ => {}
-        }
-        Ok(())
+    /// What was heard, for [`Runs::news`]. Cancel safe.
+    pub async fn heard(&mut self) -> Result<Heard, Failure> {
+        self.follower.next().await
     }
 
-    fn event(&mut self, recorded: &Recorded, tell: &mut impl FnMut(News<'_>)) {
+    /// What it means for the runs.
+    pub async fn news(&mut self, heard: Heard) -> Vec<News> {
+        match heard {
+            Heard::Events { recorded, .. } => recorded.iter().filter_map(|recorded| self.event(recorded)).collect(),
+            Heard::Subscribed(_) => self.catch_up().await,
+            Heard::Cut(cause) => vec![News::Note(format!("{cause}\nthe runs go on; connecting again …"))],
+            Heard::Back => vec![News::Note("connected again".to_owned())],
+            Heard::Message(_) => Vec::new(),
+        }
+    }
+
+    fn event(&mut self, recorded: &Recorded) -> Option<News> {
+        self.seen = recorded.envelope.version;
         if let Event::KernelLaunchFailed(event) = &recorded.event {
-            tell(News::Note(format!("the kernel did not start: {}", event.cause)));
+            return Some(News::Note(format!("the kernel could not start: {}", print::clean(&event.cause))));
         }
-        let Some(id) = recorded.event.execution_id().filter(|id| self.open.contains(*id)).cloned() else { return };
+        let id = recorded.event.execution_id().filter(|id| self.open.contains_key(*id))?.clone();
         match &recorded.event {
-            Event::OutputAppended(event) => tell(News::Outputs { id: &id, outputs: &event.outputs }),
-            Event::InputRequested(event) => tell(News::Asks { id: &id, prompt: &event.prompt }),
-            event => {
-                if let Some(end) = End::of(event) {
-                    self.ended(&id, end, tell);
-                }
+            Event::ExecutionStarted(event) => {
+                self.is_new(&id, event.output_seq);
+                Some(News::Started(id))
+            }
+            Event::OutputAppended(event) => {
+                self.is_new(&id, event.output_seq).then(|| News::Outputs(id, event.outputs.clone()))
+            }
+            Event::OutputUpdated(event) => {
+                self.is_new(&id, event.output_seq).then(|| News::Outputs(id, vec![event.output.clone()]))
+            }
+            Event::InputRequested(event) => {
+                Some(News::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
+            }
+            Event::InputAnswered(_) => Some(News::Answered(id)),
+            event => End::of(event).map(|end| self.ended(id, end)),
+        }
+    }
+
+    /// Whether this write of the agent was not told yet.
+    fn is_new(&mut self, id: &ExecutionId, output_seq: u64) -> bool {
+        self.open.get_mut(id).is_some_and(|told| std::mem::replace(told, output_seq.max(*told)) < output_seq)
+    }
+
+    fn ended(&mut self, id: ExecutionId, end: End) -> News {
+        self.open.remove(&id);
+        News::Ended(id, end)
+    }
+
+    /// After a cut so long that a snapshot came instead of the events: what the runs did meanwhile.
+    async fn catch_up(&mut self) -> Vec<News> {
+        let Some(state) = self.follower.state().filter(|state| state.version > self.seen) else { return Vec::new() };
+        self.seen = state.version;
+        let open = self.open.keys().map(|id| (id.clone(), state.executions.get(id).cloned()));
+        let mut news = Vec::new();
+        for (id, execution) in open.collect::<Vec<_>>() {
+            let execution = match execution {
+                Some(execution) => Some(execution),
+                None => self.read(&id).await,
+            };
+            if let Some(execution) = execution {
+                self.compare(id, &execution, &mut news);
             }
         }
+        news
     }
 
-    fn ended(&mut self, id: &ExecutionId, end: End, tell: &mut impl FnMut(News<'_>)) {
-        self.open.remove(id);
-        tell(News::Ended { id, end: &end });
-    }
-
-    /// After a gap the state tells what ended meanwhile.
-    fn catch_up(&mut self, tell: &mut impl FnMut(News<'_>)) {
-        let Some(state) = self.connection.replica(&self.notebook) else { return };
-        let gone = |id: &&ExecutionId| state.executions.get(*id).is_none_or(|execution| execution.status.is_finished());
-        let over: Vec<(ExecutionId, Option<std::sync::Arc<Execution>>)> =
-            self.open.iter().filter(gone).map(|id| (id.clone(), state.executions.get(id).cloned())).collect();
-        for (id, execution) in over {
-            let end = match execution {
-                Some(execution) => End::as_read(&execution),
-                None => End {
-                    status: ExecutionStatus::Lost,
-                    notice: Some("it ended while the connection was gone".to_owned()),
-                },
-            };
-            self.ended(&id, end, tell);
+    fn compare(&mut self, id: ExecutionId, execution: &Execution, news: &mut Vec<News>) {
+        if self.is_new(&id, execution.output_seq) && !execution.outputs.is_empty() {
+            news.push(News::Note("the run went on during the cut; all its outputs:".to_owned()));
+            news.push(News::Outputs(id.clone(), execution.outputs.clone()));
         }
+        if execution.status.is_finished() {
+            let end = End { status: execution.status, notice: execution.notice.clone() };
+            news.push(self.ended(id, end));
+        }
+    }
+
+    /// A run that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
+    async fn read(&self, id: &ExecutionId) -> Option<Arc<Execution>> {
+        let path = format!("/api/notebooks/{}/runs/{id}", self.follower.notebook);
+        self.client.get::<Run>(&path).await.ok().map(|run| run.execution)
     }
 }

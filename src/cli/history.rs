@@ -1,15 +1,17 @@
 //! The record: log, undo and redo, proof.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use notarium_core::{
     Command, CorrelationId, Hash, Head, Notebook, NotebookId, Stored, TurnId, Version, apply, verify_chain,
 };
-use serde::{Deserialize, Serialize};
+use notarium_wire::rest::{EventPage, NotebookAnswer};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::client::{Client, EventPage, PAGE};
+use super::client::{Client, PAGE};
 use super::narrate::{Narrator, Told};
 use super::{Context, Ended, Failure, find, notebooks, print};
 
@@ -288,11 +290,6 @@ struct Replayed {
     same: bool,
 }
 
-#[derive(Debug, Deserialize)]
-struct Served {
-    notebook: Notebook,
-}
-
 pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
     let mut state = None;
     let served = match &args.file {
@@ -330,8 +327,8 @@ fn fold(state: &mut Option<Notebook>, stored: &Stored) -> Ended {
 /// The server's state at the version that was built here: it may have moved on.
 async fn served_state(client: &Client, notebook: &NotebookId, state: Option<&Notebook>) -> Result<Notebook, Failure> {
     let at = state.map_or(0, |state| state.version);
-    let served: Served = client.get(&format!("/api/notebooks/{notebook}?at={at}")).await?;
-    Ok(served.notebook)
+    let served: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?at={at}")).await?;
+    Ok(Arc::unwrap_or_clone(served.notebook))
 }
 
 fn hash_of(state: &Notebook) -> Result<Hash, Failure> {

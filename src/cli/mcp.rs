@@ -5,11 +5,10 @@ use std::sync::Arc;
 use clap::Args;
 use notarium_assistant::host::Host;
 use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller};
-use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Scope, TokenId};
+use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, TokenId};
 use notarium_server::RunningServer;
+use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};
 use reqwest::Method;
-use serde::Deserialize;
-use serde_json::json;
 
 use super::access::expiry;
 use super::client::Client;
@@ -34,20 +33,6 @@ pub struct McpArgs {
     notebook: Option<String>,
 }
 
-/// The answer of `GET /api/me`, as far as it is needed.
-#[derive(Debug, Deserialize)]
-struct Me {
-    kind: String,
-    scopes: Vec<Scope>,
-}
-
-/// The answer of `POST /api/tokens`.
-#[derive(Debug, Deserialize)]
-struct NewToken {
-    id: TokenId,
-    token: String,
-}
-
 pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
     let mut stop = Stop::listen();
     let access = context.access()?;
@@ -65,7 +50,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
         () = stop.asked() => Ok(()),
     };
     if let Some(made) = made {
-        revoke(&client, &access, &made.id).await;
+        revoke(&client, &access, &made.record.id).await;
     }
     ended
 }
@@ -75,16 +60,18 @@ fn is_for_assistants(me: &Me) -> bool {
     me.kind == "api" && me.scopes.iter().all(|scope| ASSISTANT_SCOPES.contains(scope))
 }
 
-async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> Result<NewToken, Failure> {
+async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> Result<IssuedToken, Failure> {
     if me.kind != "session" {
         let say = "this token is not one for an assistant, and only a session makes others: use `notarium login`, or pass \
                    a token of a person with the scopes read, edit and run alone (--token)";
         return Err(Failure::failed(say));
     }
-    let covers = notebook.map_or_else(|| json!({}), |notebook| json!({ "notebooks": [notebook] }));
-    let new = json!({
-        "label": "notarium mcp", "scopes": ASSISTANT_SCOPES, "covers": covers, "expires_at": expiry(Some(TOKEN_LIFE_MS)),
-    });
+    let new = NewApiToken {
+        label: "notarium mcp".to_owned(),
+        scopes: ASSISTANT_SCOPES.into(),
+        covers: Covers { notebooks: notebook.map(|notebook| [notebook.clone()].into()), workspace: None },
+        expires_at: expiry(Some(TOKEN_LIFE_MS)),
+    };
     client.post("/api/tokens", &new).await
 }
 

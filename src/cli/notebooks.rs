@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_core::{Command, NotebookId, RawObject, Version};
+use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook, NotebookLine};
 use reqwest::Method;
-use serde::{Deserialize, Serialize};
 
-use super::client::{Answer, Client, IDEMPOTENCY_KEY, percent_encoded};
-use super::find::{self, Listing, NotebookLine};
+use super::client::{Client, IDEMPOTENCY_KEY, percent_encoded};
+use super::find::{self, Listing};
 use super::print::{self, Table};
 use super::{Context, Ended, Failure};
 
@@ -65,18 +65,12 @@ pub struct NewArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct NewNotebook {
-    /// Chosen here: sent twice, it is made once.
-    id: NotebookId,
-    title: String,
-    metadata: RawObject,
-}
-
 pub async fn new(args: NewArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let metadata = args.kernel.map_or_else(|| Ok(RawObject::default()), |name| kernel_metadata(&name))?;
-    let new = NewNotebook { id: ulid::Ulid::generate().into(), title: args.title, metadata };
+    // Chosen here: sent twice, it is made once.
+    let id = Some(ulid::Ulid::generate().into());
+    let new = NewNotebook { id, title: args.title, metadata, with_cell: false };
     let request = client.request(Method::POST, "/api/notebooks").json(&new);
     let answer: Answer = client.json(idempotent(request)).await?;
     match args.json {
@@ -151,20 +145,10 @@ pub struct ForkArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize)]
-struct Fork {
-    id: NotebookId,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    version: Option<Version>,
-    without_outputs: bool,
-}
-
 pub async fn fork(args: ForkArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let from = find::notebook(&client, &args.notebook).await?;
-    let id = ulid::Ulid::generate().into();
+    let id = Some(ulid::Ulid::generate().into());
     let fork = Fork { id, title: args.title, version: args.at, without_outputs: args.without_outputs };
     let request = client.request(Method::POST, &format!("/api/notebooks/{from}/fork")).json(&fork);
     let answer: Answer = client.json(idempotent(request)).await?;
@@ -198,23 +182,6 @@ pub struct ImportArgs {
     json: bool,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-struct Imported {
-    notebook: NotebookId,
-    title: String,
-    version: Version,
-    notices: Vec<Notice>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Notice {
-    code: String,
-    count: usize,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    cell: Option<usize>,
-    message: String,
-}
-
 /// Every file is tried; how the first one failed is the exit code.
 pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     if args.title.is_some() && args.files.len() > 1 {
@@ -241,7 +208,7 @@ pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     }
 }
 
-async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Result<Imported, Failure> {
+async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Result<ImportAnswer, Failure> {
     let content = read_file(file).await?;
     import_content(client, file, content, title)
         .await
@@ -253,7 +220,7 @@ async fn import_content(
     file: &Path,
     content: Vec<u8>,
     title: Option<&str>,
-) -> Result<Imported, Failure> {
+) -> Result<ImportAnswer, Failure> {
     let name = file.file_name().filter(|name| *name != "-").map(|name| name.to_string_lossy().into_owned());
     let id: NotebookId = ulid::Ulid::generate().into();
     let mut path = format!("/api/import?id={id}");
@@ -274,7 +241,7 @@ async fn read_file(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|error| Failure::unreadable(file, &error))
 }
 
-fn show_imported(file: &Path, imported: &Imported, as_json: bool) -> Ended {
+fn show_imported(file: &Path, imported: &ImportAnswer, as_json: bool) -> Ended {
     if as_json {
         return print::json_line(imported);
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{Actor, AgentId, Subject, UserId};
-use serde::Deserialize;
+use notarium_wire::rest::{Person, Token};
 
 use super::client::Client;
 use super::print;
@@ -14,17 +14,6 @@ pub struct People {
     users: BTreeMap<UserId, String>,
     /// `None` until they were asked for.
     agents: Option<BTreeMap<AgentId, String>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Person {
-    name: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct AgentToken {
-    agent: Option<AgentId>,
-    label: String,
 }
 
 impl People {
@@ -64,7 +53,7 @@ impl People {
     async fn agent(&mut self, client: &Client, id: &AgentId) -> String {
         if self.agents.is_none() {
             // For those who made it; others see the id.
-            let tokens: Vec<AgentToken> = client.get("/api/agents").await.unwrap_or_default();
+            let tokens: Vec<Token> = client.get("/api/agents").await.unwrap_or_default();
             self.agents = Some(tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect());
         }
         let label = self.agents.as_ref().and_then(|agents| agents.get(id)).filter(|label| !label.is_empty());

@@ -3,7 +3,6 @@
 mod embedded;
 mod outcome;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,13 +10,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId};
 use notarium_wire::ipynb::{self, Document};
+use notarium_wire::rest::ImportAnswer;
 use reqwest::Method;
-use serde::Deserialize;
 
 use super::agent::{KernelArgs, PROGRAM};
-use super::client::Client;
+use super::client::{Client, percent_encoded};
 use super::failure::FailureKind;
-use super::follow::{Follower, News};
+use super::follow::{News, Question, Runs};
 use super::parameters::{self, Parameter, has_tag};
 use super::print;
 use super::serve::Stop;
@@ -150,9 +149,9 @@ async fn execute(
     let mut stop = Stop::listen();
     let steps = steps(document)?;
     let notebook = import(client, document, &args.file).await?;
-    let mut follower = Follower::enter(options, notebook.clone()).await?;
+    let mut runs = Runs::enter(options, client.clone(), notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
-    let ended = execute_steps(args, &mut follower, &steps, kernelspec, &mut stop).await;
+    let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
     let text = client.send(client.request(Method::GET, &format!("/api/notebooks/{notebook}/export"))).await?;
     let text = text.text().await.map_err(|error| Failure::connection(error.to_string()))?;
     let output = args.output();
@@ -162,43 +161,31 @@ async fn execute(
 }
 
 async fn import(client: &Client, document: &Document, file: &Path) -> Result<NotebookId, Failure> {
-    #[derive(Deserialize)]
-    struct Imported {
-        notebook: NotebookId,
-    }
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let request = client.request(Method::POST, &format!("/api/import?filename={}", encoded(&name)));
+    let request = client.request(Method::POST, &format!("/api/import?filename={}", percent_encoded(&name)));
     let request = request.header("content-type", "application/x-ipynb+json").body(ipynb::write(document));
-    client.json::<Imported>(request).await.map(|imported| imported.notebook)
-}
-
-/// Percent-encoded for a query.
-fn encoded(text: &str) -> String {
-    let encode = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(encode).collect()
+    client.json::<ImportAnswer>(request).await.map(|imported| imported.notebook)
 }
 
 async fn execute_steps(
     args: &RunArgs,
-    follower: &mut Follower,
+    runs: &mut Runs,
     steps: &[Step],
     kernelspec: Option<String>,
     stop: &mut Stop,
 ) -> Ended {
     let kernel = match kernelspec.filter(|_| !steps.is_empty()) {
-        Some(name) => follower.launch(name).await?,
+        Some(name) => runs.command(&Command::LaunchKernel { kernelspec: Some(name) }).await?.kernel_session,
         None => None,
     };
     let progress = progress(steps.len() as u64);
     let mut failures = Failures::default();
     // A cell that may fail must not stop those behind it: they are requested when it has ended.
     for group in steps.split_inclusive(|step| step.may_fail) {
-        let ids = follower.request(requests(args, group, kernel.as_ref())).await?;
-        let cells: BTreeMap<ExecutionId, &Step> = ids.into_iter().zip(group).collect();
-        follow_group(follower, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
+        let cells: Vec<(ExecutionId, &Step)> = group.iter().map(|step| (ulid::Ulid::generate().into(), step)).collect();
+        runs.follow(cells.iter().map(|(id, _)| id.clone()));
+        runs.command(&Command::Batch { commands: requests(args, &cells, kernel.as_ref()) }).await?;
+        follow_group(runs, &cells, args.allow_errors, &progress, &mut failures, stop).await?;
         if failures.is_final() {
             break;
         }
@@ -207,15 +194,15 @@ async fn execute_steps(
     failures.report(&args.file)
 }
 
-fn requests(args: &RunArgs, group: &[Step], kernel: Option<&KernelSessionId>) -> Vec<Command> {
-    let request = |step: &Step| Command::RequestExecution {
-        execution_id: None,
+fn requests(args: &RunArgs, cells: &[(ExecutionId, &Step)], kernel: Option<&KernelSessionId>) -> Vec<Command> {
+    let request = |(id, step): &(ExecutionId, &Step)| Command::RequestExecution {
+        execution_id: Some(id.clone()),
         target: ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None },
         kernel_session: kernel.cloned(),
         timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
         stop_on_error: !args.allow_errors,
     };
-    group.iter().map(request).collect()
+    cells.iter().map(request).collect()
 }
 
 fn progress(cells: u64) -> ProgressBar {
@@ -225,51 +212,52 @@ fn progress(cells: u64) -> ProgressBar {
 
 /// Follows until all have ended. Ctrl-C interrupts what runs and cancels what waits.
 async fn follow_group(
-    follower: &mut Follower,
-    cells: &BTreeMap<ExecutionId, &Step>,
+    runs: &mut Runs,
+    cells: &[(ExecutionId, &Step)],
     allow_errors: bool,
     progress: &ProgressBar,
     failures: &mut Failures,
     stop: &mut Stop,
 ) -> Ended {
-    let mut asked = None;
-    while !follower.is_done() {
-        let mut tell = |news: News<'_>| match news {
-            News::Outputs { id, outputs } => failures.outputs(id, outputs),
-            News::Ended { id, end } => {
-                progress.inc(1);
-                let is_fine = end.status == ExecutionStatus::Ok
-                    || (end.status == ExecutionStatus::Error
-                        && (allow_errors || cells.get(id).is_some_and(|step| step.may_fail)));
-                failures.ended(id, cells.get(id).map(|step| &step.cell_id), end, is_fine);
-            }
-            News::Asks { id, prompt } => {
-                progress
-                    .println(format!("the code asks '{}', and nobody can answer: interrupted", prompt.escape_debug()));
-                asked = Some(id.clone());
-            }
-            News::Note(note) => progress.println(note),
-        };
-        tokio::select! {
-            next = follower.next(&mut tell) => next?,
+    while !runs.is_done() {
+        let heard = tokio::select! {
+            heard = runs.heard() => heard?,
             () = stop.asked() => {
                 failures.interrupt();
-                return interrupt(follower).await;
+                return interrupt(runs).await;
             }
-        }
-        if let Some(execution_id) = asked.take() {
-            follower.command(&Command::CancelExecution { execution_id }).await?;
+        };
+        for news in runs.news(heard).await {
+            match news {
+                News::Outputs(id, outputs) => failures.outputs(&id, &outputs),
+                News::Ended(id, end) => {
+                    progress.inc(1);
+                    let step = cells.iter().find(|(of, _)| *of == id).map(|(_, step)| *step);
+                    let may_fail = allow_errors || step.is_some_and(|step| step.may_fail);
+                    let is_fine =
+                        end.status == ExecutionStatus::Ok || (end.status == ExecutionStatus::Error && may_fail);
+                    failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
+                }
+                News::Asks(Question { id: execution_id, prompt, .. }) => {
+                    let prompt = prompt.escape_debug();
+                    progress.println(format!("the code asks '{prompt}', and nobody can answer: interrupted"));
+                    runs.command(&Command::CancelExecution { execution_id }).await?;
+                }
+                News::Note(note) => progress.println(note),
+                News::Started(_) | News::Answered(_) => {}
+            }
         }
     }
     Ok(())
 }
 
 /// Stops everything, and waits a little for the ends.
-async fn interrupt(follower: &mut Follower) -> Ended {
-    follower.command(&Command::StopAll {}).await?;
+async fn interrupt(runs: &mut Runs) -> Ended {
+    runs.command(&Command::StopAll {}).await?;
     let ends = async {
-        while !follower.is_done() {
-            follower.next(&mut |_| ()).await?;
+        while !runs.is_done() {
+            let heard = runs.heard().await?;
+            runs.news(heard).await;
         }
         Ok(())
     };

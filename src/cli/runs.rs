@@ -1,10 +1,8 @@
 //! Runs of the past, and the kernel: interrupt, restart, stop.
 
 use clap::Args;
-use notarium_core::{Command, Execution, ExecutionId, ExecutionSubject, KernelSession, KernelSessionId, Version};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::collections::BTreeMap;
+use notarium_core::{Command, ExecutionId, ExecutionSubject, KernelSessionId};
+use notarium_wire::rest::{Comparison, Kernels, Run, RunPage};
 
 use super::client::Client;
 use super::narrate::{subject_name, word};
@@ -37,19 +35,6 @@ pub struct RunsArgs {
     /// The answer in JSON.
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Run {
-    id: ExecutionId,
-    execution: Execution,
-}
-
-#[derive(Debug, Deserialize)]
-struct RunPage {
-    runs: Vec<Run>,
-    #[serde(default)]
-    next: Option<Version>,
 }
 
 pub async fn runs(args: RunsArgs, context: &Context) -> Ended {
@@ -114,22 +99,11 @@ async fn show_run(client: &Client, notebook: &notarium_core::NotebookId, path: &
     Ok(())
 }
 
-#[derive(Debug, Deserialize)]
-struct Comparison {
-    same_source: bool,
-    same_status: bool,
-    same_outputs: bool,
-    source_diff: String,
-    output_diff: String,
-}
-
 async fn compare(client: &Client, path: &str, as_json: bool) -> Ended {
-    let value: Value = client.get(path).await?;
+    let compared: Comparison = client.get(path).await?;
     if as_json {
-        return print::json(&value);
+        return print::json(&compared);
     }
-    let unclear = |error| Failure::failed(format!("the server's answer is not understood: {error}"));
-    let compared: Comparison = serde_json::from_value(value).map_err(unclear)?;
     for (what, is_same, diff) in [
         ("source", compared.same_source, compared.source_diff.as_str()),
         ("status", compared.same_status, ""),
@@ -150,11 +124,6 @@ pub struct KernelArgs {
     /// One of several kernels, by its session's id; absent: the notebook's first.
     #[arg(long, value_name = "SESSION")]
     kernel: Option<KernelSessionId>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Kernels {
-    kernels: BTreeMap<KernelSessionId, KernelSession>,
 }
 
 pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {

@@ -8,6 +8,7 @@ use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::assistants::{self, ModelArgs};
+use super::settings::Settings;
 use super::{Ended, Failure};
 
 /// What people read who want everything in another place.
@@ -39,6 +40,8 @@ pub struct PlaceArgs {
     /// What share links begin with, as in https://notes.example.org.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    #[command(flatten)]
+    pub settings: Option<Settings>,
 }
 
 /// `localhost` is an address too.
@@ -57,6 +60,7 @@ impl PlaceArgs {
             allow_host: Vec::new(),
             allow_origin: Vec::new(),
             public_url: None,
+            settings: None,
         }
     }
 
@@ -72,6 +76,9 @@ impl PlaceArgs {
         let mut config = ServerConfig::in_folder(folder);
         config.listen = self.listen;
         config.assistants = assistants;
+        if let Some(settings) = &self.settings {
+            settings.apply(&mut config);
+        }
         config.public_url.clone_from(&self.public_url);
         // A host may be reached with and without TLS in front.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);

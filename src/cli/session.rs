@@ -3,14 +3,14 @@
 use std::io::IsTerminal;
 
 use clap::Args;
-use notarium_core::Millis;
+use notarium_wire::rest::{Me, SignedIn};
 use reqwest::{Method, StatusCode};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::client::{Client, RequestError};
 use super::config::Config;
 use super::context::{Access, http_address};
+use super::narrate::word;
 use super::print;
 use super::{Context, Ended, Failure};
 
@@ -32,14 +32,6 @@ pub struct LoginArgs {
     name: Option<String>,
 }
 
-/// The answer of `POST /api/session`.
-#[derive(Debug, Deserialize)]
-struct Session {
-    token: String,
-    #[serde(default)]
-    expires_at: Option<Millis>,
-}
-
 pub async fn login(args: LoginArgs, context: &Context) -> Ended {
     let server = match context.known_server()? {
         Some(server) => server,
@@ -51,9 +43,9 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         (None, false) => with_password(&server, &args).await?,
     };
     let client = Client::new(Access { server: server.clone(), token: token.clone() })?;
-    let me: Value = client.get("/api/me").await?;
+    let me: Me = client.get("/api/me").await?;
     let path = Config { server: Some(server.clone()), token: Some(token) }.save()?;
-    let name = print::clean(me["name"].as_str().unwrap_or_default());
+    let name = print::clean(&me.name);
     print::note(format!("signed in to {server} as {name}; stored in {}", path.display()));
     Ok(())
 }
@@ -98,7 +90,7 @@ async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {
     let request = client.request(Method::POST, "/api/session").json(body);
     match client.try_send(request).await {
         Ok(response) => {
-            let session: Session = client.read(response).await?;
+            let session: SignedIn = client.read(response).await?;
             if let Some(at) = session.expires_at {
                 print::note(format!("the session lasts until {}", print::time(at)));
             }
@@ -154,8 +146,8 @@ pub async fn logout() -> Ended {
     Config { token: None, ..stored }.save()?;
     let client = Client::new(access)?;
     // A token of a program is one that others may use: it is forgotten here, and stays good.
-    let me: Result<Value, Failure> = client.get("/api/me").await;
-    let is_session = me.as_ref().is_ok_and(|me| me["kind"] == "session");
+    let me: Result<Me, Failure> = client.get("/api/me").await;
+    let is_session = me.as_ref().is_ok_and(|me| me.kind == "session");
     match is_session {
         true => client.send(client.request(Method::DELETE, "/api/session")).await.map(|_| ())?,
         false => print::note("the token is forgotten here; `notarium token revoke` ends it"),
@@ -173,17 +165,16 @@ pub struct WhoamiArgs {
 
 pub async fn whoami(args: WhoamiArgs, context: &Context) -> Ended {
     let client = context.client()?;
-    let me: Value = client.get("/api/me").await?;
+    let me: Me = client.get("/api/me").await?;
     if args.json {
         return print::json(&me);
     }
-    let text = |value: &Value| print::clean(value.as_str().unwrap_or("–"));
-    let scopes: Vec<String> = me["scopes"].as_array().into_iter().flatten().map(text).collect();
-    print::line(format!("{} at {}", text(&me["name"]), client.server()))?;
-    if let Some(login) = me["user"]["login"].as_str() {
-        print::line(format!("login   {}", print::clean(login)))?;
+    let scopes: Vec<String> = me.scopes.iter().map(word).collect();
+    print::line(format!("{} at {}", print::clean(&me.name), client.server()))?;
+    if let Some(login) = me.user.and_then(|user| user.login) {
+        print::line(format!("login   {}", print::clean(&login)))?;
     }
-    print::line(format!("token   {} ({})", text(&me["token_id"]), text(&me["kind"])))?;
+    print::line(format!("token   {} ({})", me.token_id, print::clean(&me.kind)))?;
     print::line(format!("scopes  {}", scopes.join(" ")))?;
-    print::line(format!("until   {}", print::optional_time(me["expires_at"].as_u64())))
+    print::line(format!("until   {}", print::optional_time(me.expires_at)))
 }

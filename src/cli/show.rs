@@ -2,8 +2,8 @@
 
 use clap::Args;
 use notarium_core::{Cell, CellId, Execution, ExecutionStatus, Notebook, Reply, ReplyStatus, Version};
+use notarium_wire::rest::NotebookAnswer;
 
-use super::cells::NotebookAnswer;
 use super::narrate::word;
 use super::print::{self, Style};
 use super::{Context, Ended, find, outputs};
@@ -61,7 +61,7 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let cells = print::count(state.cells.len(), "cell");
     print::line(print::styled(print::clean(&state.title), Style::Bold))?;
     let facts =
-        format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, answer.role);
+        format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, word(&answer.role));
     print::line(print::styled(facts, Style::Dim))?;
     match &state.kernel_notice {
         Some(notice) => print::line(print::styled(format!("kernel: {}", print::clean(&notice.cause)), Style::Red)),

@@ -7,6 +7,7 @@ use clap::Args;
 use notarium_agent::connection::ConnectOptions;
 use notarium_server::RunningServer;
 use notarium_server::auth::issue_owner_token;
+use notarium_wire::rest::IssuedToken;
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -113,10 +114,6 @@ impl Keys {
 
     /// Signs in as the owner, and lets an agent in.
     pub async fn make(server: &RunningServer) -> Result<Self, Failure> {
-        #[derive(Deserialize)]
-        struct NewAgent {
-            token: String,
-        }
         let accounts = &server.app().accounts;
         let owner = match &server.owner_token {
             Some(token) => token.clone(),
@@ -130,7 +127,7 @@ impl Keys {
         let session = signed_in.text.reveal();
         let client = client(server, &session)?;
         let request = client.request(Method::POST, "/api/agents").json(&json!({"name": "this machine"}));
-        let agent: NewAgent = client.json(request).await?;
+        let agent: IssuedToken = client.json(request).await?;
         Ok(Self { session, agent: agent.token })
     }
 }

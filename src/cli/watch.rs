@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_agent::connection::{Connection, ConnectionEvent};
-use notarium_core::{NotebookId, Recorded, Version};
+use notarium_core::{Notebook, NotebookId, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::client::Client;
-use super::follow::check_message;
+use super::follow::{Follower, Heard};
 use super::narrate::{Narrator, Told};
 use super::print::{self, Style};
 use super::{Context, Ended, find, history};
@@ -32,8 +31,7 @@ pub struct WatchArgs {
 pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
-    let (mut connection, _) = Connection::open(context.connect_options()?).await?;
-    connection.subscribe(&notebook);
+    let mut follower = Follower::enter(context.connect_options()?, notebook.clone()).await?;
     let mut watcher = Watcher {
         client,
         notebook,
@@ -41,7 +39,6 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
         as_json: args.json,
         narrator: Narrator::default(),
         here: BTreeMap::new(),
-        was_cut: false,
     };
     // One that lives on while an event is told, or a Ctrl-C in that time would be missed.
     let mut interrupted = pin!(tokio::signal::ctrl_c());
@@ -49,7 +46,7 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
         tokio::select! {
             biased;
             _ = &mut interrupted => return Ok(()),
-            event = connection.next() => watcher.event(event, &connection).await?,
+            heard = follower.next() => watcher.heard(heard?, &follower).await?,
         }
     }
 }
@@ -63,41 +60,32 @@ struct Watcher {
     narrator: Narrator,
     /// Who is here: names by connection.
     here: BTreeMap<String, String>,
-    was_cut: bool,
 }
 
 impl Watcher {
-    async fn event(&mut self, event: ConnectionEvent, connection: &Connection) -> Ended {
-        match event {
-            ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
-                self.subscribed(message, connection).await
-            }
-            ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
-                self.events(message, recorded).await
-            }
-            ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => {
-                print::note("connected again");
-                Ok(())
-            }
-            ConnectionEvent::Disconnected { cause, .. } => {
-                self.was_cut = true;
+    async fn heard(&mut self, heard: Heard, follower: &Follower) -> Ended {
+        match heard {
+            Heard::Subscribed(message) => self.subscribed(message, follower.state()).await,
+            Heard::Events { message, recorded } => self.events(message, recorded).await,
+            Heard::Message(message) => self.message(message),
+            Heard::Cut(cause) => {
                 print::note(format!("{cause}\nconnecting again …"));
                 Ok(())
             }
-            ConnectionEvent::Failed(error) => Err(error.into()),
-            ConnectionEvent::Message(message) => self.message(message),
-            _ => Ok(()),
+            Heard::Back => {
+                print::note("connected again");
+                Ok(())
+            }
         }
     }
 
     /// What happened before the state that came, and was not told, is read from the record.
-    async fn subscribed(&mut self, message: SubscribedMessage, connection: &Connection) -> Ended {
-        let state = connection.replica(&self.notebook);
+    async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Notebook>) -> Ended {
         let held = state.map_or(message.version, |state| state.version);
         if let Some(told) = self.told.filter(|told| *told < held) {
             self.catch_up(told, held).await?;
         }
-        if let Some(state) = connection.replica(&self.notebook) {
+        if let Some(state) = state {
             self.narrator.learn(state);
         }
         if self.told.is_none() && !self.as_json {
@@ -148,7 +136,6 @@ impl Watcher {
     // --- beside the log ---
 
     fn message(&mut self, message: ServerMessage) -> Ended {
-        check_message(&message, &self.notebook)?;
         match message {
             ServerMessage::Presence { notebook, peers, left } if notebook == self.notebook => self.peers(&peers, &left),
             ServerMessage::Kernels { notebook, kernels } if notebook == self.notebook => self.kernels(&kernels),

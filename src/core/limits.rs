@@ -1,7 +1,7 @@
 //! What is allowed at most. Units are in the names.
 
 use crate::ids::Millis;
-use crate::tool_calls::EXPIRY_MS;
+use crate::tool_calls::{EXPIRY_MS, MAX_CALLS_PER_MINUTE};
 
 /// Quotas that `decide` enforces; each has a typed rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub struct Limits {
     pub max_flagged_messages: usize,
     /// Calls that wait for a person.
     pub max_waiting_tool_calls: usize,
+    /// Of one conversation.
+    pub max_tool_calls_per_minute: usize,
     /// How long a call waits for a person.
     pub tool_call_expiry_ms: Millis,
     pub max_tool_result_bytes: usize,
@@ -68,6 +70,7 @@ impl Default for Limits {
             max_message_bytes: 1 << 20,
             max_flagged_messages: 500,
             max_waiting_tool_calls: 2_000,
+            max_tool_calls_per_minute: MAX_CALLS_PER_MINUTE,
             tool_call_expiry_ms: EXPIRY_MS,
             max_tool_result_bytes: 256 << 10,
             max_grants: 100,

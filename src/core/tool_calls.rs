@@ -295,13 +295,13 @@ fn check_rate(notebook: &Notebook, context: &Context, id: &ConversationId) -> Re
     let Some(conversation) = notebook.conversations.get(id) else { return Ok(()) };
     let recent = &conversation.recent_calls;
     let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
-    if in_window < MAX_CALLS_PER_MINUTE {
+    let limit = context.limits.max_tool_calls_per_minute;
+    if in_window < limit {
         return Ok(());
     }
-    let oldest = recent[recent.len() - MAX_CALLS_PER_MINUTE];
+    let oldest = recent[recent.len() - limit];
     let seconds = (oldest + MINUTE_MS).saturating_sub(context.now).div_ceil(1_000);
-    let message =
-        format!("{MAX_CALLS_PER_MINUTE} tool calls in a minute is the limit of a conversation: wait {seconds} s");
+    let message = format!("{limit} tool calls in a minute is the limit of a conversation: wait {seconds} s");
     Err(Rejection::new(RejectionCode::RateLimited, message))
 }
 

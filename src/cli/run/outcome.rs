@@ -70,29 +70,5 @@ fn traceback(error: &Output) -> String {
         }
         false => lines.join("\n"),
     };
-    if std::io::stderr().is_terminal() { text } else { without_colours(&text) }
-}
-
-/// Drops the terminal's escape sequences.
-fn without_colours(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut characters = text.chars().peekable();
-    while let Some(character) = characters.next() {
-        if character != '\u{1b}' {
-            plain.push(character);
-        } else if characters.next_if_eq(&'[').is_some() {
-            while characters.next().is_some_and(|next| !('@'..='~').contains(&next)) {}
-        }
-    }
-    plain
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_go_and_text_stays() {
-        assert_eq!(without_colours("\u{1b}[0;31mZeroDivisionError\u{1b}[0m: x"), "ZeroDivisionError: x");
-    }
+    if std::io::stderr().is_terminal() { text } else { console::strip_ansi_codes(&text).into_owned() }
 }
