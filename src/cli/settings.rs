@@ -216,7 +216,7 @@ mod tests {
             ("max-cells = 7\n", "'max-cells'"),
             ("[serve\n", "no TOML"),
         ] {
-            let failure = with_file(content, &[]).unwrap_err();
+            let failure = with_file(content, &[]).err().expect("it is wrong");
             assert!(
                 failure.message.contains(named) && failure.message.contains("notarium.toml"),
                 "{}",
