@@ -83,7 +83,7 @@ pub struct Settings {
     keep_blobs: Millis,
     /// A TOML file whose table [serve] holds options of this command under their names without dashes in front, as in
     /// `max-cell-size = "2MiB"`. The command line and the environment go first.
-    #[arg(long, value_name = "FILE", env = "NOTARIUM_CONFIG")]
+    #[arg(long, value_name = "FILE", env = "NOTARIUM_SETTINGS")]
     config: Option<PathBuf>,
 }
 
