@@ -40,6 +40,9 @@ CREATE UNIQUE INDEX events_by_version ON events (notebook, version);
 -- Without the edits: they are by far the most, and an index on them would touch one more page per notebook and commit.
 -- Edits of a cell are asked for from a version on, and found by version.
 CREATE INDEX events_by_subject ON events (notebook, subject, version) WHERE type <> 'CellSourceEdited';
+-- What there are lists of: runs, messages, tool calls, turns, deleted cells.
+CREATE INDEX events_by_type ON events (notebook, type, version)
+    WHERE type IN ('CellDeleted', 'ExecutionRequested', 'MessagePosted', 'ToolCallRequested', 'TurnStarted');
 
 CREATE TABLE commands (
     notebook INTEGER NOT NULL,
@@ -72,10 +75,14 @@ CREATE TABLE catalog (
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
     workspace_id TEXT,
-    cells INTEGER NOT NULL
+    cells INTEGER NOT NULL,
+    -- A kernel is wanted or lives, or an execution, a turn or a tool call has not ended.
+    has_work INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX catalog_by_time ON catalog (updated_at DESC);
+-- Notebooks that a starting server opens at once.
+CREATE INDEX catalog_with_work ON catalog (notebook) WHERE has_work;
 
 CREATE TABLE catalog_access (
     subject TEXT NOT NULL,

@@ -131,7 +131,7 @@ impl Host for AssistantHost {
     }
 
     async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.about_executions(notebook, &[subject.to_owned()]).await.map_err(|error| unread(&error))
+        self.0.store.events_of_subject(notebook, &[subject.to_owned()]).await.map_err(|error| unread(&error))
     }
 
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Authority, CellId, CommandId, Context, Decided, Envelope, Event, EventId, Hash, Head, History, HistoryQuery,
-    IdSource, Limits, NotebookId, RawJson, Salt, Stored, UserId, Version, seal, verify_chain,
+    Actor, Append, Authority, CellId, CommandId, CommandRecord, Context, Decided, Envelope, Event, EventId, Hash, Head,
+    History, HistoryQuery, IdSource, Limits, NewEvent, NotebookId, RawJson, Salt, Selection, Stored, UserId, Version,
+    seal, verify_chain,
 };
 
 use crate::{
-    Append, AppendError, BlobRecord, CatalogEntry, CatalogQuery, CommandRecord, EventStore, MAX_HISTORY_EVENTS,
-    NewEvent, Snapshot, StoreError,
+    AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, Snapshot,
+    StoreError,
 };
 
 /// A store to test.
@@ -35,7 +36,8 @@ macro_rules! contract_suite {
             every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
             a_redacted_event_comes_back, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
-            history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
+            history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
+            events_of_a_type_are_listed, history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
             snapshots_are_thinned_out,
             notebooks_are_listed_in_order, of_concurrent_appenders_one_wins, many_notebooks_at_once,
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
@@ -89,7 +91,7 @@ impl Author {
             command_id: self.context.command_id.clone(),
             digest: [u8::try_from(self.commands % 251).unwrap(); 32],
             version: self.head.version,
-            outcome: r#"{"cells":["é"]}"#.to_owned(),
+            outcome: RawJson::parse(r#"{"cells":["é"]}"#).unwrap(),
         }
     }
 
@@ -101,8 +103,7 @@ impl Author {
         let decided: Vec<Decided> = events.iter().map(decode).map(Decided::from).collect();
         let expected = self.head;
         let sealed = seal(&mut self.head, &self.notebook_id, &mut self.context, &decided).unwrap();
-        let subjects = decided.iter().map(|decided| decided.event.subject().map(str::to_owned));
-        let events = sealed.into_iter().zip(subjects).map(|(stored, subject)| NewEvent { stored, subject }).collect();
+        let events = sealed.into_iter().zip(&decided).map(|(stored, it)| NewEvent::new(stored, &it.event)).collect();
         Append { notebook_id: self.notebook_id.clone(), expected, events, commands: vec![self.command()] }
     }
 
@@ -462,6 +463,89 @@ pub(crate) async fn history_of_an_execution(store: Store) {
     assert_eq!(history(&store, &author, execution("g")).await, [0; 0]);
 }
 
+const TURN: &str = r#"{"turn_id":"t","conversation_id":"talk","message_id":"m"}"#;
+
+/// 11 to 13: a conversation, its message and its turn; 14 the turn's end; 15 a tool call.
+async fn fifteen(store: &Store) -> Author {
+    let mut author = ten(store).await;
+    let conversation = author.append(&[
+        ("ConversationStarted", r#"{"conversation_id":"talk","title":"T"}"#),
+        ("MessagePosted", r#"{"conversation_id":"talk","message_id":"m","role":"user","blocks":[]}"#),
+        ("TurnStarted", TURN),
+        ("TurnCancelled", r#"{"turn_id":"t"}"#),
+        ("ToolCallExpired", r#"{"call_id":"call"}"#),
+    ]);
+    store.append(conversation).await.unwrap();
+    author
+}
+
+/// The beginnings of its turns are the turns' own.
+pub(crate) async fn history_of_a_conversation(store: Store) {
+    let author = fifteen(&store).await;
+    let talk = HistoryQuery::Conversation { conversation_id: "talk".parse().unwrap() };
+    assert_eq!(history(&store, &author, talk).await, [11, 12]);
+    let of_turn = store.events_of_subject(&author.notebook_id, &["t".to_owned()]).await.unwrap();
+    assert_eq!(versions(&of_turn), [13, 14]);
+}
+
+/// The definition is the one by which the doubles of the core's and the room's tests answer.
+pub(crate) async fn history_is_what_the_core_says_that_it_is(store: Store) {
+    let author = fifteen(&store).await;
+    let log = all(&store, &author.notebook_id).await;
+    let select = |wanted: &Selection| -> Result<Vec<Stored>, StoreError> {
+        let holds = |stored: &&Stored| {
+            let event = stored.typed().unwrap().event;
+            wanted.holds(stored.envelope.version, event.subject())
+        };
+        Ok(log.iter().filter(holds).cloned().collect())
+    };
+    let mut queries = vec![
+        HistoryQuery::Conversation { conversation_id: "talk".parse().unwrap() },
+        HistoryQuery::ToolCall { call_id: "call".parse().unwrap() },
+        HistoryQuery::Execution { execution_id: "e".parse().unwrap() },
+        HistoryQuery::DeletedCell { cell_id: "b".parse().unwrap() },
+    ];
+    for (names, since) in [(&["a"][..], 0), (&["b"], 0), (&["a", "b"], 3), (&[], 0), (&["b"], 9)] {
+        queries.extend([true, false].map(|with_notebook| cells(names, since, with_notebook)));
+    }
+    for query in queries {
+        let found = store.history(&author.notebook_id, &query).await;
+        assert_eq!(found, query.answer(select), "{query:?}");
+    }
+}
+
+pub(crate) async fn edits_are_no_events_of_a_subject(store: Store) {
+    let author = ten(&store).await;
+    let of = |subjects: &[&str]| subjects.iter().map(ToString::to_string).collect::<Vec<_>>();
+    for (subjects, expected) in [(&["a"][..], vec![]), (&["b"], vec![9]), (&["b", "f", "b"], vec![7, 8, 9])] {
+        let found = store.events_of_subject(&author.notebook_id, &of(subjects)).await.unwrap();
+        assert_eq!(versions(&found), expected, "{subjects:?}");
+    }
+    let selection = Selection { subjects: of(&["b"]), since: 1, with_notebook: true };
+    let scanned = store.scan_by_subject(&author.notebook_id, &selection).await.unwrap();
+    assert_eq!(versions(&scanned), [2, 3, 9]);
+}
+
+pub(crate) async fn events_of_a_type_are_listed(store: Store) {
+    let mut author = fifteen(&store).await;
+    store
+        .append(author.append(&[("TurnStarted", TURN), ("NotebookArchived", "{}"), ("TurnStarted", TURN)]))
+        .await
+        .unwrap();
+    for (before, limit, expected) in
+        [(None, 9, vec![18, 16, 13]), (Some(18), 1, vec![16]), (Some(16), 9, vec![13]), (Some(13), 9, vec![])]
+    {
+        let found = store.events_of_type(&author.notebook_id, "TurnStarted", before, limit).await.unwrap();
+        assert_eq!(versions(&found), expected, "{limit} before {before:?}");
+    }
+    for event_type in LISTED_TYPES {
+        let found = store.events_of_type(&author.notebook_id, event_type, None, 9).await.unwrap();
+        assert!(found.iter().all(|stored| stored.envelope.event_type == event_type));
+    }
+    let unlisted = store.events_of_type(&author.notebook_id, "CellSourceEdited", None, 9).await;
+    assert!(matches!(unlisted, Err(StoreError::Invalid { .. })), "{unlisted:?}");
+}
+
 pub(crate) async fn history_has_a_limit(store: Store) {
     let mut author = Author::new("nb");
     let event = ("NotebookArchived", "{}");
@@ -470,7 +554,8 @@ pub(crate) async fn history_has_a_limit(store: Store) {
     append = renumbered(append, 0);
     author.head = append.head();
     store.append(append).await.unwrap();
-    let everything = store.about(&author.notebook_id, &[], 0, true).await.unwrap();
+    let of_notebook = Selection { with_notebook: true, ..Selection::default() };
+    let everything = store.scan_by_subject(&author.notebook_id, &of_notebook).await.unwrap();
     assert_eq!(everything.len(), MAX_HISTORY_EVENTS);
     store.append(author.append(&[event])).await.unwrap();
     let refused = store.history(&author.notebook_id, &cells(&[], 0, true)).await;

@@ -1,11 +1,10 @@
 //! The trait that every backend implements, the types that go in and out, and the errors.
 
-use std::collections::BTreeSet;
-
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    CellId, CommandId, Event, ExecutionId, Hash, Head, HistoryQuery, Millis, NotebookId, Stored, Version,
+    Append, CommandId, CommandRecord, Hash, Head, HistoryQuery, Millis, NotebookId, Selection, Stored, Version,
+    deleted_executions, in_order,
 };
 
 /// The most events that one [`EventStore::read`] returns, whatever was asked.
@@ -20,66 +19,41 @@ pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
 /// JavaScript and SQLite hold every number up to here.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
-/// A sealed event and what it is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewEvent {
-    pub stored: Stored,
-    /// `Event::subject()`: a cell, execution or kernel session; `None` for the notebook as a whole.
-    pub subject: Option<String>,
-}
+/// The types of events of which there are lists: [`EventStore::events_of_type`] finds them by an index.
+pub const LISTED_TYPES: [&str; 5] =
+    ["CellDeleted", "ExecutionRequested", "MessagePosted", "ToolCallRequested", "TurnStarted"];
 
-/// An accepted command, so that a repeat gets the same answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRecord {
-    /// `Actor::key()`.
-    pub actor: String,
-    pub command_id: CommandId,
-    /// SHA-256 of the command's body: another body under the same id is refused.
-    pub digest: [u8; 32],
-    /// The notebook's version after the command.
-    pub version: Version,
-    /// JSON: the answer.
-    pub outcome: String,
-}
-
-/// What is written together. Events may be empty: a command that changed nothing is recorded too.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Append {
-    pub notebook_id: NotebookId,
-    /// The head that the events continue; [`Head::START`] for a new notebook.
-    pub expected: Head,
-    /// Versions `expected.version + 1`, `+ 2` …
-    pub events: Vec<NewEvent>,
-    pub commands: Vec<CommandRecord>,
-}
-
-impl Append {
-    /// The notebook's head after this append.
-    pub fn head(&self) -> Head {
-        self.events.last().map_or(self.expected, |event| Head {
-            version: event.stored.envelope.version,
-            hash: event.stored.hash,
-            recorded_at: event.stored.envelope.recorded_at,
-        })
-    }
-
-    /// Refuses events that are not this notebook's, or do not continue `expected` one by one.
-    pub(crate) fn check(&self) -> Result<(), StoreError> {
-        let mut version = self.expected.version;
-        for event in &self.events {
-            version += 1;
-            let envelope = &event.stored.envelope;
-            if version > MAX_NUMBER || envelope.recorded_at > MAX_NUMBER {
-                return Err(StoreError::Invalid { reason: "versions and times stay below 2^53".to_owned() });
-            }
-            if envelope.version != version || envelope.notebook_id != self.notebook_id {
-                let (notebook, found) = (&envelope.notebook_id, envelope.version);
-                let reason = format!("{notebook} version {found} stands where {} {version} belongs", self.notebook_id);
-                return Err(StoreError::Invalid { reason });
-            }
+/// Refuses events that are not this notebook's, or do not continue `expected` one by one.
+pub(crate) fn check(append: &Append) -> Result<(), StoreError> {
+    let mut version = append.expected.version;
+    for event in &append.events {
+        version += 1;
+        let envelope = &event.stored.envelope;
+        if version > MAX_NUMBER || envelope.recorded_at > MAX_NUMBER {
+            return Err(StoreError::Invalid { reason: "versions and times stay below 2^53".to_owned() });
         }
-        Ok(())
+        if envelope.version != version || envelope.notebook_id != append.notebook_id {
+            let (notebook, found) = (&envelope.notebook_id, envelope.version);
+            let reason = format!("{notebook} version {found} stands where {} {version} belongs", append.notebook_id);
+            return Err(StoreError::Invalid { reason });
+        }
     }
+    Ok(())
+}
+
+pub(crate) fn check_listed(event_type: &str) -> Result<(), StoreError> {
+    if LISTED_TYPES.contains(&event_type) {
+        return Ok(());
+    }
+    Err(StoreError::Invalid { reason: format!("events of type {event_type} are not listed") })
+}
+
+/// At most [`MAX_HISTORY_EVENTS`].
+pub(crate) fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
+    if events.len() > MAX_HISTORY_EVENTS {
+        return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
+    }
+    Ok(events)
 }
 
 /// Why nothing was written.
@@ -255,45 +229,37 @@ pub trait EventStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// Events after `since` about any of `subjects`, and with `with_notebook` those about the notebook as a whole; each
-    /// once, in order. `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
-    async fn about(
+    /// Every event about any of these subjects but edits of a source: whatever their number, few pages are read. Each once,
+    /// in order; `HistoryTooLong` above [`MAX_HISTORY_EVENTS`].
+    async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError>;
+
+    /// The selected events, edits among them. Goes through every event after `since`. Each once, in order; `HistoryTooLong`
+    /// above [`MAX_HISTORY_EVENTS`].
+    async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError>;
+
+    /// Events of one of the [`LISTED_TYPES`] with versions below `before` (`None`: from the end), latest first, at most
+    /// `limit` and [`MAX_READ_EVENTS`].
+    async fn events_of_type(
         &self,
         notebook: &NotebookId,
-        subjects: &[String],
-        since: Version,
-        with_notebook: bool,
+        event_type: &str,
+        before: Option<Version>,
+        limit: usize,
     ) -> Result<Vec<Stored>, StoreError>;
 
-    /// Every event about these executions, tool calls or conversations; each once, in order. `HistoryTooLong` above
-    /// [`MAX_HISTORY_EVENTS`].
-    async fn about_executions(&self, notebook: &NotebookId, executions: &[String]) -> Result<Vec<Stored>, StoreError> {
-        self.about(notebook, executions, 0, false).await
-    }
-
-    /// The last `CellDeleted` of the cell.
-    async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError>;
-
-    /// The answer to what a decision needs from the past; each event once, in the order of versions.
+    /// The answer to what a decision needs from the past, as [`HistoryQuery::answer`] defines it.
     async fn history(&self, notebook: &NotebookId, query: &HistoryQuery) -> Result<Vec<Stored>, StoreError> {
-        match query {
-            HistoryQuery::Cells { cells, since, with_notebook } => {
-                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
-                let events = self.about(notebook, &cells, *since, *with_notebook).await?;
-                with_named_executions(self, notebook, events).await
-            }
-            HistoryQuery::DeletedCell { cell_id } => {
-                let deletion = self.last_deletion(notebook, cell_id).await?;
-                with_named_executions(self, notebook, deletion.into_iter().collect()).await
-            }
-            HistoryQuery::Execution { execution_id } => {
-                self.about_executions(notebook, &[execution_id.to_string()]).await
-            }
-            HistoryQuery::ToolCall { call_id } => self.about_executions(notebook, &[call_id.to_string()]).await,
-            HistoryQuery::Conversation { conversation_id } => {
-                self.about_executions(notebook, &[conversation_id.to_string()]).await
-            }
+        let wanted = query.selection();
+        let selected = match query {
+            HistoryQuery::Cells { .. } => self.scan_by_subject(notebook, &wanted).await?,
+            _ => self.events_of_subject(notebook, &wanted.subjects).await?,
+        };
+        let mut events = query.narrow(selected);
+        if let Some(executions) = deleted_executions(&events) {
+            events.extend(self.events_of_subject(notebook, &executions.subjects).await?);
+            in_order(&mut events);
         }
+        Ok(events)
     }
 
     /// The record of an accepted command.
@@ -337,34 +303,6 @@ pub trait EventStore: Send + Sync + 'static {
     ) -> Result<Vec<BlobRecord>, StoreError>;
 
     async fn delete_blob_record(&self, notebook: &NotebookId, sha256: &Hash) -> Result<(), StoreError>;
-}
-
-/// The execution that a deletion carries along.
-fn named_execution(stored: &Stored) -> Option<ExecutionId> {
-    if stored.envelope.event_type != "CellDeleted" {
-        return None;
-    }
-    match stored.typed().ok()?.event {
-        Event::CellDeleted(event) => event.cell.latest_execution,
-        _ => None,
-    }
-}
-
-/// Adds every event of the executions that deletions among `events` name.
-async fn with_named_executions<S: EventStore + ?Sized>(
-    store: &S,
-    notebook: &NotebookId,
-    mut events: Vec<Stored>,
-) -> Result<Vec<Stored>, StoreError> {
-    let named: BTreeSet<String> = events.iter().filter_map(named_execution).map(|id| id.to_string()).collect();
-    if named.is_empty() {
-        return Ok(events);
-    }
-    let named: Vec<String> = named.into_iter().collect();
-    events.extend(store.about_executions(notebook, &named).await?);
-    events.sort_by_key(|stored| stored.envelope.version);
-    events.dedup_by_key(|stored| stored.envelope.version);
-    Ok(events)
 }
 
 /// The number of rows of a page: 1 to [`MAX_PAGE`]; 0 asks for that.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use notarium_core::{CellId, CommandId, Hash, Head, NotebookId, Stored, Version};
+use notarium_core::{Append, CommandId, CommandRecord, Hash, Head, NewEvent, NotebookId, Selection, Stored, Version};
 
 use crate::catalog::bounded;
 use crate::event_store::{
-    Append, AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
-    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NewEvent, Snapshot, StoreError, page,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_HISTORY_EVENTS, MAX_READ_EVENTS,
+    Snapshot, StoreError, check, check_listed, page, within_limit,
 };
 use crate::snapshots::superfluous;
 
@@ -48,7 +48,7 @@ impl Memory {
 
 impl Log {
     fn check(&self, append: &Append) -> Result<(), AppendError> {
-        append.check()?;
+        check(append)?;
         if self.head.unwrap_or(Head::START) != append.expected {
             return Err(AppendError::VersionConflict { actual: self.head });
         }
@@ -72,8 +72,15 @@ impl Log {
         }
     }
 
-    fn is_about(event: &NewEvent, subjects: &[String], with_notebook: bool) -> bool {
-        event.subject.as_ref().map_or(with_notebook, |subject| subjects.contains(subject))
+    fn select(&self, wanted: &Selection) -> impl Iterator<Item = &Stored> {
+        let holds = |event: &&NewEvent| wanted.holds(event.stored.envelope.version, event.subject.as_deref());
+        self.events.iter().filter(holds).map(|event| &event.stored)
+    }
+
+    /// Events below `before`, latest first.
+    fn backwards(&self, before: Option<Version>) -> impl Iterator<Item = &Stored> {
+        let end = before.map_or(self.events.len(), |before| index(before.saturating_sub(1)).min(self.events.len()));
+        self.events[..end].iter().rev().map(|event| &event.stored)
     }
 }
 
@@ -118,37 +125,32 @@ impl EventStore for Memory {
         before: Option<Version>,
         limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
-        Ok(self.with(notebook, |log| {
-            let end = before.map_or(log.events.len(), |before| index(before.saturating_sub(1)).min(log.events.len()));
-            let page = log.events[..end].iter().rev().take(limit.min(MAX_READ_EVENTS));
-            page.map(|event| event.stored.clone()).collect()
+        Ok(self.with(notebook, |log| log.backwards(before).take(limit.min(MAX_READ_EVENTS)).cloned().collect()))
+    }
+
+    async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
+        let wanted = Selection { subjects: subjects.to_vec(), ..Selection::default() };
+        within_limit(self.with(notebook, |log| {
+            let others = log.select(&wanted).filter(|stored| stored.envelope.event_type != "CellSourceEdited");
+            others.take(MAX_HISTORY_EVENTS + 1).cloned().collect()
         }))
     }
 
-    async fn about(
-        &self,
-        notebook: &NotebookId,
-        subjects: &[String],
-        since: Version,
-        with_notebook: bool,
-    ) -> Result<Vec<Stored>, StoreError> {
-        let found: Vec<Stored> = self.with(notebook, |log| {
-            let after = log.events.iter().skip(index(since));
-            let matching = after.filter(|event| Log::is_about(event, subjects, with_notebook));
-            matching.take(MAX_HISTORY_EVENTS + 1).map(|event| event.stored.clone()).collect()
-        });
-        if found.len() > MAX_HISTORY_EVENTS {
-            return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
-        }
-        Ok(found)
+    async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError> {
+        within_limit(self.with(notebook, |log| log.select(wanted).take(MAX_HISTORY_EVENTS + 1).cloned().collect()))
     }
 
-    async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError> {
+    async fn events_of_type(
+        &self,
+        notebook: &NotebookId,
+        event_type: &str,
+        before: Option<Version>,
+        limit: usize,
+    ) -> Result<Vec<Stored>, StoreError> {
+        check_listed(event_type)?;
         Ok(self.with(notebook, |log| {
-            let is_deletion = |event: &&NewEvent| {
-                event.stored.envelope.event_type == "CellDeleted" && event.subject.as_deref() == Some(cell.as_str())
-            };
-            log.events.iter().rev().find(is_deletion).map(|event| event.stored.clone())
+            let of_type = log.backwards(before).filter(|stored| stored.envelope.event_type == event_type);
+            of_type.take(limit.min(MAX_READ_EVENTS)).cloned().collect()
         }))
     }
 

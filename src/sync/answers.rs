@@ -2,31 +2,21 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use notarium_core::{CommandId, NotebookId, Outcome, Rejection, RejectionCode, Version};
+use notarium_core::{CommandId, CommandRecord, NotebookId, Rejection, RejectionCode};
 use notarium_wire::AckMessage;
-
-use crate::io::CommandRecord;
 
 type Key = (String, CommandId);
 
-#[derive(Debug)]
-struct Answer {
-    digest: [u8; 32],
-    version: Version,
-    outcome: Outcome,
-}
-
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    by_command: BTreeMap<Key, Answer>,
+    by_command: BTreeMap<Key, CommandRecord>,
     oldest_first: VecDeque<Key>,
 }
 
 impl Answers {
     pub(crate) fn remember(&mut self, record: CommandRecord, limit: usize) {
-        let CommandRecord { actor, command_id, digest, version, outcome } = record;
-        let key = (actor, command_id);
-        if self.by_command.insert(key.clone(), Answer { digest, version, outcome }).is_none() {
+        let key = (record.actor.clone(), record.command_id.clone());
+        if self.by_command.insert(key.clone(), record).is_none() {
             self.oldest_first.push_back(key);
         }
         while self.oldest_first.len() > limit {
@@ -47,8 +37,8 @@ impl Answers {
         if self.by_command.is_empty() {
             return None;
         }
-        let answer = self.by_command.get(&(actor.to_owned(), id.clone()))?;
-        Some(answer_of(notebook, id, digest, answer.digest, answer.version, answer.outcome.clone()))
+        let record = self.by_command.get(&(actor.to_owned(), id.clone()))?;
+        Some(recorded_answer(notebook, digest, record))
     }
 
     pub(crate) fn clear(&mut self) {
@@ -60,23 +50,13 @@ impl Answers {
 pub(crate) fn recorded_answer(
     notebook: &NotebookId,
     digest: &[u8; 32],
-    record: CommandRecord,
+    record: &CommandRecord,
 ) -> Result<AckMessage, Rejection> {
-    answer_of(notebook, &record.command_id, digest, record.digest, record.version, record.outcome)
-}
-
-fn answer_of(
-    notebook: &NotebookId,
-    id: &CommandId,
-    digest: &[u8; 32],
-    recorded: [u8; 32],
-    version: Version,
-    outcome: Outcome,
-) -> Result<AckMessage, Rejection> {
-    if *digest == recorded {
-        return Ok(AckMessage { id: id.clone(), notebook: notebook.clone(), version, outcome });
+    if *digest != record.digest {
+        return Err(reused(&record.command_id));
     }
-    Err(reused(id))
+    let outcome = serde_json::from_str(record.outcome.get()).unwrap_or_default();
+    Ok(AckMessage { id: record.command_id.clone(), notebook: notebook.clone(), version: record.version, outcome })
 }
 
 pub(crate) fn reused(id: &CommandId) -> Rejection {

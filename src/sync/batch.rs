@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Command, Context, Decision, Event, ExecutionId, Head, History, Notebook, Outcome, Recorded, Rejection,
-    RejectionCode, Stored, Version, apply, decide, required_history, seal, sweep_due,
+    AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, History, NewEvent, Notebook,
+    RawJson, Recorded, Rejection, RejectionCode, Stored, apply, decide, required_history, seal, sweep_due,
 };
-use notarium_wire::{AckMessage, ServerMessage, frame};
+use notarium_wire::{ServerMessage, frame};
 
 use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
-use crate::io::{Append, AppendFailure, CommandRecord, NewEvent, Output, ReadFailure, ReplyTo, Ticket};
+use crate::io::{AppendFailure, Output, ReadFailure, ReplyTo, Ticket};
 use crate::queue::{self, Queued};
 use crate::room::{Cycle, Phase, Room, unavailable};
 
@@ -21,8 +21,7 @@ const MAX_ATTEMPTS: u32 = 8;
 #[derive(Debug)]
 struct Entry {
     queued: Queued,
-    version: Version,
-    outcome: Outcome,
+    record: CommandRecord,
 }
 
 /// What follows from the events of a batch, once they are synced.
@@ -72,19 +71,7 @@ impl Batch {
     }
 
     fn records(&self) -> Vec<CommandRecord> {
-        self.entries.iter().map(Entry::record).collect()
-    }
-}
-
-impl Entry {
-    fn record(&self) -> CommandRecord {
-        CommandRecord {
-            actor: self.queued.actor.clone(),
-            command_id: self.queued.id.clone(),
-            digest: self.queued.digest,
-            version: self.version,
-            outcome: self.outcome.clone(),
-        }
+        self.entries.iter().map(|entry| entry.record.clone()).collect()
     }
 }
 
@@ -142,7 +129,8 @@ impl Room {
         let mut commands = batch.records();
         #[cfg(test)]
         crate::simulation::plant_in_records(self.fault, &mut commands);
-        cycle.out.push(Output::Append(Append { expected: batch.expected, events, commands }));
+        let (notebook_id, expected) = (self.notebook_id.clone(), batch.expected);
+        cycle.out.push(Output::Append(Append { notebook_id, expected, events, commands }));
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         self.phase = Phase::Appending(Box::new(batch));
     }
@@ -194,7 +182,14 @@ impl Room {
             Err(rejection) => return self.refuse(cycle, queued, rejection),
         };
         batch.effects.values.extend(secrets.into_iter().filter_map(|(id, value)| self.addressed(id, value)));
-        batch.entries.push(Entry { queued, version: self.head.version, outcome });
+        let record = CommandRecord {
+            actor: queued.actor.clone(),
+            command_id: queued.id.clone(),
+            digest: queued.digest,
+            version: self.head.version,
+            outcome,
+        };
+        batch.entries.push(Entry { queued, record });
     }
 
     /// The same command again: it gets the first one's answer.
@@ -253,12 +248,13 @@ impl Room {
     }
 
     /// Seals the events, applies them, and notes what follows.
-    fn record(&mut self, batch: &mut Batch, context: &mut Context, decision: Decision) -> Result<Outcome, Rejection> {
+    fn record(&mut self, batch: &mut Batch, context: &mut Context, decision: Decision) -> Result<RawJson, Rejection> {
         let before = self.head;
-        let sealed = seal(&mut self.head, &self.notebook_id, context, &decision.events);
-        let texts = |events: &[Stored]| events.iter().map(frame::event).collect::<Result<Vec<_>, _>>();
-        let sealed = sealed.and_then(|events| texts(&events).map(|texts| (events, texts)));
-        let (events, texts) = sealed.map_err(|error| {
+        let sealed = seal(&mut self.head, &self.notebook_id, context, &decision.events).and_then(|events| {
+            let texts = events.iter().map(frame::event).collect::<Result<Vec<_>, _>>()?;
+            Ok((events, texts, RawJson::of(&decision.outcome)?))
+        });
+        let (events, texts, outcome) = sealed.map_err(|error| {
             self.head = before;
             Rejection::new(RejectionCode::InvalidValue, format!("this cannot be written as JSON: {error}"))
         })?;
@@ -267,12 +263,11 @@ impl Room {
             let recorded = Recorded { envelope: stored.envelope.clone(), event: decided.event };
             batch.effects.note(&recorded.event);
             apply(state, &recorded);
-            let subject = recorded.event.subject();
-            self.ring.push(subject.map(Box::from), text);
+            self.ring.push(recorded.event.subject().map(Box::from), text);
             batch.bytes += stored.payload.get().len();
-            batch.events.push(NewEvent { stored, subject: subject.map(str::to_owned) });
+            batch.events.push(NewEvent::new(stored, &recorded.event));
         }
-        Ok(decision.outcome)
+        Ok(outcome)
     }
 
     /// The agent that an answer is for.
@@ -312,10 +307,8 @@ impl Room {
     }
 
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
-        let record = entry.record();
-        let Entry { queued, version, outcome } = entry;
-        let ack = AckMessage { id: queued.id.clone(), notebook: self.notebook_id.clone(), version, outcome };
-        self.answer(cycle, &queued, Ok(ack));
+        let Entry { queued, record } = entry;
+        self.answer(cycle, &queued, recorded_answer(&self.notebook_id, &queued.digest, &record));
         self.answers.remember(record, self.config.max_recent_answers);
     }
 
@@ -419,7 +412,7 @@ impl Room {
             match records.iter().position(is_its) {
                 Some(index) => {
                     let record = records.swap_remove(index);
-                    let answer = recorded_answer(&self.notebook_id, &queued.digest, record);
+                    let answer = recorded_answer(&self.notebook_id, &queued.digest, &record);
                     self.answer(cycle, &queued, answer);
                 }
                 None => others.push(queued),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook, Outcome, Rejection,
-    Stored, Version,
+    Append, CommandId, CommandRecord, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook,
+    Rejection, Stored, Version,
 };
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
 
@@ -114,34 +114,6 @@ pub enum AppendFailure {
 pub enum ReadFailure {
     TooLong,
     Unavailable { reason: String },
-}
-
-/// A sealed event and what the store indexes it by: `Event::subject`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewEvent {
-    pub stored: Stored,
-    pub subject: Option<String>,
-}
-
-/// An accepted command, kept so that a repeat gets the same answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommandRecord {
-    /// `Actor::key()`.
-    pub actor: String,
-    pub command_id: CommandId,
-    /// SHA-256 of the body's text; of a body with secrets, without them.
-    pub digest: [u8; 32],
-    /// The notebook's version after the command.
-    pub version: Version,
-    pub outcome: Outcome,
-}
-
-/// What is written together, all or nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Append {
-    pub expected: Head,
-    pub events: Vec<NewEvent>,
-    pub commands: Vec<CommandRecord>,
 }
 
 /// What is to be done, in this order.

@@ -37,7 +37,7 @@ mod subscribers;
 
 pub use config::RoomConfig;
 pub use identity::{ClientId, Identity, ReadState};
-pub use io::{Append, AppendFailure, CommandRecord, Input, NewEvent, Output, ReadFailure, ReplyTo, Ticket};
+pub use io::{AppendFailure, Input, Output, ReadFailure, ReplyTo, Ticket};
 pub use queue::is_control_body;
 pub use replay::{Loaded, Replay};
 pub use room::Room;

@@ -1,9 +1,9 @@
 //! Refusals. A retry may be refused although the first one was accepted: the record decides, so it is asked first.
 
-use notarium_core::{Rejection, Stored};
+use notarium_core::{CommandRecord, Rejection, Stored};
 
 use crate::answers::recorded_answer;
-use crate::io::{CommandRecord, Output, ReadFailure, Ticket};
+use crate::io::{Output, ReadFailure, Ticket};
 use crate::queue::Queued;
 use crate::room::{Cycle, Phase, Room, unavailable};
 
@@ -45,7 +45,7 @@ impl Room {
     fn take_record(&self, cycle: &mut Cycle, lookup: &Lookup, records: Result<Vec<CommandRecord>, ReadFailure>) {
         let Lookup { queued, rejection } = lookup;
         let answer = match records {
-            Ok(mut records) => match records.pop() {
+            Ok(records) => match records.first() {
                 Some(record) => recorded_answer(&self.notebook_id, &queued.digest, record),
                 None => Err(rejection.clone()),
             },

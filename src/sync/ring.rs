@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use notarium_core::{CellId, Envelope, Event, History, HistoryQuery, NotebookId, Recorded, Stored, Version};
+use notarium_core::{
+    CellId, Envelope, Event, History, HistoryQuery, NotebookId, Recorded, Selection, Stored, Version, in_order,
+};
 use notarium_wire::{EventMessage, frame};
 
 /// One event.
@@ -108,57 +110,22 @@ impl Ring {
 
     /// The answers to `queries`, if they are all here.
     pub(crate) fn history(&self, notebook: &NotebookId, queries: &[HistoryQuery]) -> Option<History> {
+        let select = |selection: &Selection| self.select(notebook, selection).ok_or(());
         let mut events = Vec::new();
         for query in queries {
-            events.extend(self.answer(notebook, query)?);
+            events.extend(query.answer(select).ok()?);
         }
-        events.sort_by_key(|recorded: &Recorded| recorded.envelope.version);
-        events.dedup_by_key(|recorded| recorded.envelope.version);
+        in_order(&mut events);
         Some(History { events, judgement: None })
     }
 
-    fn answer(&self, notebook: &NotebookId, query: &HistoryQuery) -> Option<Vec<Recorded>> {
-        match query {
-            HistoryQuery::Cells { cells, since, with_notebook } => {
-                let about = |entry: &Entry| match entry.subject.as_deref() {
-                    Some(subject) => cells.iter().any(|cell_id| cell_id.as_str() == subject),
-                    None => *with_notebook,
-                };
-                let events = self.recorded(notebook, *since, about)?;
-                self.with_executions(notebook, events)
-            }
-            HistoryQuery::DeletedCell { cell_id } => {
-                let about = |entry: &Entry| entry.subject.as_deref() == Some(cell_id.as_str());
-                let mut events = self.recorded(notebook, 0, about)?;
-                let is_deletion = |recorded: &Recorded| matches!(recorded.event, Event::CellDeleted(_));
-                let deletion = events.iter().rposition(is_deletion).map(|index| events.swap_remove(index));
-                self.with_executions(notebook, deletion.into_iter().collect())
-            }
-            HistoryQuery::Execution { execution_id } => self.about_subject(notebook, execution_id.as_str()),
-            HistoryQuery::ToolCall { call_id } => self.about_subject(notebook, call_id.as_str()),
-            HistoryQuery::Conversation { conversation_id } => self.about_subject(notebook, conversation_id.as_str()),
-        }
-    }
-
-    fn about_subject(&self, notebook: &NotebookId, id: &str) -> Option<Vec<Recorded>> {
-        self.recorded(notebook, 0, |entry| entry.subject.as_deref() == Some(id))
-    }
-
-    fn recorded(&self, notebook: &NotebookId, since: Version, about: impl Fn(&Entry) -> bool) -> Option<Vec<Recorded>> {
-        if !self.covers(since) {
+    fn select(&self, notebook: &NotebookId, selection: &Selection) -> Option<Vec<Recorded>> {
+        if !self.covers(selection.since) {
             return None;
         }
-        let entries = self.range(since, Version::MAX).filter(|entry| about(entry));
-        entries.map(|entry| recorded(notebook, entry.message()?)).collect()
-    }
-
-    /// Adds the events of the executions that deletions name.
-    fn with_executions(&self, notebook: &NotebookId, mut events: Vec<Recorded>) -> Option<Vec<Recorded>> {
-        let named: Vec<_> = events.iter().filter_map(deleted_execution).collect();
-        for id in named {
-            events.extend(self.about_subject(notebook, &id)?);
-        }
-        Some(events)
+        let later = self.range(selection.since, Version::MAX);
+        let selected = later.filter(|entry| selection.holds(Version::MAX, entry.subject.as_deref()));
+        selected.map(|entry| recorded(notebook, entry.message()?)).collect()
     }
 }
 
@@ -168,13 +135,6 @@ const MAX_FRAME_BYTES: usize = 512 << 10;
 
 fn index(version: Version) -> usize {
     usize::try_from(version).unwrap_or(usize::MAX)
-}
-
-fn deleted_execution(recorded: &Recorded) -> Option<String> {
-    match &recorded.event {
-        Event::CellDeleted(event) => event.cell.latest_execution.as_ref().map(ToString::to_string),
-        _ => None,
-    }
 }
 
 pub(crate) fn recorded(notebook: &NotebookId, message: EventMessage) -> Option<Recorded> {

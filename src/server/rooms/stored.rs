@@ -1,8 +1,8 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{NotebookId, Stored, Version};
+use notarium_core::{Append, CommandId, HistoryQuery, NotebookId, Stored, Version, in_order};
 use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreError};
-use notarium_sync::{Append, AppendFailure, CommandRecord, Input, Loaded, NewEvent, ReadFailure, Replay, Ticket};
+use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, Replay, Ticket};
 
 /// Of the JSON in snapshots: raised when `Notebook` changes so that old JSON would be read wrongly.
 pub(crate) const SNAPSHOT_FORMAT: u32 = 3;
@@ -11,15 +11,7 @@ const MAX_SNAPSHOT_BYTES: usize = 1 << 30;
 /// Events that a load hands to the room beside the state, at most.
 const MAX_RECENT_EVENTS: usize = 2_000;
 
-pub(super) async fn append(store: &dyn EventStore, notebook: NotebookId, append: Append) -> Input {
-    let events =
-        append.events.into_iter().map(|NewEvent { stored, subject }| notarium_store::NewEvent { stored, subject });
-    let append = notarium_store::Append {
-        notebook_id: notebook,
-        expected: append.expected,
-        events: events.collect(),
-        commands: append.commands.into_iter().map(to_store).collect(),
-    };
+pub(super) async fn append(store: &dyn EventStore, append: Append) -> Input {
     match store.append(append).await {
         Ok(()) => Input::Appended,
         Err(AppendError::VersionConflict { .. }) => Input::AppendFailed(AppendFailure::VersionConflict),
@@ -28,32 +20,6 @@ pub(super) async fn append(store: &dyn EventStore, notebook: NotebookId, append:
             tracing::error!(%error, "append failed");
             Input::AppendFailed(AppendFailure::Unavailable { reason: error.to_string() })
         }
-    }
-}
-
-fn to_store(record: CommandRecord) -> notarium_store::CommandRecord {
-    let outcome = if record.outcome.is_empty() {
-        "{}".to_owned()
-    } else {
-        // An outcome is ids and sentences: it serialises. Were it not so, the repeat would get the version alone.
-        serde_json::to_string(&record.outcome).unwrap_or_else(|_| "{}".to_owned())
-    };
-    notarium_store::CommandRecord {
-        actor: record.actor,
-        command_id: record.command_id,
-        digest: record.digest,
-        version: record.version,
-        outcome,
-    }
-}
-
-fn from_store(record: notarium_store::CommandRecord) -> CommandRecord {
-    CommandRecord {
-        actor: record.actor,
-        command_id: record.command_id,
-        digest: record.digest,
-        version: record.version,
-        outcome: serde_json::from_str(&record.outcome).unwrap_or_default(),
     }
 }
 
@@ -72,7 +38,7 @@ pub(super) async fn history(
     store: &dyn EventStore,
     notebook: &NotebookId,
     ticket: Ticket,
-    queries: Vec<notarium_core::HistoryQuery>,
+    queries: Vec<HistoryQuery>,
 ) -> Input {
     let mut all: Vec<Stored> = Vec::new();
     for query in queries {
@@ -81,8 +47,7 @@ pub(super) async fn history(
             Err(error) => return Input::Events { ticket, events: Err(failure(error)) },
         }
     }
-    all.sort_by_key(|stored| stored.envelope.version);
-    all.dedup_by_key(|stored| stored.envelope.version);
+    in_order(&mut all);
     Input::Events { ticket, events: Ok(all) }
 }
 
@@ -90,12 +55,12 @@ pub(super) async fn records(
     store: &dyn EventStore,
     notebook: &NotebookId,
     ticket: Ticket,
-    commands: Vec<(String, notarium_core::CommandId)>,
+    commands: Vec<(String, CommandId)>,
 ) -> Input {
     let mut found = Vec::new();
     for (actor, id) in commands {
         match store.command(notebook, &actor, &id).await {
-            Ok(record) => found.extend(record.map(from_store)),
+            Ok(record) => found.extend(record),
             Err(error) => return Input::Commands { ticket, records: Err(failure(error)) },
         }
     }

@@ -275,7 +275,7 @@ impl Task {
             Output::Load { recent_after } => {
                 async move { stored::load_input(&*store, &id, recent_after).await }.boxed()
             }
-            Output::Append(append) => async move { stored::append(&*store, id, append).await }.boxed(),
+            Output::Append(append) => async move { stored::append(&*store, append).await }.boxed(),
             Output::ReadTail { ticket, after, limit } => {
                 async move { stored::tail(&*store, &id, ticket, after, limit).await }.boxed()
             }

@@ -160,10 +160,10 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
     bench.rooms.shut_down().await;
     let fresh = Memory::default();
     for stored in bench.store.read(&id(), 0, 10).await.unwrap() {
-        let append = notarium_store::Append {
+        let append = notarium_core::Append {
             notebook_id: id(),
             expected: notarium_core::Head::START,
-            events: vec![notarium_store::NewEvent { stored, subject: None }],
+            events: vec![notarium_core::NewEvent { stored, subject: None }],
             commands: vec![],
         };
         fresh.append(append).await.unwrap();

@@ -10,15 +10,15 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{
-    Command, Event, HistoryQuery, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, Stored,
-    ToolCall, ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
+    Command, Event, HistoryQuery, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, ToolCall,
+    ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
 use notarium_wire::rest::{Because, Call, CallInFull, CallPage, CallsQuery, Confirmations, WaitingCall, Yes};
 
 use super::answers::{Accepted, Submit};
 use super::chat::events_of;
-use super::scan::{MAX_SCANNED_EVENTS, backwards};
+use super::scan::backwards;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{JsonBody, NoBody, OptionalJson, Params, QueryOf};
@@ -200,28 +200,16 @@ async fn requested(
 ) -> Result<(Vec<ToolCallId>, Option<Version>), Problem> {
     let limit = query.limit.unwrap_or(50).clamp(1, 200);
     let (mut ids, mut is_before_since) = (Vec::new(), false);
-    let next = backwards(&*app.store, notebook, query.before, MAX_SCANNED_EVENTS, |stored| {
-        is_before_since = query.since.is_some_and(|since| stored.envelope.recorded_at < since);
-        let wanted =
-            requested_by(stored).filter(|(id, function)| wants_function(query, function) && !elsewhere.contains(id));
-        if !is_before_since {
-            ids.extend(wanted.map(|(id, _)| id));
+    let next = backwards(&*app.store, notebook, "ToolCallRequested", query.before, |recorded| {
+        is_before_since = query.since.is_some_and(|since| recorded.envelope.recorded_at < since);
+        let Event::ToolCallRequested(event) = recorded.event else { return false };
+        if !is_before_since && wants_function(query, &event.function) && !elsewhere.contains(&event.call_id) {
+            ids.push(event.call_id);
         }
         ids.len() == limit || is_before_since
     });
     let next = next.await?.filter(|_| !is_before_since);
     Ok((ids, next))
-}
-
-/// The call and the function that an event asks for.
-fn requested_by(stored: &Stored) -> Option<(ToolCallId, String)> {
-    if stored.envelope.event_type != "ToolCallRequested" {
-        return None;
-    }
-    match stored.typed() {
-        Ok(Recorded { event: Event::ToolCallRequested(event), .. }) => Some((event.call_id, event.function)),
-        _ => None,
-    }
 }
 
 // --- one ---

@@ -118,7 +118,7 @@ async fn find(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Found, 
 
 /// The turn's progress: its start, its model calls, its end.
 pub(super) async fn events_of(app: &App, notebook: &NotebookId, turn: &TurnId) -> Result<Vec<Recorded>, Problem> {
-    let stored = app.store.about(notebook, &[turn.to_string()], 0, false).await?;
+    let stored = app.store.events_of_subject(notebook, &[turn.to_string()]).await?;
     let events = stored.iter().filter_map(|stored| stored.typed().ok());
     let mut events: Vec<Recorded> = events.filter(|recorded| recorded.event.turn_id() == Some(turn)).collect();
     // An id that was chosen again, after its turn had ended, names the later turn.

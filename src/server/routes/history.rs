@@ -21,8 +21,6 @@ use crate::problem::Problem;
 use crate::replay;
 
 const MAX_PAGE: usize = 1_000;
-/// Events that one look into the trash goes back.
-const MAX_SCANNED_EVENTS: usize = 50_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let read = Guard::Notebook(Operation::Read);
@@ -98,19 +96,16 @@ async fn list_trash(
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let mut seen: BTreeSet<_> = state.cells.keys().cloned().collect();
     let mut cells = Vec::new();
-    let older = backwards(&*app.store, &notebook, None, MAX_SCANNED_EVENTS, |stored| {
-        cells.extend(trashed(stored).filter(|cell| seen.insert(cell.cell_id.clone())));
+    let older = backwards(&*app.store, &notebook, "CellDeleted", None, |recorded| {
+        cells.extend(trashed(recorded).filter(|cell| seen.insert(cell.cell_id.clone())));
         cells.len() == MAX_PAGE
     });
     let incomplete = older.await?.is_some();
     Ok(Json(Trash { cells, incomplete }))
 }
 
-fn trashed(stored: &Stored) -> Option<TrashedCell> {
-    if stored.envelope.event_type != "CellDeleted" {
-        return None;
-    }
-    let Ok(Recorded { envelope, event: Event::CellDeleted(event) }) = stored.typed() else { return None };
+fn trashed(recorded: Recorded) -> Option<TrashedCell> {
+    let Recorded { envelope, event: Event::CellDeleted(event) } = recorded else { return None };
     Some(TrashedCell {
         cell_id: event.cell_id,
         cell: event.cell,

@@ -1,36 +1,36 @@
-//! Looking through the record for what it holds here and there, so far and no farther.
+//! Looking through the record for events of one type, so far and no farther.
 
-use notarium_core::{NotebookId, Recorded, Stored, Version};
+use notarium_core::{NotebookId, Recorded, Version};
 use notarium_store::{EventStore, StoreError};
 
-/// Events that one page of a list looks through.
-pub const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Events of one reading.
 pub const SCAN_PAGE: usize = 2_000;
+/// Events of the type that one page of a list looks through.
+const MAX_SCANNED_EVENTS: usize = 20_000;
+/// Events of the type in one reading: a page is seldom longer.
+const TYPE_PAGE: usize = 200;
 
-/// Shows events from the last one before `before` (`None`: from the end) backwards to `visit`, until that has enough
-/// (it says true), the record begins, or about `max_events` were shown. Returns the `before` to go on with; `None`: the
-/// record has begun.
+/// Shows events of the type, from the last one before `before` (`None`: from the end) backwards, to `visit`, until that has
+/// enough (it says true) or many were shown. Returns the `before` to go on with; `None`: there are no more.
 pub async fn backwards(
     store: &dyn EventStore,
     notebook: &NotebookId,
+    event_type: &str,
     mut before: Option<Version>,
-    max_events: usize,
-    mut visit: impl FnMut(&Stored) -> bool,
+    mut visit: impl FnMut(Recorded) -> bool,
 ) -> Result<Option<Version>, StoreError> {
-    let mut scanned = 0;
-    while scanned < max_events {
-        let events = store.read_backwards(notebook, before, SCAN_PAGE).await?;
+    for _ in 0..MAX_SCANNED_EVENTS / TYPE_PAGE {
+        let events = store.events_of_type(notebook, event_type, before, TYPE_PAGE).await?;
         for stored in &events {
             before = Some(stored.envelope.version);
-            if visit(stored) {
+            // What this build cannot read it cannot list.
+            if stored.typed().is_ok_and(&mut visit) {
                 return Ok(before.filter(|version| *version > 1));
             }
         }
-        if events.len() < SCAN_PAGE {
+        if events.len() < TYPE_PAGE {
             return Ok(None);
         }
-        scanned += events.len();
     }
     Ok(before)
 }
@@ -58,10 +58,8 @@ pub async fn latest<T>(
     mut pick: impl FnMut(Recorded) -> Option<T>,
 ) -> Result<(Vec<T>, Option<Version>), StoreError> {
     let mut found = Vec::new();
-    let next = backwards(store, notebook, wanted.before, MAX_SCANNED_EVENTS, |stored| {
-        if stored.envelope.event_type == event_type {
-            found.extend(stored.typed().ok().and_then(&mut pick));
-        }
+    let next = backwards(store, notebook, event_type, wanted.before, |recorded| {
+        found.extend(pick(recorded));
         found.len() == wanted.limit
     });
     let next = next.await?;

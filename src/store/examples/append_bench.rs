@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use notarium_core::{Actor, CommandId, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, UserId};
-use notarium_store::{Append, CommandRecord, EventStore, NewEvent, Sqlite};
+use notarium_core::{
+    Actor, Append, CommandId, CommandRecord, Envelope, Hash, Head, NewEvent, NotebookId, RawJson, Salt, Stored, UserId,
+};
+use notarium_store::{EventStore, Sqlite};
 
 struct Producer {
     notebook_id: NotebookId,
@@ -57,8 +59,8 @@ impl Producer {
         let command_id: CommandId = format!("01JD{:022}", expected.version).parse().expect("an id");
         let events = (0..events).map(|_| self.event(&command_id)).collect();
         let actor = self.actor.key();
-        let record =
-            CommandRecord { actor, command_id, digest: [1; 32], version: self.head.version, outcome: "{}".to_owned() };
+        let outcome = RawJson::parse("{}").expect("JSON");
+        let record = CommandRecord { actor, command_id, digest: [1; 32], version: self.head.version, outcome };
         Append { notebook_id: self.notebook_id.clone(), expected, events, commands: vec![record] }
     }
 }

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use notarium_core::{CellId, CommandId, Hash, Head, NotebookId, Stored, Version};
+use notarium_core::{Append, CommandId, CommandRecord, Hash, Head, NotebookId, Selection, Stored, Version};
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -35,8 +35,8 @@ use self::error::{damaged, store_error};
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed};
 use crate::event_store::{
-    Append, AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, CommandRecord, EventStore,
-    MAX_HISTORY_EVENTS, Snapshot, StoreError,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, Snapshot, StoreError, check_listed,
+    within_limit,
 };
 
 /// An open data folder. Dropping it ends the writer once all that is queued is written; [`Sqlite::close`] waits for it.
@@ -106,13 +106,6 @@ impl Sqlite {
     }
 }
 
-fn within_limit(events: Vec<Stored>) -> Result<Vec<Stored>, StoreError> {
-    if events.len() > MAX_HISTORY_EVENTS {
-        return Err(StoreError::HistoryTooLong { limit: MAX_HISTORY_EVENTS });
-    }
-    Ok(events)
-}
-
 fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
     if found { Ok(()) } else { Err(StoreError::unknown(notebook)) }
 }
@@ -143,24 +136,26 @@ impl EventStore for Sqlite {
         reader::read_backwards(&self.readers, notebook, before, limit).await.map_err(|error| self.failed(error))
     }
 
-    async fn about(
+    async fn events_of_subject(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, StoreError> {
+        let events = reader::events_of_subject(&self.readers, notebook, subjects).await;
+        within_limit(events.map_err(|error| self.failed(error))?)
+    }
+
+    async fn scan_by_subject(&self, notebook: &NotebookId, wanted: &Selection) -> Result<Vec<Stored>, StoreError> {
+        let events = reader::scan_by_subject(&self.readers, notebook, wanted).await;
+        within_limit(events.map_err(|error| self.failed(error))?)
+    }
+
+    async fn events_of_type(
         &self,
         notebook: &NotebookId,
-        subjects: &[String],
-        since: Version,
-        with_notebook: bool,
+        event_type: &str,
+        before: Option<Version>,
+        limit: usize,
     ) -> Result<Vec<Stored>, StoreError> {
-        let events = reader::about(&self.readers, notebook, subjects, since, with_notebook).await;
-        within_limit(events.map_err(|error| self.failed(error))?)
-    }
-
-    async fn about_executions(&self, notebook: &NotebookId, executions: &[String]) -> Result<Vec<Stored>, StoreError> {
-        let events = reader::about_executions(&self.readers, notebook, executions).await;
-        within_limit(events.map_err(|error| self.failed(error))?)
-    }
-
-    async fn last_deletion(&self, notebook: &NotebookId, cell: &CellId) -> Result<Option<Stored>, StoreError> {
-        reader::last_deletion(&self.readers, notebook, cell).await.map_err(|error| self.failed(error))
+        check_listed(event_type)?;
+        let events = reader::events_of_type(&self.readers, notebook, event_type, before, limit).await;
+        events.map_err(|error| self.failed(error))
     }
 
     async fn command(

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use notarium_core::{CommandId, Head, NotebookId};
+use notarium_core::{Append, CommandId, Head, NotebookId};
 
-use crate::event_store::{Append, AppendError};
+use crate::event_store::{AppendError, check};
 
 /// The small key that stands for a notebook's id in every row.
 pub(super) type NotebookKey = i64;
@@ -66,7 +66,7 @@ impl Plan {
         known: &Known,
         seen: &mut HashSet<CommandPlace<'a>>,
     ) -> Result<(), AppendError> {
-        append.check()?;
+        check(append)?;
         let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
         let (key, head) = place.copied().unwrap_or((0, Head::START));
         if head != append.expected {

@@ -1,11 +1,14 @@
 //! Questions to the log. They run beside the writer, on connections that cannot write.
 
-use notarium_core::{Actor, CellId, CommandId, Envelope, Hash, Head, NotebookId, RawJson, Salt, Stored, Version};
+use notarium_core::{
+    Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored, Version,
+    in_order,
+};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
 
 use super::rows::{hash, integer};
-use crate::event_store::{CommandRecord, MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
+use crate::event_store::{MAX_HISTORY_EVENTS, MAX_READ_EVENTS, page};
 
 /// What [`stored`] reads, in its order.
 macro_rules! select_events {
@@ -120,61 +123,66 @@ pub(super) async fn read_backwards(
     all(notebook, &query.fetch_all(pool).await?)
 }
 
-/// At most one more than [`MAX_HISTORY_EVENTS`], so that the caller sees that there are too many.
-pub(super) async fn about(
-    pool: &SqlitePool,
-    notebook: &NotebookId,
-    subjects: &[String],
-    since: Version,
-    with_notebook: bool,
-) -> Result<Vec<Stored>, sqlx::Error> {
-    // Edits are not in the index by subject: they are found by going through the versions.
-    let sql = select_events!(
-        "FROM events e INDEXED BY events_by_version JOIN actors a ON a.key = e.actor \
-         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.version > ?2 \
-         AND (e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL)) \
-         ORDER BY e.version LIMIT ?5"
-    );
-    let subjects = serde_json::to_string(subjects).map_err(decode)?;
-    let query = sqlx::query(sql).bind(notebook.as_str()).bind(integer(since)).bind(subjects).bind(with_notebook);
-    let rows = query.bind(limit(MAX_HISTORY_EVENTS + 1, usize::MAX)).fetch_all(pool).await?;
-    all(notebook, &rows)
+// CROSS JOIN keeps SQLite to this order, which is the index's.
+pub(super) const EVENTS_OF_SUBJECT: &str = select_events!(
+    "FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
+     ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value \
+     AND e.type <> 'CellSourceEdited' JOIN actors a ON a.key = e.actor LIMIT ?3"
+);
+
+// Edits are not in the index by subject: they are found by going through the versions.
+const SCAN_BY_SUBJECT: &str = select_events!(
+    "FROM events e INDEXED BY events_by_version JOIN actors a ON a.key = e.actor \
+     WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.version > ?2 \
+     AND (e.subject IN (SELECT value FROM json_each(?3)) OR (?4 AND e.subject IS NULL)) \
+     ORDER BY e.version LIMIT ?5"
+);
+
+// The list of types is the index's own: with it SQLite sees that the index has all that is wanted.
+pub(super) const EVENTS_OF_TYPE: &str = select_events!(
+    "FROM events e INDEXED BY events_by_type JOIN actors a ON a.key = e.actor \
+     WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?1) AND e.type = ?2 AND e.version < ?3 \
+     AND e.type IN ('CellDeleted', 'ExecutionRequested', 'MessagePosted', 'ToolCallRequested', 'TurnStarted') \
+     ORDER BY e.version DESC LIMIT ?4"
+);
+
+/// One more than callers may have, so that they see that there are too many.
+fn history_limit() -> i64 {
+    limit(MAX_HISTORY_EVENTS + 1, usize::MAX)
 }
 
-/// The events about `subjects` that are no edits, by the index: whatever their versions, few pages are read.
-pub(super) async fn about_executions(
+pub(super) async fn events_of_subject(
     pool: &SqlitePool,
     notebook: &NotebookId,
     subjects: &[String],
 ) -> Result<Vec<Stored>, sqlx::Error> {
-    // CROSS JOIN keeps SQLite to this order, which is the index's.
-    let sql = select_events!(
-        "FROM json_each(?1) wanted CROSS JOIN events e INDEXED BY events_by_subject \
-         ON e.notebook = (SELECT key FROM notebooks WHERE id = ?2) AND e.subject = wanted.value \
-         AND e.type <> 'CellSourceEdited' JOIN actors a ON a.key = e.actor LIMIT ?3"
-    );
     let wanted = serde_json::to_string(subjects).map_err(decode)?;
-    let query = sqlx::query(sql).bind(wanted).bind(notebook.as_str());
-    let rows = query.bind(limit(MAX_HISTORY_EVENTS + 1, usize::MAX)).fetch_all(pool).await?;
-    let mut events = all(notebook, &rows)?;
-    events.sort_by_key(|stored| stored.envelope.version);
-    events.dedup_by_key(|stored| stored.envelope.version);
+    let query = sqlx::query(EVENTS_OF_SUBJECT).bind(wanted).bind(notebook.as_str()).bind(history_limit());
+    let mut events = all(notebook, &query.fetch_all(pool).await?)?;
+    in_order(&mut events);
     Ok(events)
 }
 
-pub(super) async fn last_deletion(
+pub(super) async fn scan_by_subject(
     pool: &SqlitePool,
     notebook: &NotebookId,
-    cell: &CellId,
-) -> Result<Option<Stored>, sqlx::Error> {
-    let sql = select_events!(
-        "FROM events e INDEXED BY events_by_subject JOIN actors a ON a.key = e.actor \
-         WHERE e.notebook = (SELECT key FROM notebooks WHERE id = ?) AND e.subject = ? \
-         AND e.type <> 'CellSourceEdited' AND e.type = 'CellDeleted' \
-         ORDER BY e.version DESC LIMIT 1"
-    );
-    let row = sqlx::query(sql).bind(notebook.as_str()).bind(cell.as_str()).fetch_optional(pool).await?;
-    row.map(|row| stored(notebook, &row)).transpose()
+    wanted: &Selection,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let subjects = serde_json::to_string(&wanted.subjects).map_err(decode)?;
+    let query = sqlx::query(SCAN_BY_SUBJECT).bind(notebook.as_str()).bind(integer(wanted.since)).bind(subjects);
+    all(notebook, &query.bind(wanted.with_notebook).bind(history_limit()).fetch_all(pool).await?)
+}
+
+pub(super) async fn events_of_type(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+    event_type: &str,
+    before: Option<Version>,
+    count: usize,
+) -> Result<Vec<Stored>, sqlx::Error> {
+    let query = sqlx::query(EVENTS_OF_TYPE).bind(notebook.as_str()).bind(event_type);
+    let query = query.bind(before.map_or(i64::MAX, integer)).bind(limit(count, MAX_READ_EVENTS));
+    all(notebook, &query.fetch_all(pool).await?)
 }
 
 pub(super) async fn command(
@@ -189,7 +197,8 @@ pub(super) async fn command(
     let Some(row) = query.fetch_optional(pool).await? else { return Ok(None) };
     let Hash(digest) = hash(row.try_get(0)?)?;
     let (actor, command_id) = (actor.to_owned(), command_id.clone());
-    Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome: row.try_get(2)? }))
+    let outcome = required(&row, 2, RawJson::parse)?;
+    Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome }))
 }
 
 pub(super) async fn notebooks(

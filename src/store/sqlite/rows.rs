@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use notarium_core::Hash;
+use notarium_core::{CommandRecord, Hash, NewEvent};
 use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
 
 use super::multi_row::{MultiRow, Row};
 use super::plan::{ActorKey, NotebookKey};
-use crate::event_store::{CommandRecord, NewEvent};
 
 // `OR FAIL`: a failed batch is rolled back as a whole, so that SQLite need not keep a journal (a temporary file) by which it
 // could take back the one statement.
@@ -64,7 +63,7 @@ impl Row for CommandRow<'_> {
         arguments.add(text(self.command.command_id.as_str()))?;
         arguments.add(self.command.digest.as_slice())?;
         arguments.add(integer(self.command.version))?;
-        arguments.add(text(&self.command.outcome))
+        arguments.add(text(self.command.outcome.get()))
     }
 }
 

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use notarium_core::verify_chain;
+use sqlx::Row;
 use tempfile::TempDir;
 
 use super::*;
@@ -152,6 +153,30 @@ async fn readers_cannot_write() {
 fn sqlite_is_linked_once() {
     let lock = include_str!("../../../Cargo.lock");
     assert_eq!(lock.matches("name = \"libsqlite3-sys\"").count(), 1, "see `cargo tree -i libsqlite3-sys`");
+}
+
+// --- questions ---
+
+/// How SQLite goes about a question, one step a line.
+async fn plan_of(store: &Sqlite, sql: &str) -> Vec<String> {
+    let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {sql}"));
+    let rows = sqlx::query(explain).fetch_all(store.readers()).await.unwrap();
+    rows.iter().map(|row| row.get("detail")).collect()
+}
+
+/// A page of turns, a call, a conversation: what they cost follows from what they find, not from the notebook's age.
+#[tokio::test]
+async fn what_is_found_by_an_index_is_not_looked_for_in_the_whole_log() {
+    let (store, _folder) = open_sqlite().await;
+    for (sql, expected) in [
+        (reader::EVENTS_OF_SUBJECT, "SEARCH e USING INDEX events_by_subject (notebook=? AND subject=?)"),
+        (reader::EVENTS_OF_TYPE, "SEARCH e USING INDEX events_by_type (notebook=? AND type=? AND version<?)"),
+    ] {
+        let plan = plan_of(&store, sql).await;
+        assert!(plan.iter().any(|step| step == expected), "{plan:#?}");
+        let whole = |step: &&String| step.starts_with("SCAN e") || step.contains("events_by_version");
+        assert_eq!(plan.iter().find(whole), None, "{plan:#?}");
+    }
 }
 
 // --- damage ---

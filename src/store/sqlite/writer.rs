@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::{Head, NotebookId};
+use notarium_core::{Append, Head, NotebookId};
 use sqlx::{Row as _, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 
@@ -15,7 +15,7 @@ use super::plan::{ActorKey, CommandPlace, Known, Plan, command_places};
 use super::reader::head_of;
 use super::rows::{CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_NOTEBOOKS, KeyRow};
 use super::transaction::Writer;
-use crate::event_store::{Append, AppendError, StoreError};
+use crate::event_store::{AppendError, StoreError};
 
 /// Appends that wait; senders wait beyond that.
 pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;

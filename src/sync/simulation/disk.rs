@@ -1,12 +1,12 @@
 //! A disk that keeps what was synced, and answers what a store answers.
 
 use notarium_core::{
-    CommandId, Context, Decision, Event, Hash, Head, HistoryQuery, Judgement, JudgementQuery, Notebook, NotebookId,
-    Risk, Stored, Version, seal,
+    Append, CommandId, CommandRecord, Context, Decision, Hash, Head, HistoryQuery, Judgement, JudgementQuery, Notebook,
+    NotebookId, Risk, Selection, Stored, Version, in_order, seal,
 };
 use sha2::{Digest, Sha256};
 
-use crate::io::{Append, AppendFailure, CommandRecord};
+use crate::io::AppendFailure;
 use crate::replay::{Loaded, Replay};
 
 /// A judge that knows nothing against any code.
@@ -25,11 +25,7 @@ pub(crate) struct Disk {
 
 impl Disk {
     pub(crate) fn head(&self) -> Head {
-        self.events.last().map_or(Head::START, |stored| Head {
-            version: stored.envelope.version,
-            hash: stored.hash,
-            recorded_at: stored.envelope.recorded_at,
-        })
+        self.events.last().map_or(Head::START, Stored::head)
     }
 
     pub(crate) fn append(&mut self, append: Append) -> Result<(), AppendFailure> {
@@ -73,46 +69,15 @@ impl Disk {
         self.events.iter().filter(|stored| stored.envelope.version > after).take(limit).cloned().collect()
     }
 
-    fn about(&self, subjects: &[String], since: Version, with_notebook: bool) -> Vec<Stored> {
-        let is_wanted = |subject: &Option<String>| subject.as_ref().map_or(with_notebook, |it| subjects.contains(it));
-        let all = self.events.iter().zip(&self.subjects);
-        all.filter(|(stored, subject)| stored.envelope.version > since && is_wanted(subject))
-            .map(|(stored, _)| stored.clone())
-            .collect()
-    }
-
     pub(crate) fn history(&self, queries: &[HistoryQuery]) -> Vec<Stored> {
-        let mut all: Vec<Stored> = queries.iter().flat_map(|query| self.answer(query)).collect();
-        all.sort_by_key(|stored| stored.envelope.version);
-        all.dedup_by_key(|stored| stored.envelope.version);
+        let select = |selection: &Selection| {
+            let all = self.events.iter().zip(&self.subjects);
+            let selected = all.filter(|(stored, subject)| selection.holds(stored.envelope.version, subject.as_deref()));
+            Ok::<_, ()>(selected.map(|(stored, _)| stored.clone()).collect())
+        };
+        let mut all = queries.iter().flat_map(|query| query.answer(select).expect("a disk answers")).collect();
+        in_order(&mut all);
         all
-    }
-
-    fn answer(&self, query: &HistoryQuery) -> Vec<Stored> {
-        match query {
-            HistoryQuery::Cells { cells, since, with_notebook } => {
-                let cells: Vec<String> = cells.iter().map(ToString::to_string).collect();
-                self.with_executions(self.about(&cells, *since, *with_notebook))
-            }
-            HistoryQuery::DeletedCell { cell_id } => {
-                let about = self.about(&[cell_id.to_string()], 0, false);
-                let last = about.into_iter().rfind(|stored| stored.envelope.event_type == "CellDeleted");
-                self.with_executions(last.into_iter().collect())
-            }
-            HistoryQuery::Execution { execution_id } => self.about(&[execution_id.to_string()], 0, false),
-            HistoryQuery::ToolCall { call_id } => self.about(&[call_id.to_string()], 0, false),
-            HistoryQuery::Conversation { conversation_id } => self.about(&[conversation_id.to_string()], 0, false),
-        }
-    }
-
-    fn with_executions(&self, mut events: Vec<Stored>) -> Vec<Stored> {
-        let named = events.iter().filter_map(|stored| match stored.typed().ok()?.event {
-            Event::CellDeleted(event) => event.cell.latest_execution.map(|id| id.to_string()),
-            _ => None,
-        });
-        let named: Vec<String> = named.collect();
-        events.extend(self.about(&named, 0, false));
-        events
     }
 
     pub(crate) fn keep_snapshot(&mut self, notebook: Notebook, head: Head) {

@@ -1,8 +1,6 @@
 //! Bugs that the simulation plants in the room, to see that it would catch them.
 
-use notarium_core::{Command, Notebook, Version};
-
-use crate::io::CommandRecord;
+use notarium_core::{Command, CommandRecord, Notebook, Version};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {

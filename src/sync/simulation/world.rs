@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Authority, Command, CommandId, Context, History, IdSource, Limits, Millis, RawObject, Version, decide,
+    Actor, Append, Authority, Command, CommandId, Context, History, IdSource, Limits, Millis, RawObject, Version,
+    decide,
 };
 use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessage};
 
@@ -15,7 +16,7 @@ use super::editor::{Editor, Judgement};
 use super::fault::Fault;
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
-use crate::io::{Append, AppendFailure, Input, Output, ReplyTo};
+use crate::io::{AppendFailure, Input, Output, ReplyTo};
 use crate::room::Room;
 
 /// Faults happen until here; then everything heals.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::{
-    Actor, AgentId, Authority, Command, CommandId, Context, Event, Head, History, HistoryQuery, IdSource, KernelPhase,
-    Limits, Notebook, NotebookId, Recorded, Role, Scope, Stored, UserId, apply, decide, required_history, seal,
+    Actor, AgentId, Authority, Command, CommandId, Context, Event, Head, History, IdSource, KernelPhase, Limits,
+    Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, apply, decide, required_history, seal,
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, PROTOCOL, RejectMessage, ServerMessage,
@@ -275,12 +275,12 @@ impl Inner {
             limits: Limits::default(),
         };
         for query in required_history(state, &context, &command) {
-            let HistoryQuery::Execution { execution_id } = query else { continue };
-            let about = room.log.iter().filter_map(|stored| stored.typed().ok());
-            context
-                .history
-                .events
-                .extend(about.filter(|recorded| recorded.event.execution_id() == Some(&execution_id)));
+            let select = |wanted: &Selection| {
+                let log = room.log.iter().filter_map(|stored| stored.typed().ok());
+                let selected = log.filter(|one| wanted.holds(one.envelope.version, one.event.subject()));
+                Ok::<_, ()>(selected.collect())
+            };
+            context.history.events.extend(query.answer(select).unwrap());
         }
         let decision = match decide(state, &mut context, command) {
             Ok(decision) => decision,

@@ -2,7 +2,7 @@
 
 mod fixtures;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use notarium_core::*;
 use serde_json::Value;
@@ -176,54 +176,13 @@ impl World {
 
     /// What the server reads from its store for `required_history`.
     pub fn answer(&self, queries: &[HistoryQuery]) -> History {
-        let mut found: BTreeMap<Version, &Recorded> = BTreeMap::new();
-        for query in queries {
-            match query {
-                HistoryQuery::Cells { cells, since, with_notebook } => {
-                    let cells: BTreeSet<&CellId> = cells.iter().collect();
-                    let is_asked = |event: &Event| {
-                        event.cell_id().is_some_and(|id| cells.contains(id))
-                            || *with_notebook && event.subject().is_none()
-                    };
-                    for recorded in
-                        self.recorded.iter().filter(|one| one.envelope.version > *since && is_asked(&one.event))
-                    {
-                        self.find(&mut found, recorded);
-                    }
-                }
-                HistoryQuery::DeletedCell { cell_id } => {
-                    let is_deletion =
-                        |one: &&Recorded| matches!(&one.event, Event::CellDeleted(event) if event.cell_id == *cell_id);
-                    if let Some(recorded) = self.recorded.iter().rev().find(is_deletion) {
-                        self.find(&mut found, recorded);
-                    }
-                }
-                HistoryQuery::ToolCall { call_id } => {
-                    let of_it = self.recorded.iter().filter(|one| one.event.tool_call_id() == Some(call_id));
-                    found.extend(of_it.map(|one| (one.envelope.version, one)));
-                }
-                HistoryQuery::Conversation { conversation_id } => {
-                    let of_it = self.recorded.iter().filter(|one| one.event.conversation_id() == Some(conversation_id));
-                    found.extend(of_it.map(|one| (one.envelope.version, one)));
-                }
-                HistoryQuery::Execution { execution_id } => self.find_execution(&mut found, execution_id),
-            }
-        }
-        History { events: found.into_values().cloned().collect(), judgement: None }
-    }
-
-    fn find<'a>(&'a self, found: &mut BTreeMap<Version, &'a Recorded>, recorded: &'a Recorded) {
-        found.insert(recorded.envelope.version, recorded);
-        if let Event::CellDeleted(event) = &recorded.event
-            && let Some(id) = &event.cell.latest_execution
-        {
-            self.find_execution(found, id);
-        }
-    }
-
-    fn find_execution<'a>(&'a self, found: &mut BTreeMap<Version, &'a Recorded>, id: &ExecutionId) {
-        let of_it = self.recorded.iter().filter(|one| one.event.execution_id() == Some(id));
-        found.extend(of_it.map(|one| (one.envelope.version, one)));
+        let select = |wanted: &Selection| {
+            let holds = |one: &&Recorded| wanted.holds(one.envelope.version, one.event.subject());
+            Ok::<_, ()>(self.recorded.iter().filter(holds).cloned().collect())
+        };
+        let mut events = queries.iter().flat_map(|query| query.answer(select).unwrap()).collect();
+        in_order(&mut events);
+        History { events, judgement: None }
     }
 
     // --- looking ---
