@@ -17,7 +17,6 @@ use crate::event_store::StoreError;
 pub(super) const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
-    (3, "catalog work", include_str!("../../../migrations/sqlite/0003_catalog_work.sql")),
 ];
 
 fn migrator() -> Migrator {
