@@ -14,7 +14,7 @@ use super::error::{damaged, migration_error, store_error};
 use crate::event_store::StoreError;
 
 /// The tables' changes: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 3] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 2] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
 ];
