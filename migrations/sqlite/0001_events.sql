@@ -3,7 +3,10 @@
 -- A notebook's head is its last event: kept nowhere else, so that the two cannot differ.
 CREATE TABLE notebooks (
     key INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE
+    id TEXT NOT NULL UNIQUE,
+    -- The lease: how often it changed hands, and the server process that has it.
+    epoch INTEGER NOT NULL DEFAULT 0,
+    holder TEXT
 ) STRICT;
 
 -- Actor::key(), for instance 'user:01J…'.

@@ -33,10 +33,15 @@ pub struct CommandRecord {
     pub outcome: RawJson,
 }
 
+/// Counts the leases of a notebook. 0: nobody has taken one, for instance because the notebook is not there yet.
+pub type Epoch = u64;
+
 /// What is written together, all or nothing. Events may be empty: a command that changed nothing is recorded too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     pub notebook_id: NotebookId,
+    /// Of the lease under which this is written: refused when somebody has taken a later one.
+    pub epoch: Epoch,
     /// The head that the events continue; [`Head::START`] for a new notebook.
     pub expected: Head,
     /// Versions `expected.version + 1`, `+ 2` …

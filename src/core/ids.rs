@@ -117,4 +117,6 @@ ids! {
     WorkspaceId,
     /// A token, without its secret.
     TokenId,
+    /// One life of a server process: who holds a notebook's lease, and whose a claim is.
+    InstanceId,
 }

@@ -55,7 +55,7 @@ pub use access::{
     granted_role, role_of,
 };
 pub use actor::Actor;
-pub use append::{Append, CommandRecord, NewEvent};
+pub use append::{Append, CommandRecord, Epoch, NewEvent};
 pub use apply::apply;
 pub use call_answer::CallAnswer;
 pub use call_decisions::{may_decide, sweep_due};

@@ -12,11 +12,11 @@ mod task;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notarium_core::{KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
+use dashmap::{DashMap, Entry};
+use notarium_core::{InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_sync::{Input, RoomConfig, is_control_body};
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
@@ -66,7 +66,7 @@ pub struct Rooms {
     judge: Judge,
     work: mpsc::UnboundedSender<WorkNotice>,
     clock: Clock,
-    open: Mutex<HashMap<NotebookId, Inbox>>,
+    open: DashMap<NotebookId, Inbox>,
     /// Unloaded rooms in which tool calls will expire.
     alarms: Alarms,
     is_stopping: AtomicBool,
@@ -87,14 +87,15 @@ struct Inbox {
 
 impl Rooms {
     pub fn new(store: Arc<dyn EventStore>, config: RoomsConfig, work: mpsc::UnboundedSender<WorkNotice>) -> Arc<Rooms> {
+        let room_config = RoomConfig { instance: ulid::Ulid::generate().into(), ..config.room };
         Arc::new(Rooms {
             store,
-            room_config: Arc::new(config.room),
+            room_config: Arc::new(room_config),
             max_inbox_bytes: config.max_inbox_bytes,
             judge: config.judge,
             work,
             clock: Clock::start(),
-            open: Mutex::default(),
+            open: DashMap::new(),
             alarms: Alarms::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
@@ -107,9 +108,14 @@ impl Rooms {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
     }
 
+    /// This life of the server: it holds the leases, and claims are its own.
+    pub fn instance(&self) -> &InstanceId {
+        &self.room_config.instance
+    }
+
     /// Tells those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
     pub fn tell(&self, id: &NotebookId, activity: TurnActivity) {
-        if let Some(inbox) = self.lock().get(id) {
+        if let Some(inbox) = self.open.get(id) {
             // A room that ends has nobody who follows.
             let _ = inbox.messages.send(Message::Input(Input::Activity(activity)));
         }
@@ -117,14 +123,14 @@ impl Rooms {
 
     /// Notebooks that are open now.
     pub fn open_count(&self) -> usize {
-        self.lock().len()
+        self.open.len()
     }
 
     /// Ends every room: what is queued is decided and answered, snapshots are written, then the tasks end.
     pub async fn shut_down(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.alarms.clear();
-        for inbox in self.lock().values() {
+        for inbox in &self.open {
             // A room that has just ended has nothing left to do.
             let _ = inbox.urgent.send(Message::Input(Input::ShutDown));
         }
@@ -137,15 +143,11 @@ impl Rooms {
         projections::catch_up_catalog(&*self.store).await
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<NotebookId, Inbox>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn inbox(self: &Arc<Self>, id: &NotebookId) -> Inbox {
-        let mut open = self.lock();
-        if let Some(inbox) = open.get(id) {
-            return inbox.clone();
-        }
+        let vacant = match self.open.entry(id.clone()) {
+            Entry::Occupied(open) => return open.get().clone(),
+            Entry::Vacant(vacant) => vacant,
+        };
         let (messages, receiver) = mpsc::unbounded_channel();
         let (urgent, urgent_receiver) = mpsc::unbounded_channel();
         let max_permits = u32::try_from(self.max_inbox_bytes >> 10).unwrap_or(u32::MAX).max(1);
@@ -155,7 +157,7 @@ impl Rooms {
         if !self.is_stopping.load(Ordering::SeqCst) {
             let task = Task::new(self.clone(), id.clone(), receiver, urgent_receiver, inbox.urgent.downgrade());
             self.tasks.spawn(task.run());
-            open.insert(id.clone(), inbox.clone());
+            vacant.insert(inbox.clone());
         }
         inbox
     }
@@ -169,8 +171,8 @@ impl Rooms {
     ) {
         let mut left = Vec::new();
         {
-            let mut open = self.lock();
-            open.remove(id);
+            // Nobody finds or opens the room until its entry is released.
+            let entry = self.open.entry(id.clone());
             messages.close();
             urgent.close();
             while let Ok(message) = messages.try_recv() {
@@ -178,6 +180,9 @@ impl Rooms {
             }
             while let Ok(message) = urgent.try_recv() {
                 left.push(message);
+            }
+            if let Entry::Occupied(open) = entry {
+                open.remove();
             }
         }
         for message in left.into_iter().filter(Message::outlives_the_room) {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Append, Authority, CellId, CommandId, CommandRecord, Context, Decided, Envelope, Event, EventId, Hash, Head,
-    History, HistoryQuery, IdSource, Limits, NewEvent, NotebookId, RawJson, Salt, Selection, Stored, UserId, Version,
-    seal, verify_chain,
+    Actor, Append, Authority, CellId, CommandId, CommandRecord, Context, Decided, Envelope, Epoch, Event, EventId,
+    Hash, Head, History, HistoryQuery, IdSource, InstanceId, Limits, NewEvent, NotebookId, RawJson, Salt, Selection,
+    Stored, UserId, Version, seal, verify_chain,
 };
 
 use crate::{
@@ -30,6 +30,7 @@ macro_rules! contract_suite {
             what_was_appended_is_read_in_order, pages_end_where_asked, reading_backwards_gives_the_latest_first,
             a_stale_head_is_refused_and_nothing_written, another_hash_at_the_same_version_is_refused,
             a_gap_is_refused, a_strangers_event_is_refused, a_notebook_begins_once, an_unknown_notebook_is_empty,
+            a_lease_is_taken_from_the_one_before, an_append_under_an_older_epoch_is_refused,
             a_command_is_found_again, a_repeated_command_is_refused_and_nothing_written,
             a_command_twice_in_one_append_is_refused, the_same_command_id_of_another_actor_or_notebook_is_another,
             a_command_that_changed_nothing_is_recorded, payloads_come_back_byte_for_byte,
@@ -52,6 +53,7 @@ pub(crate) use contract_suite;
 pub(crate) struct Author {
     pub(crate) notebook_id: NotebookId,
     pub(crate) head: Head,
+    pub(crate) epoch: Epoch,
     context: Context,
     commands: u64,
 }
@@ -76,7 +78,7 @@ impl Author {
             history: History::default(),
             limits: Limits::default(),
         };
-        Self { notebook_id: notebook(name), head: Head::START, context, commands: 0 }
+        Self { notebook_id: notebook(name), head: Head::START, epoch: 0, context, commands: 0 }
     }
 
     /// Goes on where an earlier process ended.
@@ -104,7 +106,13 @@ impl Author {
         let expected = self.head;
         let sealed = seal(&mut self.head, &self.notebook_id, &mut self.context, &decided).unwrap();
         let events = sealed.into_iter().zip(&decided).map(|(stored, it)| NewEvent::new(stored, &it.event)).collect();
-        Append { notebook_id: self.notebook_id.clone(), expected, events, commands: vec![self.command()] }
+        Append {
+            notebook_id: self.notebook_id.clone(),
+            epoch: self.epoch,
+            expected,
+            events,
+            commands: vec![self.command()],
+        }
     }
 
     /// An append of one event about the notebook.
@@ -261,6 +269,44 @@ pub(crate) async fn an_unknown_notebook_is_empty(store: Store) {
     store.delete_snapshots(&id).await.unwrap();
 }
 
+// --- leases ---
+
+fn instance(name: &str) -> InstanceId {
+    name.parse().unwrap()
+}
+
+pub(crate) async fn a_lease_is_taken_from_the_one_before(store: Store) {
+    let mut author = Author::new("nb");
+    let id = author.notebook_id.clone();
+    assert_eq!(store.take_lease(&id, &instance("one")).await, Ok(0), "there is nothing to lease yet");
+    store.append(author.rename("first")).await.unwrap();
+    for (name, epoch) in [("one", 1), ("one", 1), ("two", 2), ("two", 2), ("one", 3)] {
+        assert_eq!(store.take_lease(&id, &instance(name)).await, Ok(epoch), "{name}");
+    }
+    assert_eq!(store.take_lease(&notebook("other"), &instance("one")).await, Ok(0));
+}
+
+pub(crate) async fn an_append_under_an_older_epoch_is_refused(store: Store) {
+    let mut author = Author::new("nb");
+    let id = author.notebook_id.clone();
+    store.append(author.rename("before any lease")).await.unwrap();
+    author.epoch = store.take_lease(&id, &instance("one")).await.unwrap();
+    store.append(author.rename("one's")).await.unwrap();
+    let epoch = store.take_lease(&id, &instance("two")).await.unwrap();
+    let head = author.head;
+    for older in [0, author.epoch] {
+        let late = Append { epoch: older, ..author.rename("late") };
+        assert_eq!(store.append(late.clone()).await, Err(AppendError::LeaseLost { epoch }));
+        let record = &late.commands[0];
+        assert_eq!(store.command(&id, &record.actor, &record.command_id).await.unwrap(), None);
+        author.head = head;
+    }
+    assert_eq!(store.head(&id).await.unwrap(), Some(head));
+    author.epoch = epoch;
+    store.append(author.rename("two's")).await.unwrap();
+    assert_eq!(versions(&all(&store, &id).await), [1, 2, 3]);
+}
+
 // --- commands ---
 
 pub(crate) async fn a_command_is_found_again(store: Store) {
@@ -342,7 +388,7 @@ fn foreign(author: &Author, payload: &str) -> Stored {
 
 fn append_of(author: &Author, stored: Stored) -> Append {
     let events = vec![NewEvent { stored, subject: Some("subject".to_owned()) }];
-    Append { notebook_id: author.notebook_id.clone(), expected: author.head, events, commands: Vec::new() }
+    Append { notebook_id: author.notebook_id.clone(), epoch: 0, expected: author.head, events, commands: Vec::new() }
 }
 
 async fn comes_back(store: &Store, name: &str, change: impl FnOnce(&mut Stored)) {

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use notarium_core::{
-    Append, CommandId, CommandRecord, Hash, Head, HistoryQuery, Millis, NotebookId, Selection, Stored, Version,
-    deleted_executions, in_order,
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId, Selection,
+    Stored, Version, deleted_executions, in_order,
 };
 
 /// The most events that one [`EventStore::read`] returns, whatever was asked.
@@ -68,6 +68,9 @@ pub enum AppendError {
     /// The command was recorded before. Answer with [`EventStore::command`].
     #[error("command {command_id} of {actor} is recorded already: answer with its record")]
     DuplicateCommand { actor: String, command_id: CommandId },
+    /// The notebook's lease is another's. Reading goes on; writing needs [`EventStore::take_lease`] first.
+    #[error("the notebook's lease was lost: it is in epoch {epoch} now")]
+    LeaseLost { epoch: Epoch },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -211,6 +214,10 @@ pub struct BlobRecord {
 /// The log, its heads and commands, and what follows from them. One instance serves all notebooks.
 #[async_trait]
 pub trait EventStore: Send + Sync + 'static {
+    /// Takes the notebook's lease for this instance: appends under an earlier epoch are refused from here on. Who has the
+    /// lease already keeps its epoch. Nothing is written, and 0 returned, where there is no such notebook.
+    async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError>;
+
     /// Writes events, head and commands together; `Ok` means synced to disk. On an error nothing was written.
     async fn append(&self, append: Append) -> Result<(), AppendError>;
 

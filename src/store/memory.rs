@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use notarium_core::{Append, CommandId, CommandRecord, Hash, Head, NewEvent, NotebookId, Selection, Stored, Version};
+use notarium_core::{
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NewEvent, NotebookId, Selection, Stored, Version,
+};
 
 use crate::catalog::bounded;
 use crate::event_store::{
@@ -21,6 +23,8 @@ pub struct Memory {
 
 #[derive(Debug, Default)]
 struct Log {
+    holder: Option<InstanceId>,
+    epoch: Epoch,
     head: Option<Head>,
     /// Version n stands at n - 1.
     events: Vec<NewEvent>,
@@ -49,6 +53,9 @@ impl Memory {
 impl Log {
     fn check(&self, append: &Append) -> Result<(), AppendError> {
         check(append)?;
+        if self.epoch != append.epoch {
+            return Err(AppendError::LeaseLost { epoch: self.epoch });
+        }
         if self.head.unwrap_or(Head::START) != append.expected {
             return Err(AppendError::VersionConflict { actual: self.head });
         }
@@ -90,6 +97,16 @@ fn index(version: Version) -> usize {
 
 #[async_trait]
 impl EventStore for Memory {
+    async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError> {
+        let mut notebooks = self.lock();
+        let Some(log) = notebooks.get_mut(notebook) else { return Ok(0) };
+        if log.holder.as_ref() != Some(instance) {
+            log.holder = Some(instance.clone());
+            log.epoch += 1;
+        }
+        Ok(log.epoch)
+    }
+
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let mut notebooks = self.lock();
         match notebooks.get_mut(&append.notebook_id) {

@@ -1,12 +1,13 @@
 //! Deciding: everything that waits becomes one append; when it is synced, it is shown and answered.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use notarium_core::{
     AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, History, NewEvent, Notebook,
     RawJson, Recorded, Rejection, RejectionCode, Stored, apply, decide, required_history, seal, sweep_due,
 };
-use notarium_wire::{ServerMessage, frame};
+use notarium_wire::{ErrorCode, ServerMessage, frame};
 
 use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
@@ -130,7 +131,7 @@ impl Room {
         #[cfg(test)]
         crate::simulation::plant_in_records(self.fault, &mut commands);
         let (notebook_id, expected) = (self.notebook_id.clone(), batch.expected);
-        cycle.out.push(Output::Append(Append { notebook_id, expected, events, commands }));
+        cycle.out.push(Output::Append(Append { notebook_id, epoch: self.epoch, expected, events, commands }));
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         self.phase = Phase::Appending(Box::new(batch));
     }
@@ -345,12 +346,29 @@ impl Room {
     /// The state that is ahead of the disk is thrown away.
     pub(crate) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
+            Phase::Appending(batch) if failure == AppendFailure::LeaseLost => self.lose_lease(cycle, *batch),
             Phase::Appending(batch) => {
                 self.phase = Phase::Recovering(Box::new(Recovery { batch: *batch, failure }));
                 cycle.out.push(Output::Load { recent_after: self.least_sent() });
             }
             other => self.phase = other,
         }
+    }
+
+    /// Another server has the notebook now. This room ends: whoever asks again gets a new one, which takes the lease.
+    fn lose_lease(&mut self, cycle: &mut Cycle, batch: Batch) {
+        self.failure = "another server has taken this notebook over: ask again".to_owned();
+        self.answer_all(cycle, &batch.into_commands(), &unavailable(&self.failure));
+        self.turn_all_away(cycle);
+        for lookup in std::mem::take(&mut self.lookups).into_values() {
+            self.take_record(cycle, &lookup, Err(ReadFailure::Unavailable { reason: self.failure.clone() }));
+        }
+        let joining = std::mem::take(&mut self.joins).into_values().map(|join| join.client);
+        for client in joining.chain(std::mem::take(&mut self.subscribers).into_keys()).collect::<BTreeSet<_>>() {
+            self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
+        }
+        self.phase = Phase::Closed;
+        cycle.out.push(Output::Unload);
     }
 
     /// The state is loaded again.
@@ -364,6 +382,8 @@ impl Room {
         match failure {
             AppendFailure::VersionConflict => self.decide_again(cycle, batch.into_commands()),
             AppendFailure::DuplicateCommand => self.sort_out(cycle, batch),
+            // The room has ended.
+            AppendFailure::LeaseLost => {}
             AppendFailure::Unavailable { reason } => {
                 // What the room wants of itself is tried again after a while, not at once.
                 self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));

@@ -1,10 +1,12 @@
 //! How a room behaves; all times in milliseconds.
 
-use notarium_core::{Limits, Millis};
+use notarium_core::{InstanceId, Limits, Millis};
 
 /// Settings that all rooms of a server share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoomConfig {
+    /// This life of the server.
+    pub instance: InstanceId,
     /// What `decide` enforces.
     pub limits: Limits,
     /// Commands that are decided, and appended, together at most.
@@ -48,6 +50,7 @@ pub struct RoomConfig {
 impl Default for RoomConfig {
     fn default() -> Self {
         Self {
+            instance: InstanceId::new("instance").unwrap_or_else(|_| unreachable!("it has the shape of an id")),
             limits: Limits::default(),
             max_batch_commands: 512,
             max_batch_bytes: 1 << 20,

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Append, CommandId, CommandRecord, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis, Notebook,
-    Rejection, Stored, Version,
+    Append, CommandId, CommandRecord, Epoch, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis,
+    Notebook, Rejection, Stored, Version,
 };
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
 
@@ -27,8 +27,11 @@ pub type Ticket = u64;
 /// What happened.
 #[derive(Debug)]
 pub enum Input {
-    /// The answer to [`Output::Load`].
-    Loaded(Box<Loaded>),
+    /// The answer to [`Output::Load`]; `epoch` is that of the lease which was taken for it.
+    Loaded {
+        loaded: Box<Loaded>,
+        epoch: Epoch,
+    },
     LoadFailed {
         reason: String,
     },
@@ -104,6 +107,8 @@ pub enum AppendFailure {
     VersionConflict,
     /// One of the commands is recorded already.
     DuplicateCommand,
+    /// Another server has taken the notebook's lease since.
+    LeaseLost,
     Unavailable {
         reason: String,
     },
@@ -119,7 +124,7 @@ pub enum ReadFailure {
 /// What is to be done, in this order.
 #[derive(Debug)]
 pub enum Output {
-    /// Load the notebook as it is stored, with the events after `recent_after` where they are at hand.
+    /// Take the notebook's lease, and load it as it is stored, with the events after `recent_after` where they are at hand.
     Load {
         recent_after: Version,
     },

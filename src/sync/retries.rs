@@ -42,7 +42,12 @@ impl Room {
         }
     }
 
-    fn take_record(&self, cycle: &mut Cycle, lookup: &Lookup, records: Result<Vec<CommandRecord>, ReadFailure>) {
+    pub(crate) fn take_record(
+        &self,
+        cycle: &mut Cycle,
+        lookup: &Lookup,
+        records: Result<Vec<CommandRecord>, ReadFailure>,
+    ) {
         let Lookup { queued, rejection } = lookup;
         let answer = match records {
             Ok(records) => match records.first() {

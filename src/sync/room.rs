@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version, sweep_due,
+    CommandId, Epoch, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version,
+    sweep_due,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
@@ -60,6 +61,8 @@ pub struct Room {
     entropy: [u8; 32],
     seeds: u64,
     pub(crate) phase: Phase,
+    /// Of the lease under which this room writes.
+    pub(crate) epoch: Epoch,
     /// With the events of the append in flight.
     pub(crate) state: Arc<Notebook>,
     /// Of `state`.
@@ -67,8 +70,8 @@ pub struct Room {
     /// Up to here everything is on disk, and may be shown.
     pub(crate) committed: Version,
     pub(crate) read_only: bool,
-    /// Why the last load failed.
-    failure: String,
+    /// Why the last load failed, or the room ended.
+    pub(crate) failure: String,
     pub(crate) ring: Ring,
     pub(crate) queue: Queue,
     pub(crate) waiting: Vec<Waiting>,
@@ -111,6 +114,7 @@ impl Room {
             entropy,
             seeds: 0,
             phase: Phase::Loading,
+            epoch: 0,
             head: Head::START,
             committed: 0,
             read_only: false,
@@ -177,7 +181,7 @@ impl Room {
 
     pub(crate) fn take(&mut self, cycle: &mut Cycle, input: Input) {
         match input {
-            Input::Loaded(loaded) => self.take_loaded(cycle, *loaded),
+            Input::Loaded { loaded, epoch } => self.take_loaded(cycle, *loaded, epoch),
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
             Input::Command { reply_to, identity, message } => self.take_command(cycle, reply_to, identity, message),
             Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
@@ -217,7 +221,8 @@ impl Room {
 
     // --- loading ---
 
-    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded) {
+    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded, epoch: Epoch) {
+        self.epoch = epoch;
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Recovering(recovery) => {
                 self.adopt(cycle, loaded);
@@ -255,6 +260,11 @@ impl Room {
         if let Phase::Recovering(recovery) = phase {
             self.answer_all(cycle, &recovery.batch.into_commands(), &unavailable(&self.failure));
         }
+        self.turn_all_away(cycle);
+    }
+
+    /// Whatever waits is answered with the failure.
+    pub(crate) fn turn_all_away(&mut self, cycle: &mut Cycle) {
         let mut queued = self.queue.drain();
         queued.extend(std::mem::take(&mut self.judging).into_values().flatten());
         self.answer_all(cycle, &queued, &unavailable(&self.failure));
@@ -303,7 +313,7 @@ impl Room {
         if self.is_closing {
             return Some("the server is stopping: send it again when you are connected again".to_owned());
         }
-        matches!(self.phase, Phase::Failed(_)).then(|| self.failure.clone())
+        matches!(self.phase, Phase::Failed(_) | Phase::Closed).then(|| self.failure.clone())
     }
 
     fn take_read(&mut self, cycle: &mut Cycle, request: u64, identity: Arc<Identity>) {

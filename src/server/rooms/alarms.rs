@@ -1,10 +1,10 @@
 //! Notebooks that are opened again at their time: a tool call that waits in an unloaded notebook expires nonetheless, and
 //! costs one sleeping task until then.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use dashmap::{DashMap, Entry};
 use notarium_core::{Millis, NotebookId};
 use tokio::task::AbortHandle;
 
@@ -12,17 +12,14 @@ use super::Rooms;
 
 /// One alarm per notebook.
 #[derive(Debug, Default)]
-pub(super) struct Alarms(Mutex<HashMap<NotebookId, AbortHandle>>);
+pub(super) struct Alarms(DashMap<NotebookId, AbortHandle>);
 
 impl Alarms {
     pub(super) fn clear(&self) {
-        for (_, alarm) in self.lock().drain() {
+        self.0.retain(|_, alarm| {
             alarm.abort();
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<NotebookId, AbortHandle>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            false
+        });
     }
 }
 
@@ -31,16 +28,18 @@ impl Rooms {
     pub(super) fn open_at(self: &Arc<Self>, id: &NotebookId, at: Millis) {
         let wait = Duration::from_millis(at.saturating_sub(self.clock.now()));
         let (rooms, notebook) = (Arc::downgrade(self), id.clone());
-        let mut alarms = self.alarms.lock();
+        // The alarm does not take its entry away before that is there.
+        let entry = self.alarms.0.entry(id.clone());
+        if let Entry::Occupied(earlier) = &entry {
+            earlier.get().abort();
+        }
         let alarm = tokio::spawn(async move {
             tokio::time::sleep(wait).await;
             if let Some(rooms) = rooms.upgrade() {
-                rooms.alarms.lock().remove(&notebook);
+                rooms.alarms.0.remove(&notebook);
                 rooms.open(&notebook);
             }
         });
-        if let Some(earlier) = alarms.insert(id.clone(), alarm.abort_handle()) {
-            earlier.abort();
-        }
+        entry.insert(alarm.abort_handle());
     }
 }

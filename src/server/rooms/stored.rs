@@ -1,6 +1,6 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{Append, CommandId, HistoryQuery, NotebookId, Stored, Version, in_order};
+use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
 use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, Replay, Ticket};
 
@@ -16,6 +16,10 @@ pub(super) async fn append(store: &dyn EventStore, append: Append) -> Input {
         Ok(()) => Input::Appended,
         Err(AppendError::VersionConflict { .. }) => Input::AppendFailed(AppendFailure::VersionConflict),
         Err(AppendError::DuplicateCommand { .. }) => Input::AppendFailed(AppendFailure::DuplicateCommand),
+        Err(AppendError::LeaseLost { epoch }) => {
+            tracing::warn!(epoch, "the notebook's lease was lost: its room ends");
+            Input::AppendFailed(AppendFailure::LeaseLost)
+        }
         Err(AppendError::Store(error)) => {
             tracing::error!(%error, "append failed");
             Input::AppendFailed(AppendFailure::Unavailable { reason: error.to_string() })
@@ -77,9 +81,19 @@ fn failure(error: StoreError) -> ReadFailure {
     }
 }
 
-pub(super) async fn load_input(store: &dyn EventStore, notebook: &NotebookId, recent_after: Version) -> Input {
-    match load(store, notebook, recent_after).await {
-        Ok(loaded) => Input::Loaded(Box::new(loaded)),
+/// Takes the lease first: what another server has written until then is read, and nothing of it comes after.
+pub(super) async fn load_input(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    instance: &InstanceId,
+    recent_after: Version,
+) -> Input {
+    let loaded = match store.take_lease(notebook, instance).await {
+        Ok(epoch) => load(store, notebook, recent_after).await.map(|loaded| (loaded, epoch)),
+        Err(error) => Err(error.to_string()),
+    };
+    match loaded {
+        Ok((loaded, epoch)) => Input::Loaded { loaded: Box::new(loaded), epoch },
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
             Input::LoadFailed { reason }

@@ -273,7 +273,8 @@ impl Task {
         let (store, id) = (self.rooms.store.clone(), self.id.clone());
         let answer: BoxFuture<'static, Input> = match question {
             Output::Load { recent_after } => {
-                async move { stored::load_input(&*store, &id, recent_after).await }.boxed()
+                let config = self.rooms.room_config.clone();
+                async move { stored::load_input(&*store, &id, &config.instance, recent_after).await }.boxed()
             }
             Output::Append(append) => async move { stored::append(&*store, append).await }.boxed(),
             Output::ReadTail { ticket, after, limit } => {

@@ -162,6 +162,7 @@ async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
     for stored in bench.store.read(&id(), 0, 10).await.unwrap() {
         let append = notarium_core::Append {
             notebook_id: id(),
+            epoch: 0,
             expected: notarium_core::Head::START,
             events: vec![notarium_core::NewEvent { stored, subject: None }],
             commands: vec![],
@@ -226,4 +227,27 @@ async fn the_list_says_which_notebooks_a_restart_must_open() {
     assert_eq!(entries.len(), 1);
     rooms.open(&entries[0].notebook_id);
     assert!(matches!(work.recv().await, Some(WorkNotice::Wanted { notebook, .. }) if notebook == id()));
+}
+
+/// Two servers over one store: the one that opened the notebook last writes, the other's room ends and is opened anew.
+#[tokio::test]
+async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_again() {
+    let bench = bench(RoomConfig::default());
+    let (sender, _work) = mpsc::unbounded_channel();
+    let others = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+    assert_ne!(others.instance(), bench.rooms.instance());
+    let ours = bench.rooms.open(&id());
+    ours.execute(anna(), command("1", CREATE)).await.unwrap();
+    let theirs = others.open(&id());
+    assert_eq!(theirs.execute(anna(), command("2", INSERT)).await.unwrap().version, 2);
+    let another = || command("3", r#"{"InsertCell":{"cell_id":"b","cell_type":"code"}}"#);
+    let refused = ours.execute(anna(), another()).await.unwrap_err();
+    assert_eq!(refused.code, RejectionCode::Unavailable);
+    // The same command again: the room is a new one, and has read what the other wrote.
+    assert_eq!(ours.execute(anna(), another()).await.unwrap().version, 3);
+    let state = ours.read(anna()).await.unwrap().notebook;
+    assert_eq!(state.order.len(), 2);
+    let third = command("4", r#"{"InsertCell":{"cell_id":"c","cell_type":"code"}}"#);
+    assert_eq!(theirs.execute(anna(), third).await.unwrap_err().code, RejectionCode::Unavailable);
+    assert_eq!(bench.store.head(&id()).await.unwrap().unwrap().version, 3);
 }

@@ -23,7 +23,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use notarium_core::{Append, CommandId, CommandRecord, Hash, Head, NotebookId, Selection, Stored, Version};
+use notarium_core::{
+    Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version,
+};
 use sqlx::SqlitePool;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -112,6 +114,19 @@ fn known(found: bool, notebook: &NotebookId) -> Result<(), StoreError> {
 
 #[async_trait]
 impl EventStore for Sqlite {
+    async fn take_lease(&self, notebook: &NotebookId, instance: &InstanceId) -> Result<Epoch, StoreError> {
+        let lease = reader::lease(&self.readers, notebook).await.map_err(|error| self.failed(error))?;
+        match lease {
+            None => return Ok(0),
+            Some((epoch, Some(holder))) if holder == instance.as_str() => return Ok(epoch),
+            Some(_) => {}
+        }
+        let mut transaction = self.begin().await?;
+        let epoch = transaction.take_lease(notebook, instance).await.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await?;
+        Ok(epoch)
+    }
+
     /// Dropping the future does not take the append back: it may still be written.
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let (answer, answered) = oneshot::channel();

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use notarium_core::{Append, CommandId, Head, NotebookId};
+use notarium_core::{Append, CommandId, Epoch, Head, NotebookId};
 
 use crate::event_store::{AppendError, check};
 
@@ -14,10 +14,19 @@ pub(super) type ActorKey = i64;
 /// Entries that are kept before all are forgotten: about 20 MB.
 const MAX_KNOWN: usize = 100_000;
 
+/// Where a notebook stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place {
+    /// 0: a new notebook.
+    pub(super) key: NotebookKey,
+    pub(super) epoch: Epoch,
+    pub(super) head: Head,
+}
+
 /// What the writer remembers of the database. True because it is the only one that writes these tables.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    pub(super) notebooks: HashMap<NotebookId, (NotebookKey, Head)>,
+    pub(super) notebooks: HashMap<NotebookId, Place>,
     pub(super) actors: HashMap<String, ActorKey>,
 }
 
@@ -42,8 +51,8 @@ pub(super) type CommandPlace<'a> = (&'a NotebookId, &'a str, &'a CommandId);
 pub(super) struct Plan {
     pub(super) accepted: Vec<usize>,
     pub(super) refused: Vec<(usize, AppendError)>,
-    /// Where each notebook of the accepted appends ends. Key 0: a new notebook.
-    pub(super) heads: HashMap<NotebookId, (NotebookKey, Head)>,
+    /// Where each notebook of the accepted appends ends.
+    pub(super) heads: HashMap<NotebookId, Place>,
 }
 
 impl Plan {
@@ -68,7 +77,11 @@ impl Plan {
     ) -> Result<(), AppendError> {
         check(append)?;
         let place = self.heads.get(&append.notebook_id).or_else(|| known.notebooks.get(&append.notebook_id));
-        let (key, head) = place.copied().unwrap_or((0, Head::START));
+        let place = place.copied().unwrap_or(Place { key: 0, epoch: 0, head: Head::START });
+        let head = place.head;
+        if place.epoch != append.epoch {
+            return Err(AppendError::LeaseLost { epoch: place.epoch });
+        }
         if head != append.expected {
             return Err(AppendError::VersionConflict { actual: (head.version > 0).then_some(head) });
         }
@@ -82,7 +95,7 @@ impl Plan {
                 return Err(AppendError::DuplicateCommand { actor: actor.to_owned(), command_id: command_id.clone() });
             }
         }
-        self.heads.insert(append.notebook_id.clone(), (key, append.head()));
+        self.heads.insert(append.notebook_id.clone(), Place { head: append.head(), ..place });
         Ok(())
     }
 }

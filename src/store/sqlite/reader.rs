@@ -1,8 +1,8 @@
 //! Questions to the log. They run beside the writer, on connections that cannot write.
 
 use notarium_core::{
-    Actor, CommandId, CommandRecord, Envelope, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored, Version,
-    in_order,
+    Actor, CommandId, CommandRecord, Envelope, Epoch, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored,
+    Version, in_order,
 };
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqlitePool};
@@ -199,6 +199,15 @@ pub(super) async fn command(
     let (actor, command_id) = (actor.to_owned(), command_id.clone());
     let outcome = required(&row, 2, RawJson::parse)?;
     Ok(Some(CommandRecord { actor, command_id, digest, version: row.try_get(1)?, outcome }))
+}
+
+/// The epoch of the notebook's lease, and who has it.
+pub(super) async fn lease(
+    pool: &SqlitePool,
+    notebook: &NotebookId,
+) -> Result<Option<(Epoch, Option<String>)>, sqlx::Error> {
+    let sql = "SELECT epoch, holder FROM notebooks WHERE id = ?";
+    sqlx::query_as(sql).bind(notebook.as_str()).fetch_optional(pool).await
 }
 
 pub(super) async fn notebooks(

@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use notarium_core::{Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -15,11 +16,13 @@ pub(super) struct WriterConnection {
     connection: SqliteConnection,
     /// A transaction that was dropped half-way, for instance with the request that it belonged to, is still open.
     is_in_transaction: bool,
+    /// Notebooks whose lease was taken since the last append: what was known of them is old.
+    pub(super) leased: Vec<NotebookId>,
 }
 
 impl WriterConnection {
     pub(super) fn new(connection: SqliteConnection) -> Self {
-        Self { connection, is_in_transaction: false }
+        Self { connection, is_in_transaction: false, leased: Vec::new() }
     }
 
     pub(super) fn into_inner(self) -> SqliteConnection {
@@ -94,6 +97,18 @@ impl<'a> WriteTransaction<'a> {
     /// Returns when the transaction is synced to disk. On an error nothing of it is.
     pub async fn commit(mut self) -> Result<(), sqlx::Error> {
         self.writer.commit().await
+    }
+
+    /// Gives the lease of a notebook to this instance; the same one keeps its epoch.
+    pub(super) async fn take_lease(
+        &mut self,
+        notebook: &NotebookId,
+        instance: &InstanceId,
+    ) -> Result<Epoch, sqlx::Error> {
+        self.writer.leased.push(notebook.clone());
+        let sql = "UPDATE notebooks SET epoch = epoch + (holder IS NOT ?2), holder = ?2 WHERE id = ?1 RETURNING epoch";
+        let query = sqlx::query_scalar(sql).bind(notebook.as_str()).bind(instance.as_str());
+        query.fetch_one(&mut self.writer.connection).await
     }
 
     pub async fn roll_back(mut self) {

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::error::{is_unique_violation, store_error};
 use super::multi_row::{MAX_ROWS, Script, Texts};
-use super::plan::{ActorKey, CommandPlace, Known, Plan, command_places};
+use super::plan::{ActorKey, CommandPlace, Known, Place, Plan, command_places};
 use super::reader::head_of;
 use super::rows::{CommandRow, EventRow, INSERT_ACTORS, INSERT_COMMANDS, INSERT_EVENTS, INSERT_NOTEBOOKS, KeyRow};
 use super::transaction::Writer;
@@ -116,6 +116,9 @@ impl GroupCommit {
     ) -> Result<Vec<(usize, AppendError)>, sqlx::Error> {
         let writer = self.writer.clone();
         let mut writer = writer.lock().await;
+        for notebook in std::mem::take(&mut writer.leased) {
+            self.known.notebooks.remove(&notebook);
+        }
         learn_notebooks(&mut writer, &mut self.known, appends).await?;
         let recorded = if look_for_recorded { recorded_commands(&mut writer, appends).await? } else { HashSet::new() };
         let mut plan = Plan::of(appends, &self.known, &recorded);
@@ -137,7 +140,7 @@ impl GroupCommit {
         let mut commands = Vec::new();
         let mut events = Vec::new();
         for append in appends {
-            let notebook = plan.heads.get(&append.notebook_id).map_or(0, |(key, _)| *key);
+            let notebook = plan.heads.get(&append.notebook_id).map_or(0, |place| place.key);
             for command in &append.commands {
                 commands.push(CommandRow { notebook, actor: actor(&command.actor), command });
             }
@@ -173,28 +176,28 @@ async fn learn_notebooks(
     if unknown.is_empty() {
         return Ok(());
     }
-    let sql = "SELECT n.id, n.key, e.version, e.hash, e.recorded_at FROM notebooks n LEFT JOIN events e \
+    let sql = "SELECT n.id, n.key, n.epoch, e.version, e.hash, e.recorded_at FROM notebooks n LEFT JOIN events e \
                ON e.notebook = n.key AND e.version = (SELECT max(version) FROM events WHERE notebook = n.key) \
                WHERE n.id IN (SELECT value FROM json_each(?))";
     for row in sqlx::query(sql).bind(json(&unknown)).fetch_all(connection).await? {
         let id = NotebookId::new(row.try_get::<&str, _>(0)?).map_err(|error| sqlx::Error::Decode(error.into()))?;
-        let has_events = row.try_get::<Option<i64>, _>(2)?.is_some();
-        let head = if has_events { head_of(&row, 2)? } else { Head::START };
-        known.notebooks.insert(id, (row.try_get(1)?, head));
+        let has_events = row.try_get::<Option<i64>, _>(3)?.is_some();
+        let head = if has_events { head_of(&row, 3)? } else { Head::START };
+        known.notebooks.insert(id, Place { key: row.try_get(1)?, epoch: row.try_get(2)?, head });
     }
     Ok(())
 }
 
 /// Gives new keys to the notebooks that begin with this batch, and returns them.
 async fn number_notebooks(connection: &mut SqliteConnection, plan: &mut Plan) -> Result<Vec<KeyRow>, sqlx::Error> {
-    if plan.heads.values().all(|(key, _)| *key != 0) {
+    if plan.heads.values().all(|place| place.key != 0) {
         return Ok(Vec::new());
     }
     let first = next_key(connection, "SELECT coalesce(max(key), 0) + 1 FROM notebooks").await?;
-    let new = plan.heads.iter_mut().filter(|(_, (key, _))| *key == 0);
-    let rows = (first..).zip(new).map(|(next, (id, (key, _)))| {
-        *key = next;
-        KeyRow { key: next, id: id.to_string() }
+    let new = plan.heads.iter_mut().filter(|(_, place)| place.key == 0);
+    let rows = (first..).zip(new).map(|(key, (id, place))| {
+        place.key = key;
+        KeyRow { key, id: id.to_string() }
     });
     Ok(rows.collect())
 }

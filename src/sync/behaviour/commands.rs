@@ -1,8 +1,9 @@
 //! Deciding, appending, answering; retries and failures.
 
 use notarium_core::RejectionCode as Code;
+use notarium_wire::ErrorCode;
 
-use super::scene::{CREATE, INSERT, Scene, edit, user};
+use super::scene::{CREATE, INSERT, Scene, edit, error, user};
 use crate::config::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
 
@@ -121,6 +122,7 @@ fn an_append_that_lost_the_race_is_decided_again_on_what_the_other_wrote() {
     let mut other = other.restarted(RoomConfig::default());
     other.execute("anna", &edit(2, r#"[[0,"first"]]"#)).unwrap();
     scene.disk = other.disk;
+    scene.disk.epoch = scene.room.epoch; // Without taking the lease, as a tool on the same store might.
     while scene.release() > 0 {}
     scene.advance(100);
     assert_eq!(scene.durable(1), ["events 3..3", "events 4..4", "ack 4"]);
@@ -194,4 +196,18 @@ fn a_log_with_events_from_the_future_is_served_read_only() {
     // Its state is not the whole truth, so it is no snapshot.
     scene.feed(Input::ShutDown);
     assert!(!scene.others.iter().any(|output| matches!(output, Output::WriteSnapshot { .. })));
+}
+
+#[test]
+fn a_room_that_lost_its_lease_writes_nothing_answers_everybody_and_ends() {
+    let mut scene = Scene::new(RoomConfig::default());
+    let anna = user("anna");
+    scene.subscribe(1, &anna, None);
+    scene.seen(1);
+    let before = scene.disk.events.len();
+    scene.disk.epoch += 1; // Another server opens the notebook.
+    assert_eq!(scene.refused("anna", &edit(2, r#"[[0,"x"]]"#)), Code::Unavailable);
+    assert_eq!(scene.disk.events.len(), before);
+    assert_eq!(scene.durable(1), error(ErrorCode::Unavailable));
+    assert!(matches!(scene.others.pop(), Some(Output::Unload)));
 }

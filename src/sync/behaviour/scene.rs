@@ -163,7 +163,7 @@ impl Scene {
 
     fn answer(&mut self, question: Output) {
         let input = match question {
-            Output::Load { recent_after } => Input::Loaded(Box::new(self.disk.load(recent_after).unwrap())),
+            Output::Load { recent_after } => self.disk.loaded(recent_after).unwrap(),
             Output::Append(append) => match self.failure.take() {
                 Some(failure) => Input::AppendFailed(failure),
                 None => self.disk.append(append).map_or_else(Input::AppendFailed, |()| Input::Appended),

@@ -1,12 +1,12 @@
 //! A disk that keeps what was synced, and answers what a store answers.
 
 use notarium_core::{
-    Append, CommandId, CommandRecord, Context, Decision, Hash, Head, HistoryQuery, Judgement, JudgementQuery, Notebook,
-    NotebookId, Risk, Selection, Stored, Version, in_order, seal,
+    Append, CommandId, CommandRecord, Context, Decision, Epoch, Hash, Head, HistoryQuery, Judgement, JudgementQuery,
+    Notebook, NotebookId, Risk, Selection, Stored, Version, in_order, seal,
 };
 use sha2::{Digest, Sha256};
 
-use crate::io::AppendFailure;
+use crate::io::{AppendFailure, Input};
 use crate::replay::{Loaded, Replay};
 
 /// A judge that knows nothing against any code.
@@ -19,6 +19,8 @@ pub(crate) struct Disk {
     pub events: Vec<Stored>,
     subjects: Vec<Option<String>>,
     pub commands: Vec<CommandRecord>,
+    /// Of the last lease.
+    pub epoch: Epoch,
     /// States, with their heads.
     snapshots: Vec<(Notebook, Head)>,
 }
@@ -29,6 +31,9 @@ impl Disk {
     }
 
     pub(crate) fn append(&mut self, append: Append) -> Result<(), AppendFailure> {
+        if append.epoch != self.epoch {
+            return Err(AppendFailure::LeaseLost);
+        }
         if append.expected != self.head() {
             return Err(AppendFailure::VersionConflict);
         }
@@ -88,6 +93,12 @@ impl Disk {
 
     pub(crate) fn lose_snapshots(&mut self) {
         self.snapshots.clear();
+    }
+
+    /// Takes the lease and loads.
+    pub(crate) fn loaded(&mut self, recent_after: Version) -> Result<Input, String> {
+        self.epoch += 1;
+        Ok(Input::Loaded { loaded: Box::new(self.load(recent_after)?), epoch: self.epoch })
     }
 
     pub(crate) fn load(&self, recent_after: Version) -> Result<Loaded, String> {

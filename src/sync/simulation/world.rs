@@ -564,9 +564,9 @@ impl World {
     fn answer(&mut self, question: Output) {
         let input = match question {
             Output::Append(append) => self.append(append),
-            Output::Load { recent_after } => match self.disk.load(recent_after) {
+            Output::Load { recent_after } => match self.disk.loaded(recent_after) {
                 _ if self.fails(3) => Input::LoadFailed { reason: "the disk is tired".to_owned() },
-                Ok(loaded) => Input::Loaded(Box::new(loaded)),
+                Ok(loaded) => loaded,
                 Err(reason) => Input::LoadFailed { reason },
             },
             Output::ReadTail { ticket, after, limit } => {
