@@ -63,6 +63,11 @@ impl World {
         let id = format!("command-{}", self.now);
         let mut seed = [7; 32];
         seed[..8].copy_from_slice(&self.now.to_be_bytes());
+        let judgement = required_judgement(&self.notebook, &command).map(|query| Judgement {
+            query,
+            risk: Risk::Read,
+            reasons: Vec::new(),
+        });
         let mut context = Context {
             now: self.now,
             actor,
@@ -72,7 +77,7 @@ impl World {
             causation_id: None,
             expected_version: None,
             ids: IdSource::new(self.now, seed),
-            history: History { events: self.recorded.clone(), judgement: None },
+            history: History { events: self.recorded.clone(), judgement },
             limits: Limits::default(),
         };
         let decision = decide(&self.notebook, &mut context, command)?;
