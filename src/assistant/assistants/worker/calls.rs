@@ -1,0 +1,176 @@
+//! Tool calls: requested, started, executed and reported.
+
+use super::*;
+
+impl Worker {
+    pub(super) async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
+        let Wanted { call_id, function, arguments, wait_for } = wanted;
+        let request = Command::RequestToolCall {
+            call_id: Some(call_id.clone()),
+            turn_id: Some(turn_id.clone()),
+            function,
+            arguments,
+            wait_for,
+            conversation_title: None,
+        };
+        match self.send(actor, &request).await {
+            Ok(_) => Ok(()),
+            Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),
+            Err(rejection) => {
+                // The model gets the reason as the call's result, and the turn goes on.
+                if let Some(turn_state) = self.turns.get_mut(turn_id) {
+                    turn_state.live.refused.insert(call_id, refusal_text(&rejection));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Starts a call for which the gate is open; what the core does not do itself is executed from here on.
+    pub(super) async fn start(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
+        let ack = self.send(actor, &Command::StartToolCall { call_id: call_id.clone() }).await?;
+        let effects = Effects { cells: ack.outcome.cells, executions: ack.outcome.executions };
+        if let Some(call) = self.started(call_id) {
+            self.execute(call_id, call, effects);
+        }
+        Ok(())
+    }
+
+    pub(super) fn started(&self, call_id: &ToolCallId) -> Option<Arc<ToolCall>> {
+        let call = self.notebook.tool_calls.get(call_id)?;
+        matches!(call.phase, ToolCallPhase::Started { .. }).then(|| call.clone())
+    }
+
+    /// Takes up a wait that another process had begun.
+    pub(super) async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
+        let Some(call) = self.started(call_id) else { return Ok(()) };
+        let effects = Effects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
+        self.execute(call_id, call, effects);
+        Ok(())
+    }
+
+    pub(super) fn execute(&mut self, call_id: &ToolCallId, call: Arc<ToolCall>, effects: Effects) {
+        self.executing.insert(call_id.clone());
+        let runtime = self.runtime.clone();
+        let task = ToolTask {
+            host: runtime.host.clone(),
+            notebook: self.id.clone(),
+            call_id: call_id.clone(),
+            call: call.clone(),
+            effects,
+            run_wait: runtime.config.run_wait,
+            state: self.handle.state.subscribe(),
+            watch: Box::new(move |notebook| runtime.watch(notebook)),
+        };
+        let (done, call_id) = (self.calls_done.sender.clone(), call_id.clone());
+        let update = self.update(&call_id, &call);
+        let task = async move {
+            let done_call = updated(execute(task), update).await;
+            // Without a worker the call stays started in the log, and the next worker resumes it.
+            let _ = done.send(CallDone { call_id, done: done_call });
+        };
+        self.runtime.tasks.spawn(self.runtime.stopping.clone().run_until_cancelled_owned(task));
+    }
+
+    /// The notice for the turn's followers that the call takes long.
+    pub(super) fn update(
+        &self,
+        call_id: &ToolCallId,
+        call: &ToolCall,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
+        let turn_id = call.turn_id.clone()?;
+        let turn = self.notebook.turns.get(&turn_id)?;
+        let run_wait = self.runtime.config.run_wait.as_secs();
+        let message = format!("{} is still running; it is waited for up to {run_wait} s", call.function);
+        let activity = TurnActivity {
+            conversation_id: turn.conversation_id.clone(),
+            turn_id,
+            model_call: turn.model_calls,
+            attempt: turn.attempts,
+            what: ActivityKind::ToolUpdate { call_id: call_id.clone(), message },
+        };
+        let (runtime, id) = (self.runtime.clone(), self.id.clone());
+        Some(async move {
+            tokio::time::sleep(runtime.config.update_after).await;
+            runtime.host.publish(&id, activity);
+        })
+    }
+
+    pub(super) async fn lose(&mut self, call_id: &ToolCallId, actor: &Actor) -> Result<(), Rejection> {
+        let report = Command::ReportToolCall {
+            call_id: call_id.clone(),
+            end: ToolCallEnd::OutcomeUnknown,
+            result: "The server stopped while this was executed.".to_owned(),
+        };
+        self.send_for(actor, &report).await
+    }
+
+    /// For the assistant, or in the server's name when its person may do nothing any more.
+    pub(super) async fn send_for(&mut self, actor: &Actor, command: &Command) -> Result<(), Rejection> {
+        match self.send(actor, command).await {
+            Err(rejection) if is_shut_out(&rejection) => self.send(&Actor::System, command).await.map(|_| ()),
+            sent => sent.map(|_| ()),
+        }
+    }
+
+    pub(super) async fn report(&mut self, call_id: ToolCallId, done: Done) {
+        self.executing.remove(&call_id);
+        let Some(call) = self.started(&call_id) else { return };
+        let Done { end, result } = done;
+        let report = Command::ReportToolCall { call_id: call_id.clone(), end, result: result.clone() };
+        let is_over = |code| matches!(code, RejectionCode::UnknownToolCall | RejectionCode::ToolCallState);
+        if let Err(rejection) = self.send_for(&call.requested_by, &report).await
+            && !is_over(rejection.code)
+        {
+            tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
+            // Told again when it can be written; until then it counts as being executed.
+            self.executing.insert(call_id.clone());
+            let (sender, stopping) = (self.calls_done.sender.clone(), self.runtime.stopping.clone());
+            self.runtime.tasks.spawn(stopping.run_until_cancelled_owned(async move {
+                tokio::time::sleep(FIRST_DELAY).await;
+                let _ = sender.send(CallDone { call_id, done: Done { end, result } });
+            }));
+        }
+    }
+
+    /// Calls that belong to no turn, or whose turn was stopped while they ran.
+    pub(super) async fn carry_on_calls(&mut self) -> Progress {
+        let of_no_turn =
+            |call: &ToolCall| call.turn_id.as_ref().is_none_or(|turn| !self.notebook.turns.contains_key(turn));
+        let open = self.notebook.tool_calls.iter().filter(|(id, call)| {
+            of_no_turn(call) && !self.executing.contains(*id) && !self.backoff.has(id.as_str(), self.looked_at)
+        });
+        let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
+        let mut progress = Progress::None;
+        for (call_id, call) in open {
+            let done = match call.phase {
+                ToolCallPhase::Waiting => continue,
+                ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => {
+                    self.start(&call_id, &call.requested_by).await
+                }
+                ToolCallPhase::Started { .. } if is_resumable(&call) => self.resume(&call_id).await,
+                ToolCallPhase::Started { .. } => self.lose(&call_id, &call.requested_by).await,
+            };
+            match done {
+                Ok(()) => {
+                    self.backoff.end(call_id.as_str());
+                    progress = Progress::Made;
+                }
+                Err(rejection) => self.call_refused(&call_id, &rejection).await,
+            }
+        }
+        progress
+    }
+
+    /// A call without a turn that cannot start: taken back in the server's name, unless it may pass.
+    pub(super) async fn call_refused(&mut self, call_id: &ToolCallId, rejection: &Rejection) {
+        if is_shut_out(rejection) || rejection.code == RejectionCode::NotebookArchived {
+            let withdraw = Command::WithdrawToolCall { call_id: call_id.clone(), reason: rejection.message.clone() };
+            if self.send(&Actor::System, &withdraw).await.is_ok() {
+                return;
+            }
+        }
+        self.backoff.add(call_id.as_str(), Instant::now());
+        let _ = self.refresh().await;
+    }
+}
