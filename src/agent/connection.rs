@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use notarium_core::{
-    Command, CommandId, CorrelationId, Notebook, NotebookId, RawJson, Recorded, RejectionCode, Version,
+    Command, CommandId, CorrelationId, Document, NotebookId, RawJson, Recorded, RejectionCode, Version,
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedKernelspec, RejectMessage,
@@ -174,7 +174,7 @@ impl Connection {
     }
 
     /// The state of a subscribed notebook, as far as [`Connection::next`] has told it.
-    pub fn replica(&self, notebook: &NotebookId) -> Option<&Notebook> {
+    pub fn replica(&self, notebook: &NotebookId) -> Option<&Document> {
         self.replicas.get(notebook)?.state()
     }
 

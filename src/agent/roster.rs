@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::{
-    AgentId, CommandId, Event, ExecutionId, KernelPhase, KernelSessionId, Notebook, NotebookId, Recorded, Version,
+    AgentId, CommandId, Document, Event, ExecutionId, KernelPhase, KernelSessionId, NotebookId, Recorded, Version,
 };
 
 use crate::session::{Input, View};
@@ -104,7 +104,7 @@ impl Roster {
     }
 
     /// The replica of a notebook has moved on, by these events or by a snapshot.
-    pub fn updated(&mut self, state: &Notebook, events: &[Recorded]) -> Vec<Act> {
+    pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<Act> {
         let mut acts: Vec<Act> = events.iter().flat_map(|recorded| self.event(recorded)).collect();
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
@@ -135,7 +135,7 @@ impl Roster {
     }
 
     /// A restart that was asked for while we were away shows as a session of ours that nobody runs.
-    fn adopt_successors(&mut self, state: &Notebook) {
+    fn adopt_successors(&mut self, state: &Document) {
         let is_ending = |id: &&KernelSessionId| {
             state.kernels.get(*id).is_some_and(|kernel| kernel.phase == KernelPhase::Ending)
                 && !self.successors.contains_key(*id)
@@ -158,7 +158,7 @@ impl Roster {
         &mut self,
         kernel_session: &KernelSessionId,
         version: Version,
-        state: Option<&Notebook>,
+        state: Option<&Document>,
     ) -> Vec<Act> {
         if let Some(claim) = self.claims.get_mut(kernel_session) {
             claim.acked_at = Some(version);
@@ -173,7 +173,7 @@ impl Roster {
 
     /// Claims whose answer has come and whose event has not. An agent of our identity was first, unless the event fell
     /// into a gap: then the state tells.
-    fn settle_claims(&mut self, state: &Notebook) -> Vec<Act> {
+    fn settle_claims(&mut self, state: &Document) -> Vec<Act> {
         let is_told = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
         let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_told(claim);
         let acked: Vec<KernelSessionId> =
@@ -202,7 +202,7 @@ impl Roster {
     }
 
     /// A session has said everything. What follows it starts now, when the old kernel is gone.
-    pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Notebook>) -> Vec<Act> {
+    pub fn over(&mut self, kernel_session: &KernelSessionId, state: Option<&Document>) -> Vec<Act> {
         let Some(notebook) = self.held.remove(kernel_session) else { return Vec::new() };
         let next = self.successors.remove(kernel_session);
         let next = next.and_then(|next| Some((state?.kernels.get(&next)?.kernelspec.clone(), next)));
@@ -214,7 +214,7 @@ impl Roster {
     }
 
     /// The session that runs an execution.
-    pub fn session_of(&self, execution_id: &ExecutionId, state: Option<&Notebook>) -> Option<KernelSessionId> {
+    pub fn session_of(&self, execution_id: &ExecutionId, state: Option<&Document>) -> Option<KernelSessionId> {
         let session = state?.executions.get(execution_id)?.kernel_session.clone()?;
         self.held.contains_key(&session).then_some(session)
     }
@@ -251,7 +251,7 @@ fn tell(kernel_session: &KernelSessionId, input: Input) -> Act {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::{Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested, apply};
+    use notarium_core::{Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested};
 
     fn recorded(version: Version, command: &str, event: impl Into<Event>) -> Recorded {
         let event = event.into();
@@ -281,9 +281,9 @@ mod tests {
         recorded(2, command, event)
     }
 
-    fn state(events: &[Recorded]) -> Notebook {
-        let mut state = Notebook::new("n".parse().unwrap());
-        events.iter().for_each(|recorded| apply(&mut state, recorded));
+    fn state(events: &[Recorded]) -> Document {
+        let mut state = Document::new("n".parse().unwrap());
+        events.iter().for_each(|recorded| state.apply(recorded));
         state
     }
 

@@ -23,8 +23,8 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use notarium_core::{
-    Actor, Command, ConversationId, Event, Millis, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Risk,
-    Stored, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
+    RejectionCode, Risk, Stored, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
@@ -83,7 +83,7 @@ struct Runtime {
 /// What others hold of a worker.
 #[derive(Clone)]
 struct Handle {
-    state: watch::Sender<Arc<Notebook>>,
+    state: watch::Sender<Arc<Document>>,
     wake: Arc<Notify>,
 }
 
@@ -174,7 +174,7 @@ impl Assistants {
 
     async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
         let events = self.0.host.about(notebook, call_id.as_str()).await?;
-        let answer = events.iter().rev().find_map(|stored| stored.typed().ok()?.event.call_answer());
+        let answer = events.iter().rev().find_map(|stored| CallAnswer::of(&stored.typed().ok()?.event));
         let Some(answer) = answer else {
             let message = format!("no tool call {call_id} in this notebook: check the id");
             return Err(Rejection::new(RejectionCode::UnknownToolCall, message));
@@ -253,7 +253,7 @@ impl Runtime {
     fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
         let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
         let handle = workers.entry(notebook.clone()).or_insert_with(|| {
-            let (state, _) = watch::channel(Arc::new(Notebook::new(notebook.clone())));
+            let (state, _) = watch::channel(Arc::new(Document::new(notebook.clone())));
             let handle = Handle { state, wake: Arc::new(Notify::new()) };
             self.tasks.spawn(Worker::new(self.clone(), notebook.clone(), handle.clone()).run());
             handle
@@ -266,7 +266,7 @@ impl Runtime {
     }
 
     /// The notebook, renewed by its worker when something happened. The first value may be older than what was read before.
-    fn watch(self: &Arc<Self>, notebook: &NotebookId) -> watch::Receiver<Arc<Notebook>> {
+    fn watch(self: &Arc<Self>, notebook: &NotebookId) -> watch::Receiver<Arc<Document>> {
         self.with_worker(notebook, |handle| {
             handle.wake.notify_one();
             handle.state.subscribe()

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    CellId, CellType, ConversationId, Event, MessageBlock, MessageId, MessageRole, Notebook, Stored, ToolCallId, Turn,
+    CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageId, MessageRole, Stored, ToolCallId, Turn,
     TurnId,
 };
 use serde_json::json;
@@ -87,7 +87,7 @@ pub struct Marks {
 
 /// Everything that a request is made of.
 pub struct Scene<'a> {
-    pub notebook: &'a Notebook,
+    pub notebook: &'a Document,
     pub names: &'a KnownNames,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
@@ -326,7 +326,7 @@ fn dialog(scene: &Scene, prompt: &CellId) -> Vec<Piece> {
 
 /// A prompt as it was when it was answered, and its answer.
 fn asked(cell: &notarium_core::Cell) -> Vec<Message> {
-    match cell.content.reply.as_deref().filter(|reply| !reply.text.is_empty()) {
+    match cell.reply.as_deref().filter(|reply| !reply.text.is_empty()) {
         Some(reply) => {
             vec![Message::user(&*reply.prompt), Message::assistant(vec![Block::text(reply.text.as_str())])]
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{Cell, CellId, CellType, Execution, ExecutionStatus, Notebook, default_session};
+use notarium_core::{Cell, CellId, CellType, Document, Execution, ExecutionStatus, default_session};
 use serde_json::{Value, json};
 
 use crate::state::{CellStatus, KnownNames};
@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 200;
 const MAX_LINE_CHARACTERS: usize = 80;
 
 /// The session, as JSON.
-pub fn facts(notebook: &Notebook, names: &KnownNames) -> Value {
+pub fn facts(notebook: &Document, names: &KnownNames) -> Value {
     let [imported, definitions, variables] = known(notebook, names);
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
     let unfinished = notebook.executions.values().filter(|execution| !execution.status.is_finished()).count();
@@ -33,7 +33,7 @@ pub fn facts(notebook: &Notebook, names: &KnownNames) -> Value {
 }
 
 /// Imports, definitions and variables of the cells that ran in the kernel of now.
-fn known<'a>(notebook: &Notebook, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
+fn known<'a>(notebook: &Document, names: &'a KnownNames) -> [BTreeSet<&'a str>; 3] {
     let mut known = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
     let Some(session) = default_session(notebook) else { return known };
     let fence = notebook.kernels.get(session).and_then(|kernel| kernel.fence);
@@ -77,7 +77,7 @@ fn listed(names: BTreeSet<&str>) -> Vec<String> {
 }
 
 /// The cells in the order of the page, one line each.
-fn cells(notebook: &Notebook) -> Vec<Value> {
+fn cells(notebook: &Document) -> Vec<Value> {
     let lines = |ids: &[CellId]| -> Vec<Value> {
         ids.iter().filter_map(|id| Some(line(notebook, id, notebook.cells.get(id)?))).collect()
     };
@@ -92,7 +92,7 @@ fn cells(notebook: &Notebook) -> Vec<Value> {
     rendered
 }
 
-fn line(notebook: &Notebook, id: &CellId, cell: &Cell) -> Value {
+fn line(notebook: &Document, id: &CellId, cell: &Cell) -> Value {
     let first = cell.content.source.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let first: String = first.chars().take(MAX_LINE_CHARACTERS).collect();
     let mut line =

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{Actor, Command, CommandId, Millis, Notebook, NotebookId, Rejection, Stored, Version};
+use notarium_core::{Actor, Command, CommandId, Document, Millis, NotebookId, Rejection, Stored, Version};
 use notarium_wire::{AckMessage, TurnActivity};
 use serde::Serialize;
 
@@ -27,10 +27,10 @@ pub trait Host: Send + Sync + 'static {
     }
 
     /// The notebook as it is on disk now.
-    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection>;
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
 
     /// The notebook, if this assistant's person may read it now.
-    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection>;
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection>;
 
     /// Events after `since` in order, at most `limit`; a server may give fewer at once.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;

@@ -11,8 +11,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use notarium_core::{
-    Cell, CellId, CellType, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSessionId,
-    Notebook, NotebookId, Version,
+    Cell, CellId, CellType, Document, Execution, ExecutionId, ExecutionStatus, ExecutionSubject, KernelPhase,
+    KernelSessionId, NotebookId, Version,
 };
 use notarium_judge::CellNames;
 use serde::Serialize;
@@ -60,7 +60,7 @@ pub enum CellStatus {
 
 impl CellStatus {
     /// The status of a cell of this notebook; `Idle` for one that it does not have.
-    pub fn of(notebook: &Notebook, cell_id: &CellId) -> Self {
+    pub fn of(notebook: &Document, cell_id: &CellId) -> Self {
         let cell = notebook.cells.get(cell_id).map(|cell| &**cell);
         let execution = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
         cell.zip(execution).map_or(Self::Idle, |(cell, execution)| Self::after(cell, execution))
@@ -153,7 +153,7 @@ pub struct KernelState<'a> {
 }
 
 /// What stands around the cells.
-fn frame<C>(notebook: &Notebook, cells: Vec<C>) -> NotebookState<'_, C> {
+fn frame<C>(notebook: &Document, cells: Vec<C>) -> NotebookState<'_, C> {
     NotebookState {
         notebook_id: &notebook.notebook_id,
         title: &notebook.title,
@@ -168,7 +168,7 @@ fn frame<C>(notebook: &Notebook, cells: Vec<C>) -> NotebookState<'_, C> {
     }
 }
 
-fn known(notebook: &Notebook, ids: &[CellId]) -> Result<(), StateError> {
+fn known(notebook: &Document, ids: &[CellId]) -> Result<(), StateError> {
     let unknown: Vec<CellId> = ids.iter().filter(|id| !notebook.cells.contains_key(*id)).cloned().collect();
     if unknown.is_empty() { Ok(()) } else { Err(StateError::UnknownCells(unknown)) }
 }
@@ -181,7 +181,7 @@ enum CellDetail {
 }
 
 fn cell_state<'a>(
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     id: &'a CellId,
     cell: &'a Cell,
     names: Option<&'a CellNames>,
@@ -225,7 +225,7 @@ fn previews(execution: &Execution, blobs: &ReadBlob, detail: CellDetail) -> Vec<
     rendered
 }
 
-fn runs(notebook: &Notebook, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<RunState<'_>> {
+fn runs(notebook: &Document, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<RunState<'_>> {
     let mut found: Vec<_> = notebook.executions.iter().filter(|(_, execution)| is_meant(execution.status)).collect();
     found.sort_by_key(|(_, execution)| execution.requested_version);
     let rendered = found.into_iter().map(|(execution_id, execution)| RunState {
@@ -239,7 +239,7 @@ fn runs(notebook: &Notebook, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<
     rendered.collect()
 }
 
-fn kernels(notebook: &Notebook) -> Vec<KernelState<'_>> {
+fn kernels(notebook: &Document) -> Vec<KernelState<'_>> {
     let rendered = notebook.kernels.iter().map(|(kernel_session, kernel)| KernelState {
         kernel_session,
         kernelspec: &kernel.kernelspec,

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, Notebook, RawObject, Recorded, Risk, StopReason,
+    CallAnswer, Document, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded, Risk, StopReason,
     ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
 };
 
@@ -44,7 +44,7 @@ impl Record {
             Event::TurnCancelled(event) if event.turn_id == *turn_id => self.has_ended = true,
             Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
             event => {
-                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), event.call_answer())
+                if let (Some(call_id), Some(answer)) = (event.tool_call_id(), CallAnswer::of(event))
                     && let Some(tells) = self.asked_for(call_id)
                 {
                     if tells {
@@ -141,7 +141,7 @@ pub enum Step {
 }
 
 /// The next step of a turn.
-pub fn next(turn_id: &TurnId, notebook: &Notebook, record: &Record, live: &Live) -> Step {
+pub fn next(turn_id: &TurnId, notebook: &Document, record: &Record, live: &Live) -> Step {
     let Some(turn) = notebook.turns.get(turn_id).filter(|_| !record.has_ended) else { return Step::Done };
     if turn.is_calling_model {
         return if live.is_calling_model { Step::Wait } else { Step::LoseModelCall };
@@ -171,7 +171,7 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
 
 /// The calls of the message in their order, each after the one before it. While one waits for a person, those behind it are
 /// requested too, so that a person sees all of them at once.
-fn after_reply(turn: &Turn, notebook: &Notebook, record: &Record, live: &Live, blocks: &[MessageBlock]) -> Step {
+fn after_reply(turn: &Turn, notebook: &Document, record: &Record, live: &Live, blocks: &[MessageBlock]) -> Step {
     let mut results = Vec::new();
     let mut waits: Option<ToolCallId> = None;
     for block in blocks {
@@ -206,7 +206,7 @@ fn after_reply(turn: &Turn, notebook: &Notebook, record: &Record, live: &Live, b
 }
 
 fn answered(
-    notebook: &Notebook,
+    notebook: &Document,
     record: &Record,
     live: &Live,
     call_id: &ToolCallId,

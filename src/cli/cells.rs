@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellFlagChanges, CellId, CellType, Command, Notebook, NotebookId, Place, RawObject, Version,
+    Cell, CellFlagChanges, CellId, CellType, Command, Document, NotebookId, Place, RawObject, Version,
 };
 use notarium_wire::rest::{CellAnswer, NotebookAnswer, Trash};
 use reqwest::{Method, StatusCode};
@@ -17,7 +17,7 @@ use super::print::{self, Table};
 use super::{Context, Ended, Failure, find, notebooks};
 
 /// The notebook without its outputs.
-pub async fn outline(client: &Client, notebook: &NotebookId) -> Result<Arc<Notebook>, Failure> {
+pub async fn outline(client: &Client, notebook: &NotebookId) -> Result<Arc<Document>, Failure> {
     let answer: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?outputs=false")).await?;
     Ok(answer.notebook)
 }
@@ -208,7 +208,7 @@ pub struct PlaceArgs {
 
 impl PlaceArgs {
     /// `None` where nothing was said.
-    fn place(&self, state: &Notebook) -> Result<Option<Place>, Failure> {
+    fn place(&self, state: &Document) -> Result<Option<Place>, Failure> {
         let cell = |name: &String| find::cell(state, name);
         Ok(match self {
             Self { start: true, .. } => Some(Place::Start),

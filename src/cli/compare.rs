@@ -1,7 +1,7 @@
 //! What changed between two versions, and who wrote each line of a cell.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Event, Millis, Notebook, NotebookId, Stored, Version, apply};
+use notarium_core::{Cell, CellId, Document, Event, Millis, NotebookId, Stored, Version};
 use notarium_wire::rest::NotebookAnswer;
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
@@ -63,7 +63,7 @@ async fn state_at(client: &Client, notebook: &NotebookId, at: Option<Version>) -
     client.get(&format!("/api/notebooks/{notebook}{at}")).await
 }
 
-fn difference(from: &Notebook, to: &Notebook) -> Difference {
+fn difference(from: &Document, to: &Document) -> Difference {
     let title = (from.title != to.title).then(|| (from.title.clone(), to.title.clone()));
     let living = to.ordered_cells().map(|(id, cell)| changes(from, to, id, cell));
     let deleted = from.ordered_cells().filter(|(id, _)| !to.cells.contains_key(*id)).map(|(id, cell)| CellDifference {
@@ -75,7 +75,7 @@ fn difference(from: &Notebook, to: &Notebook) -> Difference {
     Difference { from: from.version, to: to.version, title, cells }
 }
 
-fn changes(from: &Notebook, to: &Notebook, id: &CellId, cell: &Cell) -> CellDifference {
+fn changes(from: &Document, to: &Document, id: &CellId, cell: &Cell) -> CellDifference {
     let Some(before) = from.cells.get(id) else {
         return CellDifference {
             cell_id: id.clone(),
@@ -174,14 +174,14 @@ pub async fn blame(args: BlameArgs, context: &Context) -> Ended {
 
 /// Follows one cell through the record.
 struct Blame {
-    state: Notebook,
+    state: Document,
     cell_id: CellId,
     lines: Vec<BlamedLine>,
 }
 
 impl Blame {
     fn new(notebook: NotebookId, cell_id: CellId) -> Self {
-        Self { state: Notebook::new(notebook), cell_id, lines: Vec::new() }
+        Self { state: Document::new(notebook), cell_id, lines: Vec::new() }
     }
 
     fn next(&mut self, stored: &Stored) -> Ended {
@@ -195,7 +195,7 @@ impl Blame {
             self.state.version = recorded.envelope.version;
             return Ok(());
         }
-        apply(&mut self.state, &recorded);
+        self.state.apply(&recorded);
         // What was deleted keeps its authors for the day it comes back.
         if let Some(cell) = self.state.cells.get(&self.cell_id) {
             let source = cell.content.source.clone();

@@ -7,7 +7,7 @@ use std::pin::pin;
 use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    CellId, CellType, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Notebook, NotebookId, Output,
+    CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, NotebookId, Output,
 };
 use notarium_wire::rest::Kernels;
 use tokio::sync::mpsc;
@@ -64,7 +64,7 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
     following.verdict(args.allow_errors)
 }
 
-fn targets(state: &Notebook, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
+fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTarget)>, Failure> {
     if let Some(source) = &args.code {
         let purpose = "notarium exec --code".to_owned();
         return Ok(vec![("the code".to_owned(), ExecutionTarget::Scratch { source: source.clone(), purpose })]);

@@ -1,6 +1,6 @@
 //! From what people type to ids: notebooks by title, cells by a part of their id, people by login.
 
-use notarium_core::{CellId, Notebook, NotebookId, UserId};
+use notarium_core::{CellId, Document, NotebookId, UserId};
 use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
 use reqwest::StatusCode;
 
@@ -98,7 +98,7 @@ fn ambiguous(title: &str, several: &[NotebookLine]) -> Failure {
 }
 
 /// A live cell by its id, or by a beginning or an end of it that no other cell has.
-pub fn cell(notebook: &Notebook, name: &str) -> Result<CellId, Failure> {
+pub fn cell(notebook: &Document, name: &str) -> Result<CellId, Failure> {
     cell_among(notebook.order.iter(), name)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Event, Execution, ExecutionId, ExecutionStatus, Notebook, NotebookId, Outcome, Output, Recorded, Version,
+    Command, Document, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Outcome, Output, Recorded, Version,
 };
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorCode, ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
@@ -46,7 +46,7 @@ impl Follower {
     }
 
     /// The notebook, once its state has come.
-    pub fn state(&self) -> Option<&Notebook> {
+    pub fn state(&self) -> Option<&Document> {
         self.connection.replica(&self.notebook)
     }
 

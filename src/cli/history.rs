@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
-use notarium_core::{
-    Command, CorrelationId, Hash, Head, Notebook, NotebookId, Stored, TurnId, Version, apply, verify_chain,
-};
+use notarium_core::{Command, CorrelationId, Document, Hash, Head, NotebookId, Stored, TurnId, Version, verify_chain};
 use notarium_wire::rest::{EventPage, NotebookAnswer};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -318,20 +316,20 @@ pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
     Err(Failure::failed("the server shows another state than its record leads to: report it, and keep the record"))
 }
 
-fn fold(state: &mut Option<Notebook>, stored: &Stored) -> Ended {
+fn fold(state: &mut Option<Document>, stored: &Stored) -> Ended {
     let recorded = stored.typed().map_err(|error| Failure::failed(error.to_string()))?;
-    apply(state.get_or_insert_with(|| Notebook::new(stored.envelope.notebook_id.clone())), &recorded);
+    state.get_or_insert_with(|| Document::new(stored.envelope.notebook_id.clone())).apply(&recorded);
     Ok(())
 }
 
 /// The server's state at the version that was built here: it may have moved on.
-async fn served_state(client: &Client, notebook: &NotebookId, state: Option<&Notebook>) -> Result<Notebook, Failure> {
+async fn served_state(client: &Client, notebook: &NotebookId, state: Option<&Document>) -> Result<Document, Failure> {
     let at = state.map_or(0, |state| state.version);
     let served: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?at={at}")).await?;
     Ok(Arc::unwrap_or_clone(served.notebook))
 }
 
-fn hash_of(state: &Notebook) -> Result<Hash, Failure> {
+fn hash_of(state: &Document) -> Result<Hash, Failure> {
     let json = serde_json::to_vec(state).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Hash(Sha256::digest(json).into()))
 }

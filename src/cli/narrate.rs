@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    CellId, Event, Execution, ExecutionCause, ExecutionId, ExecutionSubject, Millis, Notebook, Recorded, Stored,
+    CellId, Document, Event, Execution, ExecutionCause, ExecutionId, ExecutionSubject, Millis, Recorded, Stored,
 };
 use notarium_wire::EventMessage;
 
@@ -41,7 +41,7 @@ impl From<&Stored> for Told {
 
 impl Narrator {
     /// Remembers the runs that a state knows.
-    pub fn learn(&mut self, notebook: &Notebook) {
+    pub fn learn(&mut self, notebook: &Document) {
         for (id, execution) in &notebook.executions {
             self.runs.insert(id.clone(), Run::from(&**execution));
         }

@@ -1,7 +1,7 @@
 //! A notebook as text, with its outputs previewed.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Execution, ExecutionStatus, Notebook, Reply, ReplyStatus, Version};
+use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, Reply, ReplyStatus, Version};
 use notarium_wire::rest::NotebookAnswer;
 
 use super::narrate::word;
@@ -40,7 +40,7 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
     for (cell_id, cell) in state.ordered_cells() {
         cell_heading(state, cell_id, cell)?;
         source(cell)?;
-        if let Some(reply) = &cell.content.reply {
+        if let Some(reply) = &cell.reply {
             preview(&print::clean_block(&reply.text), args.full)?;
         }
         let Some((_, execution)) = state.latest_execution(cell_id) else { continue };
@@ -69,13 +69,13 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     }
 }
 
-fn cell_heading(state: &Notebook, cell_id: &CellId, cell: &Cell) -> Ended {
+fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell) -> Ended {
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
     facts.extend(latest.map(|(_, execution)| run_facts(execution)));
-    facts.extend(cell.content.reply.as_deref().map(reply_facts));
+    facts.extend(cell.reply.as_deref().map(reply_facts));
     if state.is_stale(cell_id) {
-        let since = if cell.content.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
+        let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
         facts.push(print::styled(since, Style::Yellow));
     }
     let id = print::styled(cell_id.as_str(), Style::Cyan);

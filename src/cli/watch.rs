@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_core::{Notebook, NotebookId, Recorded, Version};
+use notarium_core::{Document, NotebookId, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::client::Client;
@@ -80,7 +80,7 @@ impl Watcher {
     }
 
     /// What happened before the state that came, and was not told, is read from the record.
-    async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Notebook>) -> Ended {
+    async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Document>) -> Ended {
         let held = state.map_or(message.version, |state| state.version);
         if let Some(told) = self.told.filter(|told| *told < held) {
             self.catch_up(told, held).await?;

@@ -5,43 +5,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::Decision;
-use crate::event::{AccessGranted, AccessRevoked};
-use crate::ids::{AgentId, Millis, ShareLinkId, UserId, WorkspaceId};
+use crate::decision::Decision;
 use crate::limits::Limits;
-use crate::notebook::{AccessEntry, Grant, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
-
-/// Whom a notebook's access list names.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Subject {
-    User { id: UserId },
-    ShareLink { id: ShareLinkId },
-    Workspace { id: WorkspaceId },
-    Agent { id: AgentId },
-}
-
-/// What somebody is in one notebook.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    Viewer,
-    Commenter,
-    /// Runs, interrupts, answers stdin; edits nothing.
-    Runner,
-    /// Edits and confirms edits; runs nothing.
-    Author,
-    /// Edits, runs, confirms, undoes.
-    Editor,
-    /// Everything, and policy, sharing, redaction, erasure.
-    Owner,
-    /// A runtime agent: reports what its kernels do.
-    Agent,
-}
+use notarium_record::{
+    AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Scopes, Subject, WorkspaceId,
+};
 
 /// What can be done to a notebook. Every command, route and message is one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -76,25 +47,6 @@ pub enum Operation {
     ReportExecution,
 }
 
-impl Role {
-    pub const ALL: [Role; 7] =
-        [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
-
-    /// The table of roles and operations. Total: a new role or operation does not compile until it has its answer.
-    pub fn may(self, operation: Operation) -> bool {
-        use Operation as O;
-        match operation {
-            O::Read | O::ShowPresence => true,
-            O::Comment | O::Converse => !matches!(self, Role::Viewer | Role::Agent),
-            O::Edit | O::ConfirmEdit => matches!(self, Role::Author | Role::Editor | Role::Owner),
-            O::Run | O::ControlKernel | O::AnswerInput => matches!(self, Role::Runner | Role::Editor | Role::Owner),
-            O::Confirm | O::Organise => matches!(self, Role::Editor | Role::Owner),
-            O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(self, Role::Owner),
-            O::ReportExecution => matches!(self, Role::Agent),
-        }
-    }
-}
-
 impl Operation {
     pub const ALL: [Operation; 16] = [
         Operation::Read,
@@ -115,6 +67,20 @@ impl Operation {
         Operation::ReportExecution,
     ];
 
+    /// The table of roles and operations. Total: a new role or operation does not compile until it has its answer.
+    pub fn is_open_to(self, role: Role) -> bool {
+        use Operation as O;
+        match self {
+            O::Read | O::ShowPresence => true,
+            O::Comment | O::Converse => !matches!(role, Role::Viewer | Role::Agent),
+            O::Edit | O::ConfirmEdit => matches!(role, Role::Author | Role::Editor | Role::Owner),
+            O::Run | O::ControlKernel | O::AnswerInput => matches!(role, Role::Runner | Role::Editor | Role::Owner),
+            O::Confirm | O::Organise => matches!(role, Role::Editor | Role::Owner),
+            O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(role, Role::Owner),
+            O::ReportExecution => matches!(role, Role::Agent),
+        }
+    }
+
     /// The scope that a token needs for it, beside the role.
     pub fn scope(self) -> Scope {
         use Operation as O;
@@ -127,37 +93,6 @@ impl Operation {
             O::ReportExecution => Scope::Agent,
         }
     }
-}
-
-/// What a token is for. An interactive session holds all but `Agent`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    Read,
-    Edit,
-    Run,
-    /// Decide on tool calls. No assistant, agent or MCP token can hold it.
-    Confirm,
-    /// Sharing, policy, redaction, erasure.
-    Manage,
-    /// Accounts, tokens and workspaces of the whole server.
-    Admin,
-    /// Act as a runtime agent.
-    Agent,
-}
-
-/// The scopes of a connection.
-pub type Scopes = BTreeSet<Scope>;
-
-/// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
-pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
-
-pub fn assistant_scopes() -> Scopes {
-    ASSISTANT_SCOPES.into()
-}
-
-pub(crate) fn are_assistant_scopes(scopes: &Scopes) -> bool {
-    *scopes == assistant_scopes()
 }
 
 /// What a connection may do besides the notebook's own access list.
@@ -196,14 +131,14 @@ impl Authority {
 
 /// The actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. They add up: an
 /// author by grant who is a runner by workspace edits and runs.
-fn roles_of(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
+fn roles_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Vec<Role> {
     let workspaces = authority.workspaces.iter().map(|id| Subject::Workspace { id: id.clone() });
     let granted = subject_of(actor).into_iter().chain(workspaces);
     granted.filter_map(|subject| granted_role(notebook, &subject, now)).chain(authority.ambient_role).collect()
 }
 
 /// The highest of the actor's roles now: what a client is told of itself. `None`: the notebook is not for its eyes.
-pub fn role_of(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis) -> Option<Role> {
+pub fn role_of(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis) -> Option<Role> {
     roles_of(notebook, actor, authority, now).into_iter().max()
 }
 
@@ -217,13 +152,13 @@ fn subject_of(actor: &Actor) -> Option<Subject> {
 }
 
 /// The role that the access list gives a subject now; expired grants give none.
-pub fn granted_role(notebook: &Notebook, subject: &Subject, now: Millis) -> Option<Role> {
+pub fn granted_role(notebook: &Document, subject: &Subject, now: Millis) -> Option<Role> {
     let entry = notebook.access.iter().find(|entry| entry.subject == *subject)?;
     entry.grant.expires_at.is_none_or(|at| now < at).then_some(entry.grant.role)
 }
 
 /// Refuses what the role or the scopes do not allow. A notebook that the actor may not read is unknown to it.
-pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Operation) -> Result<(), Rejection> {
+pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Operation) -> Result<(), Rejection> {
     if !notebook.exists() {
         return Err(unknown_notebook(notebook));
     }
@@ -233,7 +168,7 @@ pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Opera
     }
     let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
-    if !roles.iter().any(|role| role.may(operation)) {
+    if !roles.iter().any(|role| operation.is_open_to(*role)) {
         return Err(forbidden(&format!(
             "your role here is {highest:?}, which does not allow {operation:?}: ask an owner"
         )));
@@ -243,19 +178,19 @@ pub(crate) fn authorise(notebook: &Notebook, context: &Context, operation: Opera
 
 /// Whether the roles of `actor` allow it now, and its kind does; the scopes of a token are not asked.
 pub(crate) fn may(
-    notebook: &Notebook,
+    notebook: &Document,
     actor: &Actor,
     authority: &Authority,
     now: Millis,
     operation: Operation,
 ) -> bool {
     check_kind_of_actor(actor, operation).is_ok()
-        && roles_of(notebook, actor, authority, now).iter().any(|role| role.may(operation))
+        && roles_of(notebook, actor, authority, now).iter().any(|role| operation.is_open_to(*role))
 }
 
 /// Whether somebody whose authority was sent along may do all of this now.
 pub(crate) fn delegated_may(
-    notebook: &Notebook,
+    notebook: &Document,
     delegating: &Authority,
     actor: &Actor,
     now: Millis,
@@ -298,7 +233,7 @@ fn forbidden(message: &str) -> Rejection {
     Rejection::new(RejectionCode::Forbidden, message)
 }
 
-fn unknown_notebook(notebook: &Notebook) -> Rejection {
+fn unknown_notebook(notebook: &Document) -> Rejection {
     let id = &notebook.notebook_id;
     Rejection::new(
         RejectionCode::UnknownNotebook,
@@ -306,7 +241,7 @@ fn unknown_notebook(notebook: &Notebook) -> Rejection {
     )
 }
 
-pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Document, context: &Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::GrantAccess { subject, role, expires_at } => {
             decide_grant(notebook, &context.limits, subject, Grant { role, expires_at })
@@ -316,7 +251,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -
     }
 }
 
-fn decide_grant(notebook: &Notebook, limits: &Limits, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
+fn decide_grant(notebook: &Document, limits: &Limits, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
     check_grantable(&subject, grant)?;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {
@@ -346,7 +281,7 @@ fn check_grantable(subject: &Subject, grant: Grant) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn decide_revoke(notebook: &Notebook, subject: Subject) -> Result<Decision, Rejection> {
+fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Decision, Rejection> {
     if !notebook.access.iter().any(|entry| entry.subject == subject) {
         return Ok(Decision::nothing());
     }
@@ -359,23 +294,10 @@ fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {
 }
 
 /// A notebook without an owner could never be shared again.
-fn keep_an_owner(notebook: &Notebook, leaving: &Subject) -> Result<(), Rejection> {
+fn keep_an_owner(notebook: &Document, leaving: &Subject) -> Result<(), Rejection> {
     let mut others = notebook.access.iter().filter(|entry| entry.subject != *leaving);
     if others.any(|entry| is_lasting_owner(&entry.subject, entry.grant)) {
         return Ok(());
     }
     Err(Rejection::new(RejectionCode::LastOwner, "a notebook keeps at least one owner: make somebody else owner first"))
-}
-
-pub(crate) fn apply_granted(notebook: &mut Notebook, event: &AccessGranted) {
-    let entry =
-        AccessEntry { subject: event.subject.clone(), grant: Grant { role: event.role, expires_at: event.expires_at } };
-    match notebook.access.binary_search_by(|other| other.subject.cmp(&event.subject)) {
-        Ok(index) => notebook.access[index] = entry,
-        Err(index) => notebook.access.insert(index, entry),
-    }
-}
-
-pub(crate) fn apply_revoked(notebook: &mut Notebook, event: &AccessRevoked) {
-    notebook.access.retain(|entry| entry.subject != event.subject);
 }

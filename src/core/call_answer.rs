@@ -1,7 +1,6 @@
 //! What the end of a tool call comes to in words: for the model, and the same for everybody who looks on.
 
-use crate::event::Event;
-use crate::tool_calls::ToolCallEnd;
+use notarium_record::{Event, ToolCallEnd};
 
 /// What a call came to, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,10 +15,10 @@ impl CallAnswer {
     }
 }
 
-impl Event {
+impl CallAnswer {
     /// What the model is told of the end of a call; `None`: the event is not an end.
-    pub fn call_answer(&self) -> Option<CallAnswer> {
-        Some(match self {
+    pub fn of(event: &Event) -> Option<CallAnswer> {
+        Some(match event {
             Event::ToolCallExecuted(event) => match event.end {
                 ToolCallEnd::Ok => CallAnswer { text: event.result.clone(), is_error: false },
                 ToolCallEnd::Error => CallAnswer::error(event.result.clone()),

@@ -5,14 +5,13 @@ use serde_json::json;
 use crate::call_risk::code_cells;
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
 use crate::context::{Context, IdSource};
-use crate::ids::{CellId, KernelSessionId, Version};
-use crate::json::RawObject;
 use crate::kernel_tools;
 use crate::kernels;
-use crate::notebook::{CellType, Notebook};
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, CreateCells, Undo};
 use crate::undo;
+use notarium_record::{CellId, CellType, Document, KernelSessionId, RawObject, Version};
 
 pub(crate) fn undo_command(call: &Undo) -> Command {
     let correlation_id = call.call_id.as_ref().and_then(|id| id.as_str().parse().ok());
@@ -38,7 +37,7 @@ pub(crate) fn said_in_full(
 /// The commands that a call is. For a call that others execute: those that begin it. `ids` name the cells that are made and
 /// run in one go; without them (when only looking ahead) such cells are made and not run.
 pub(crate) fn commands(
-    notebook: &Notebook,
+    notebook: &Document,
     arguments: &Arguments,
     ids: Option<&mut IdSource>,
 ) -> Result<Vec<Command>, Rejection> {
@@ -122,7 +121,7 @@ fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
     }
 }
 
-fn session(notebook: &Notebook) -> Result<KernelSessionId, Rejection> {
+fn session(notebook: &Document) -> Result<KernelSessionId, Rejection> {
     kernels::default_session(notebook).cloned().ok_or_else(|| {
         Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
     })

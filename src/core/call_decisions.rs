@@ -1,21 +1,20 @@
 //! What becomes of a tool call before it starts: a person confirms or denies it, it is taken back, it lapses.
 
 use crate::access::{self, Authority, Operation};
-use crate::actor::Actor;
 use crate::call_rights::operations_of;
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
-use crate::envelope::Hash;
-use crate::event::{ToolCallConfirmed, ToolCallDenied, ToolCallExpired, ToolCallVoided, ToolCallWithdrawn};
+use crate::decision::{Decided, Decision, Outcome};
 use crate::gate::{TargetChanges, deciding};
-use crate::ids::{Millis, ToolCallId, TurnId};
 use crate::lifecycle::check_not_archived;
-use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tool_calls::{ToolCall, ToolCallPhase, check_is_reactor, known, voided};
+use crate::tool_calls::{check_is_reactor, known, voided};
+use notarium_record::{
+    Actor, Document, Hash, Millis, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallExpired, ToolCallId,
+    ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, TurnId,
+};
 
 pub(crate) fn decide_confirm(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     call_id: ToolCallId,
     arguments_hash: Hash,
@@ -35,7 +34,7 @@ pub(crate) fn decide_confirm(
 }
 
 pub(crate) fn decide_deny(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     call_id: ToolCallId,
     reason: &str,
@@ -45,7 +44,7 @@ pub(crate) fn decide_deny(
     Ok(Decision::one(ToolCallDenied { call_id, reason: context.limits.cause(reason) }))
 }
 
-fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
+fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
     let call = known(notebook, &context.history, call_id)?;
     let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
     match &call.phase {
@@ -60,7 +59,7 @@ fn waiting<'a>(notebook: &'a Notebook, context: &Context, call_id: &ToolCallId) 
 }
 
 /// A person who may do the thing, and may decide on things of its risk.
-fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
+fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
     access::authorise(notebook, context, deciding(call.risk))?;
     let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
     let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
@@ -70,14 +69,14 @@ fn check_decider(notebook: &Notebook, context: &Context, call: &ToolCall) -> Res
 }
 
 /// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
-pub fn may_decide(notebook: &Notebook, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
+pub fn may_decide(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
     let may = |operation| access::may(notebook, actor, authority, now, operation);
     may(deciding(call.risk)) && operations_of(call).into_iter().all(may)
 }
 
 /// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
 /// one expires. `None`: nothing waits.
-pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
+pub fn sweep_due(notebook: &Document) -> Option<Millis> {
     let waiting = notebook.tool_calls.values().filter(|call| matches!(call.phase, ToolCallPhase::Waiting));
     let changes = TargetChanges::since(notebook);
     let due = waiting.filter_map(|call| {
@@ -88,7 +87,7 @@ pub fn sweep_due(notebook: &Notebook) -> Option<Millis> {
 }
 
 pub(crate) fn decide_withdraw(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     call_id: ToolCallId,
     reason: &str,
@@ -109,13 +108,13 @@ pub(crate) fn decide_withdraw(
 }
 
 /// Everything of a turn that has not started is taken back.
-pub(crate) fn withdrawals(notebook: &Notebook, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
+pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
     let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
     let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
     open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), reason: reason.to_owned() }.into()).collect()
 }
 
-pub(crate) fn decide_sweep(notebook: &Notebook, context: &Context) -> Result<Decision, Rejection> {
+pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
     let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
     let changes = TargetChanges::since(notebook);

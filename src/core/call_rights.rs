@@ -1,11 +1,9 @@
 //! What a tool call needs of those who ask for it and decide on it.
 
 use crate::access::Operation;
-use crate::ids::TurnId;
-use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tool_calls::ToolCall;
 use crate::tools::{Arguments, Tool, operation_of};
+use notarium_record::{Document, ToolCall, TurnId};
 
 /// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
 pub(crate) fn operations(own: Operation, arguments: &Arguments) -> Vec<Operation> {
@@ -25,7 +23,7 @@ pub(crate) fn operations_of(call: &ToolCall) -> Vec<Operation> {
 
 /// A turn does no more than the token or session allows with which it was begun.
 pub(crate) fn check_token(
-    notebook: &Notebook,
+    notebook: &Document,
     turn_id: Option<&TurnId>,
     arguments: &Arguments,
     operations: &[Operation],

@@ -2,21 +2,19 @@
 
 use crate::command::Command;
 use crate::functions::find;
-use crate::gate::{Risk, Target};
+use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
-use crate::ids::{CellId, Version};
 use crate::kernel_tools;
 use crate::kernels;
-use crate::notebook::{CellType, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tool_calls::{ToolCall, ToolCallPhase};
 use crate::tools::{Arguments, NewCell};
+use notarium_record::{CellId, CellType, Document, Risk, Target, ToolCall, ToolCallPhase, Version};
 
 /// Bytes of all cells that are judged together: what one cell binds another may use.
 const MAX_JUDGED_BYTES: usize = 1 << 20;
 
 /// What the call touches, in the versions that the assistant has seen.
-pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
+pub(crate) fn targets(notebook: &Document, arguments: &Arguments) -> Result<Vec<Target>, Rejection> {
     let seen = |cell_id: &CellId, version: Version| {
         let target = Target::Cell { cell_id: cell_id.clone(), cell_version: version };
         match notebook.cells.get(cell_id) {
@@ -42,7 +40,7 @@ pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<
         Arguments::ExecuteCell(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
-        Arguments::RunAll(_) => vec![Target::code(notebook)],
+        Arguments::RunAll(_) => vec![code_target(notebook)],
         Arguments::RestartKernel(_) => kernels::default_session(notebook)
             .map(|id| Target::Kernel { kernel_session: id.clone() })
             .into_iter()
@@ -59,12 +57,12 @@ pub(crate) fn targets(notebook: &Notebook, arguments: &Arguments) -> Result<Vec<
     })
 }
 
-pub(crate) fn code_cells(notebook: &Notebook) -> impl Iterator<Item = &CellId> {
+pub(crate) fn code_cells(notebook: &Document) -> impl Iterator<Item = &CellId> {
     notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
 }
 
 /// The risk of this very call, and why it is more than the tool's own.
-pub(crate) fn judge(notebook: &Notebook, history: &History, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
+pub(crate) fn judge(notebook: &Document, history: &History, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
     if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
         return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
     }
@@ -83,7 +81,7 @@ pub(crate) fn judge(notebook: &Notebook, history: &History, own: Risk, arguments
 
 /// Why the call is more than what it was asked for or confirmed as. `None`: it is no more.
 pub(crate) fn does_more(
-    notebook: &Notebook,
+    notebook: &Document,
     history: &History,
     own: Risk,
     arguments: &Arguments,
@@ -100,7 +98,7 @@ pub(crate) fn does_more(
 }
 
 /// The code that must be judged before this command is decided; the answer goes into `context.history`.
-pub fn required_judgement(notebook: &Notebook, command: &Command) -> Option<JudgementQuery> {
+pub fn required_judgement(notebook: &Document, command: &Command) -> Option<JudgementQuery> {
     let (function, arguments) = match command {
         Command::RequestToolCall { function, arguments, .. } => (function, arguments),
         Command::StartToolCall { call_id } => {
@@ -125,7 +123,7 @@ enum CodeToJudge {
     Python(JudgementQuery),
 }
 
-fn code_to_judge(notebook: &Notebook, arguments: &Arguments) -> CodeToJudge {
+fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
     let (earlier, codes) = code_to_run(notebook, arguments);
     if codes.is_empty() {
         return CodeToJudge::Nothing;
@@ -141,7 +139,7 @@ fn code_to_judge(notebook: &Notebook, arguments: &Arguments) -> CodeToJudge {
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
-fn code_to_run<'a>(notebook: &'a Notebook, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
+fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
     let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
     let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
     let one = |cell_id: &CellId| {
@@ -163,7 +161,7 @@ fn code_of(cells: &[NewCell]) -> Vec<&str> {
 }
 
 /// Whether the code runs as Python. Until a kernel tells its language, a kernelspec that is not Python's may be anything.
-fn runs_python(notebook: &Notebook, arguments: &Arguments) -> bool {
+fn runs_python(notebook: &Document, arguments: &Arguments) -> bool {
     // A new notebook has no kernelspec, and starts `python3`.
     matches!(arguments, Arguments::CreateNotebook(_))
         || kernels::language(notebook).map_or_else(

@@ -1,28 +1,23 @@
 //! Cells: inserting, editing, moving, retyping, deleting and restoring them.
 
-use std::sync::Arc;
-
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
-use crate::envelope::Recorded;
-use crate::event::{
-    CellAttachmentsSet, CellDeleted, CellFlagsSet, CellInserted, CellMetadataSet, CellMoved, CellOutputsCleared,
-    CellRestored, CellSourceEdited, CellTypeChanged, Event, ExecutionCancelled,
-};
+use crate::decision::{Decided, Decision, Outcome};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, Version};
-use crate::json::RawObject;
 use crate::lifecycle::{check_metadata, check_not_archived};
 use crate::limits::Limits;
-use crate::notebook::{Cell, CellContent, CellFlags, CellType, Execution, ExecutionStatus, Notebook};
-use crate::order_key::OrderKey;
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::text::{self, ChangeSet, TextError};
 use crate::{executions, history, replies};
+use notarium_record::text::{self, ChangeSet, TextError};
+use notarium_record::{
+    Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
+    CellMoved, CellOutputsCleared, CellReply, CellRestored, CellSourceEdited, CellType, CellTypeChanged, Document,
+    Event, Execution, ExecutionCancelled, ExecutionStatus, OrderKey, PastExecution, RawObject, Version,
+};
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.
-pub(crate) fn required_for_edit(notebook: &Notebook, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
+pub(crate) fn required_for_edit(notebook: &Document, cell_id: &CellId, base: Version) -> Option<HistoryQuery> {
     match notebook.cells.get(cell_id) {
         None => required_for_restore(notebook, cell_id),
         Some(cell) if cell.source_version <= base => None,
@@ -30,12 +25,12 @@ pub(crate) fn required_for_edit(notebook: &Notebook, cell_id: &CellId, base: Ver
     }
 }
 
-fn required_for_restore(notebook: &Notebook, cell_id: &CellId) -> Option<HistoryQuery> {
+fn required_for_restore(notebook: &Document, cell_id: &CellId) -> Option<HistoryQuery> {
     (!notebook.cells.contains_key(cell_id)).then(|| HistoryQuery::DeletedCell { cell_id: cell_id.clone() })
 }
 
 /// Cells that a command names and that are not alive may be in the trash.
-pub(crate) fn required_for_named(notebook: &Notebook, command: &Command) -> impl Iterator<Item = HistoryQuery> {
+pub(crate) fn required_for_named(notebook: &Document, command: &Command) -> impl Iterator<Item = HistoryQuery> {
     let named = subject(command).into_iter().chain(anchor(command));
     named.filter_map(|cell_id| required_for_restore(notebook, cell_id))
 }
@@ -96,7 +91,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
 
 /// The live cell, or a refusal that tells a deleted one from one that never was.
 pub(crate) fn live_cell<'a>(
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     context: &Context,
     cell_id: &CellId,
 ) -> Result<&'a Cell, Rejection> {
@@ -122,7 +117,7 @@ fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) 
 
 // --- insert, move ---
 
-fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+fn decide_insert(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     let Command::InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags, reply } = command else {
         unreachable!("called for InsertCell only")
     };
@@ -138,13 +133,12 @@ fn decide_insert(notebook: &Notebook, context: &mut Context, command: Command) -
     let order_key = key_at(notebook, context, None, &place)?;
     let flags = changed_flags(CellFlags::default(), &flags)?;
     let reply = reply.map(|reply| replies::brought(&context.limits, cell_type, *reply)).transpose()?;
-    let latest_execution = None;
-    let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags, latest_execution, reply };
+    let cell = CellContent { cell_type, source, order_key, metadata, attachments, flags };
     let outcome = Outcome { cells: vec![cell_id.clone()], ..Outcome::default() };
-    Ok(Decision { events: vec![CellInserted { cell_id, cell }.into()], outcome })
+    Ok(Decision { events: vec![CellInserted { cell_id, cell, reply }.into()], outcome })
 }
 
-fn check_room_for_cell(notebook: &Notebook, limits: &Limits) -> Result<(), Rejection> {
+fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<(), Rejection> {
     if notebook.cells.len() < limits.max_cells {
         return Ok(());
     }
@@ -153,7 +147,7 @@ fn check_room_for_cell(notebook: &Notebook, limits: &Limits) -> Result<(), Rejec
 }
 
 fn decide_move(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     place: &Place,
@@ -172,8 +166,8 @@ fn decide_move(
     Ok(Decision::one(CellMoved { cell_id, order_key, previous: cell.content.order_key.clone() }))
 }
 
-fn stands_at(notebook: &Notebook, cell_id: &CellId, place: &Place) -> bool {
-    let Some(index) = position(notebook, cell_id) else { return false };
+fn stands_at(notebook: &Document, cell_id: &CellId, place: &Place) -> bool {
+    let Some(index) = notebook.position(cell_id) else { return false };
     match place {
         Place::Start => index == 0,
         Place::End => index + 1 == notebook.order.len(),
@@ -182,25 +176,9 @@ fn stands_at(notebook: &Notebook, cell_id: &CellId, place: &Place) -> bool {
     }
 }
 
-/// Index in `order`.
-fn position(notebook: &Notebook, cell_id: &CellId) -> Option<usize> {
-    let key = &notebook.cells.get(cell_id)?.content.order_key;
-    let index = place_of(notebook, key, cell_id);
-    (notebook.order.get(index) == Some(cell_id)).then_some(index)
-}
-
-/// Index in `order` of the first cell that does not sort before this one.
-fn place_of(notebook: &Notebook, key: &OrderKey, cell_id: &CellId) -> usize {
-    let sorts_before = |other: &CellId| notebook.cells.get(other).map(|cell| &cell.content.order_key) < Some(key);
-    let is_tie_before = |other: &CellId| {
-        notebook.cells.get(other).is_some_and(|cell| cell.content.order_key == *key) && other < cell_id
-    };
-    notebook.order.partition_point(|other| sorts_before(other) || is_tie_before(other))
-}
-
 /// The order key for a place, as if `moving` were not there.
 fn key_at(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     moving: Option<&CellId>,
     place: &Place,
@@ -224,14 +202,14 @@ fn key_at(
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-fn index_of_live(notebook: &Notebook, context: &Context, cell_id: &CellId) -> Result<usize, Rejection> {
+fn index_of_live(notebook: &Document, context: &Context, cell_id: &CellId) -> Result<usize, Rejection> {
     live_cell(notebook, context, cell_id)?;
-    Ok(position(notebook, cell_id).unwrap_or(notebook.order.len()))
+    Ok(notebook.position(cell_id).unwrap_or(notebook.order.len()))
 }
 
 /// The key itself where no other live cell has it, else the next free one: a cell that comes back may find its place
 /// taken.
-pub(crate) fn free_key(notebook: &Notebook, cell_id: &CellId, key: &OrderKey) -> OrderKey {
+pub(crate) fn free_key(notebook: &Document, cell_id: &CellId, key: &OrderKey) -> OrderKey {
     let key_of = |id: &CellId| notebook.cells.get(id).map(|cell| &cell.content.order_key);
     let first = notebook.order.partition_point(|id| key_of(id) < Some(key));
     let mut from_there = notebook.order[first..].iter().filter(|id| *id != cell_id).filter_map(key_of).peekable();
@@ -244,7 +222,7 @@ pub(crate) fn free_key(notebook: &Notebook, cell_id: &CellId, key: &OrderKey) ->
 // --- text ---
 
 fn decide_edit(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     base: Version,
@@ -280,7 +258,7 @@ fn edited(context: &Context, cell_id: CellId, cell: &Cell, change: ChangeSet) ->
 }
 
 fn decide_replace(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     cell_version: Version,
@@ -311,7 +289,7 @@ pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<(), Rejectio
 // --- type, metadata, attachments, flags ---
 
 fn decide_type(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     cell_type: CellType,
@@ -327,7 +305,7 @@ fn decide_type(
 }
 
 fn decide_metadata(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     metadata: RawObject,
@@ -341,7 +319,7 @@ fn decide_metadata(
 }
 
 fn decide_attachments(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     attachments: Option<RawObject>,
@@ -364,7 +342,7 @@ fn check_attachments(limits: &Limits, attachments: Option<&RawObject>) -> Result
 }
 
 fn decide_flags(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     changes: &CellFlagChanges,
@@ -392,7 +370,7 @@ fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlag
     })
 }
 
-fn decide_clear(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
     live_cell(notebook, context, &cell_id)?;
     let Some((execution_id, execution)) = notebook.latest_execution(&cell_id) else { return Ok(Decision::nothing()) };
     if !execution.status.is_finished() {
@@ -405,7 +383,7 @@ fn decide_clear(notebook: &Notebook, context: &Context, cell_id: CellId) -> Resu
 // --- delete, restore ---
 
 fn decide_delete(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     cell_version: Option<Version>,
@@ -416,16 +394,19 @@ fn decide_delete(
 }
 
 /// What waits to run is cancelled; what runs goes on, and stays in the record.
-pub(crate) fn deletion(notebook: &Notebook, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
+pub(crate) fn deletion(notebook: &Document, cell_id: &CellId, cell: &Cell) -> Vec<Decided> {
     let queued = notebook.executions.iter().filter(|(_, execution)| {
         execution.status == ExecutionStatus::Queued && execution.subject.cell_id() == Some(cell_id)
     });
     let cancelled = queued.map(|(execution_id, _)| {
         ExecutionCancelled { execution_id: execution_id.clone(), cause: "its cell was deleted".to_owned() }.into()
     });
-    let mut content = cell.content.clone();
-    content.latest_execution = notebook.latest.get(cell_id).cloned();
-    let deleted = CellDeleted { cell_id: cell_id.clone(), cell: content };
+    let deleted = CellDeleted {
+        cell_id: cell_id.clone(),
+        cell: cell.content.clone(),
+        latest_execution: notebook.latest.get(cell_id).cloned(),
+        reply: cell.reply.as_deref().map(CellReply::from),
+    };
     cancelled.chain([deleted.into()]).collect()
 }
 
@@ -453,131 +434,23 @@ fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Re
 pub(crate) fn restoration(
     notebook: &Notebook,
     cell_id: &CellId,
-    deleted: &CellContent,
+    deleted: &CellDeleted,
     execution: Option<Execution>,
 ) -> CellRestored {
-    let mut cell = deleted.clone();
+    let mut cell = deleted.cell.clone();
     cell.order_key = free_key(notebook, cell_id, &cell.order_key);
-    cell.reply = replies::come_back(notebook, cell_id, deleted);
-    CellRestored { cell_id: cell_id.clone(), cell, execution: execution.map(Box::new) }
+    let latest_execution = deleted.latest_execution.clone().filter(|_| execution.is_some());
+    let is_there = latest_execution.as_ref().is_some_and(|id| notebook.executions.contains_key(id));
+    let execution = execution.filter(|_| !is_there).map(|execution| Box::new(PastExecution::from(execution)));
+    let reply = replies::come_back(notebook, cell_id, deleted);
+    CellRestored { cell_id: cell_id.clone(), cell, latest_execution, execution, reply }
 }
 
-fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellContent> {
+fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellDeleted> {
     history.events.iter().rev().find_map(|recorded| match &recorded.event {
-        Event::CellDeleted(event) if event.cell_id == *cell_id => Some(&event.cell),
+        Event::CellDeleted(event) if event.cell_id == *cell_id => Some(event),
         _ => None,
     })
 }
 
 // --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    let version = recorded.envelope.version;
-    match &recorded.event {
-        Event::CellInserted(event) => insert(notebook, &event.cell_id, &event.cell, version),
-        Event::CellRestored(event) => apply_restored(notebook, event, version),
-        Event::CellDeleted(event) => {
-            remove(notebook, &event.cell_id);
-            replies::follow_deleted(notebook, event);
-        }
-        Event::CellMoved(event) => apply_moved(notebook, event, version),
-        Event::CellSourceEdited(event) => change(notebook, &event.cell_id, |cell| {
-            // An event that does not fit cannot come from `decide`; the text then stays as it is.
-            if event.change.apply_to(&mut cell.content.source).is_ok() {
-                cell.source_version = version;
-                cell.cell_version = version;
-            }
-        }),
-        Event::CellTypeChanged(event) => change(notebook, &event.cell_id, |cell| {
-            cell.content.cell_type = event.cell_type;
-            cell.cell_version = version;
-        }),
-        Event::CellMetadataSet(event) => {
-            change(notebook, &event.cell_id, |cell| cell.content.metadata = event.metadata.clone());
-        }
-        Event::CellAttachmentsSet(event) => {
-            change(notebook, &event.cell_id, |cell| cell.content.attachments.clone_from(&event.attachments));
-        }
-        Event::CellFlagsSet(event) => change(notebook, &event.cell_id, |cell| cell.content.flags = event.flags),
-        Event::CellOutputsCleared(event) => {
-            notebook.latest.remove(&event.cell_id);
-            executions::forget_unshown(notebook, &event.execution_id);
-        }
-        _ => {}
-    }
-}
-
-fn change(notebook: &mut Notebook, cell_id: &CellId, with: impl FnOnce(&mut Cell)) {
-    if let Some(cell) = notebook.cells.get_mut(cell_id) {
-        with(Arc::make_mut(cell));
-    }
-}
-
-fn insert(notebook: &mut Notebook, cell_id: &CellId, content: &CellContent, version: Version) {
-    remove(notebook, cell_id);
-    notebook.replies_in_trash.remove(cell_id);
-    let content = CellContent { latest_execution: None, ..content.clone() };
-    let cell = Cell { content, cell_version: version, source_version: version };
-    notebook.cells.insert(cell_id.clone(), Arc::new(cell));
-    place(notebook, cell_id);
-}
-
-/// Puts a cell of `cells` into `order`, by order key, then id.
-fn place(notebook: &mut Notebook, cell_id: &CellId) {
-    let Some(cell) = notebook.cells.get(cell_id) else { return };
-    let index = place_of(notebook, &cell.content.order_key, cell_id);
-    notebook.order.insert(index, cell_id.clone());
-}
-
-fn apply_restored(notebook: &mut Notebook, event: &CellRestored, version: Version) {
-    insert(notebook, &event.cell_id, &event.cell, version);
-    if let (Some(id), Some(execution)) = (&event.cell.latest_execution, &event.execution) {
-        notebook.latest.insert(event.cell_id.clone(), id.clone());
-        notebook.executions.entry(id.clone()).or_insert_with(|| Arc::new((**execution).clone()));
-    }
-}
-
-fn remove(notebook: &mut Notebook, cell_id: &CellId) {
-    take_out_of_order(notebook, cell_id);
-    if notebook.cells.remove(cell_id).is_none() {
-        return;
-    }
-    if let Some(execution_id) = notebook.latest.remove(cell_id) {
-        executions::forget_unshown(notebook, &execution_id);
-    }
-}
-
-fn apply_moved(notebook: &mut Notebook, event: &CellMoved, version: Version) {
-    take_out_of_order(notebook, &event.cell_id);
-    change(notebook, &event.cell_id, |cell| {
-        cell.content.order_key = event.order_key.clone();
-        cell.cell_version = version;
-    });
-    place(notebook, &event.cell_id);
-}
-
-/// While the cell still has the key by which it is found there.
-fn take_out_of_order(notebook: &mut Notebook, cell_id: &CellId) {
-    if let Some(index) = position(notebook, cell_id) {
-        notebook.order.remove(index);
-    }
-}
-
-impl Event {
-    /// The cell that the event is about.
-    pub fn cell_id(&self) -> Option<&CellId> {
-        match self {
-            Event::CellInserted(event) => Some(&event.cell_id),
-            Event::CellSourceEdited(event) => Some(&event.cell_id),
-            Event::CellMoved(event) => Some(&event.cell_id),
-            Event::CellTypeChanged(event) => Some(&event.cell_id),
-            Event::CellDeleted(event) => Some(&event.cell_id),
-            Event::CellRestored(event) => Some(&event.cell_id),
-            Event::CellMetadataSet(event) => Some(&event.cell_id),
-            Event::CellAttachmentsSet(event) => Some(&event.cell_id),
-            Event::CellFlagsSet(event) => Some(&event.cell_id),
-            Event::CellOutputsCleared(event) => Some(&event.cell_id),
-            _ => None,
-        }
-    }
-}

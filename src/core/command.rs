@@ -3,20 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Role, Subject};
-use crate::conversations::{MessageBlock, MessageRole, TurnEnd, Usage};
-use crate::envelope::Hash;
-use crate::functions::UserFunction;
-use crate::gate::Policy;
-use crate::ids::{
-    CellId, ConversationId, CorrelationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId,
-    ToolCallId, TurnId, Version,
+use crate::conversations::TurnEnd;
+use notarium_record::text::ChangeSet;
+use notarium_record::{
+    CellId, CellReply, CellType, ConversationId, CorrelationId, ExecutionId, GrantId, Hash, KernelSessionId,
+    MessageBlock, MessageId, MessageRole, Millis, NotebookId, Output, Policy, RawObject, Role, Subject, ToolCallEnd,
+    ToolCallId, TurnId, Usage, UserFunction, Version,
 };
-use crate::json::RawObject;
-use crate::notebook::{CellType, Output};
-use crate::replies::Reply;
-use crate::text::ChangeSet;
-use crate::tool_calls::ToolCallEnd;
 
 /// Where a cell goes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -137,7 +130,7 @@ pub enum Command {
         flags: CellFlagChanges,
         /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        reply: Option<Box<Reply>>,
+        reply: Option<Box<CellReply>>,
     },
     /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
     EditSource {

@@ -4,11 +4,9 @@ use sha2::{Digest, Sha256};
 use ulid::Ulid;
 
 use crate::access::Authority;
-use crate::actor::Actor;
-use crate::envelope::Salt;
 use crate::history::History;
-use crate::ids::{CommandId, CorrelationId, EventId, Millis, Version};
 use crate::limits::Limits;
+use notarium_record::{Actor, CommandId, CorrelationId, EventId, Millis, Salt, Version};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]

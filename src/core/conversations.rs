@@ -8,98 +8,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::Scopes;
-use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
-use crate::envelope::Recorded;
-use crate::event::{
-    ConversationStarted, Event, MessageFlagged, MessagePosted, ModelCallFinished, ModelCallStarted, PolicyChanged,
-    TurnCancelled, TurnFailed, TurnFinished, TurnStarted,
-};
+use crate::decision::{Decided, Decision, Outcome};
 use crate::history::HistoryQuery;
-use crate::ids::{CellId, ConversationId, MessageId, Millis, ToolCallId, TurnId, Version};
-use crate::json::RawJson;
 use crate::lifecycle::{check_not_archived, checked_title};
-use crate::notebook::{CellType, Notebook};
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::replies::{Reply, ReplyStatus};
-use crate::{access, call_decisions, cells, replies, tool_calls};
+use crate::{call_decisions, cells, replies, tool_calls};
+use notarium_record::{
+    Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
+    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, ModelCallFinished,
+    ModelCallStarted, PolicyChanged, RawJson, StopReason, Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId,
+    TurnStarted, Usage, assistant_scopes,
+};
 
 /// Model calls of one turn, at most.
 pub const MAX_MODEL_CALLS: u32 = 10;
 /// Attempts of one model call, at most.
 const MAX_ATTEMPTS: u32 = 10;
-/// Conversations of outside assistants that the state remembers; the longest idle one makes room for another.
-pub const MAX_OUTSIDE_CONVERSATIONS: usize = 100;
 /// An outside assistant that has called nothing for so long is idle: its calls of the last minute no longer count.
 const IDLE_MS: Millis = 60_000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MessageRole {
-    User,
-    Assistant,
-    /// What tools answered.
-    Tool,
-}
-
-/// A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum MessageBlock {
-    Text {
-        text: String,
-    },
-    /// What a provider wants back word for word in the next model call: a signed thought, for instance.
-    Opaque {
-        provider: String,
-        #[serde(deserialize_with = "crate::json::compact")]
-        data: RawJson,
-    },
-    /// The model's call of a tool. `provider_id` is the model's own name for it.
-    ToolCall {
-        provider_id: String,
-        call_id: ToolCallId,
-        function: String,
-        /// As the model wrote them; not always JSON.
-        arguments: String,
-        /// What else the provider attached and wants back word for word.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        extra: Option<String>,
-    },
-    ToolResult {
-        provider_id: String,
-        call_id: ToolCallId,
-        text: String,
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        is_error: bool,
-    },
-}
-
-/// What a model call took, in tokens.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Usage {
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    /// The provider did not say: this is our estimate.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub estimated: bool,
-}
-
-/// Why a turn came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StopReason {
-    /// The model has said what it had to say.
-    EndTurn,
-    /// It called tools in the last model call that a turn has.
-    MaxTurns,
-    MaxTokens,
-    Refusal,
-}
 
 /// How the reactor ends a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -107,69 +36,6 @@ pub enum StopReason {
 pub enum TurnEnd {
     Finished(StopReason),
     Failed(String),
-}
-
-/// Marks on a message that say whether it is in the assistant's context.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct MessageFlags {
-    /// Always.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub pinned: bool,
-    /// Never.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub skipped: bool,
-}
-
-/// A conversation. Its messages are a projection.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Conversation {
-    pub title: String,
-    pub started_by: Actor,
-    pub started_at: Millis,
-    /// The unfinished turn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<TurnId>,
-    /// When its latest tool calls were requested, oldest first: for the rate limit.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub recent_calls: Vec<Millis>,
-    /// It began with a call of an outside assistant, and nobody has spoken in it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_outside: bool,
-    /// Messages that are pinned or skipped.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub flagged: BTreeMap<MessageId, MessageFlags>,
-}
-
-/// A turn that has not ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Turn {
-    pub conversation_id: ConversationId,
-    pub message_id: MessageId,
-    /// The person for whom the assistant acts.
-    pub requested_by: Actor,
-    pub started_version: Version,
-    pub started_at: Millis,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell_id: Option<CellId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub model: Option<String>,
-    /// Its calls do nothing beyond these. Absent: read, edit and run.
-    #[serde(default = "access::assistant_scopes", skip_serializing_if = "access::are_assistant_scopes")]
-    pub scopes: Scopes,
-    /// Its calls reach no other notebook.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_bound: bool,
-    /// Model calls that have begun.
-    pub model_calls: u32,
-    /// Attempts of the last one.
-    pub attempts: u32,
-    /// The last one has not been answered.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_calling_model: bool,
-    /// The last one failed: the next is another attempt of it.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_model_call_failed: bool,
 }
 
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
@@ -225,10 +91,11 @@ fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) ->
             turn_id: Some(turn_id.clone()),
             role: MessageRole::User,
             blocks: vec![MessageBlock::Text { text: prompt }],
+            reply_units: None,
         }
         .into(),
     );
-    let scopes = &access::assistant_scopes() & &context.authority.scopes;
+    let scopes = &assistant_scopes() & &context.authority.scopes;
     let is_bound = context.authority.is_bound;
     let turn = turn_id.clone();
     events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound }.into());
@@ -254,26 +121,31 @@ fn check_is_free(
     Ok(())
 }
 
-/// What begins the conversation of an outside assistant with its first call here, so that its calls are counted.
+/// What begins the conversation of an outside assistant with its first call here, so that its calls are counted. The
+/// longest idle one makes room for it.
 pub(crate) fn begun_by_call(
     notebook: &Notebook,
     context: &Context,
     id: &ConversationId,
     title: Option<String>,
-) -> Result<Option<Decided>, Rejection> {
+) -> Result<Vec<Decided>, Rejection> {
     if notebook.conversations.contains_key(id) {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    if outside(notebook).count() >= MAX_OUTSIDE_CONVERSATIONS && longest_idle(notebook, context.now).is_none() {
+    let limit = context.limits.max_outside_conversations;
+    let is_full = outside(notebook).count() >= limit;
+    let idle = longest_idle(notebook, context.now).filter(|_| is_full).cloned();
+    if is_full && idle.is_none() {
         let message = format!(
-            "{MAX_OUTSIDE_CONVERSATIONS} outside assistants are at work here, or wait for a person: \
+            "{limit} outside assistants are at work here, or wait for a person: \
              try again in a minute, or confirm or deny what waits"
         );
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     let title = title.and_then(|title| checked_title(&context.limits, &title).ok());
     let title = title.unwrap_or_else(|| "An outside assistant".to_owned());
-    Ok(Some(ConversationStarted { conversation_id: id.clone(), title }.into()))
+    let closed = idle.map(|conversation_id| ConversationClosed { conversation_id }.into());
+    Ok(closed.into_iter().chain([ConversationStarted { conversation_id: id.clone(), title }.into()]).collect())
 }
 
 fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conversation)> {
@@ -282,11 +154,13 @@ fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conve
 
 /// The conversation of an outside assistant that can be forgotten: nothing of it is open. It begins anew with its next call.
 fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
-    let last_heard = |one: &Conversation| one.recent_calls.last().copied().unwrap_or(one.started_at);
+    let last_heard = |id: &ConversationId, one: &Conversation| {
+        notebook.ledger.recent_calls(id).last().copied().unwrap_or(one.started_at)
+    };
     let calls = notebook.tool_calls.values();
     let open: BTreeSet<&ConversationId> = calls.filter_map(|call| call.requested_by.conversation()).collect();
-    let idle = outside(notebook).filter(|(id, one)| last_heard(one) + IDLE_MS <= now && !open.contains(id));
-    idle.min_by_key(|(_, one)| last_heard(one)).map(|(id, _)| id)
+    let idle = outside(notebook).filter(|(id, one)| last_heard(id, one) + IDLE_MS <= now && !open.contains(id));
+    idle.min_by_key(|(id, one)| last_heard(id, one)).map(|(id, _)| id)
 }
 
 fn prompt(
@@ -459,7 +333,8 @@ fn decide_reply(
     }
     check_size(context, RawJson::of(&blocks).map_or(0, |json| json.get().len()))?;
     let message_id = context.ids.ulid().into();
-    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id: Some(turn_id), role, blocks }))
+    let reply_units = replies::units_shown(notebook, &turn_id, role, &blocks);
+    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id: Some(turn_id), role, blocks, reply_units }))
 }
 
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
@@ -474,128 +349,3 @@ fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: Turn
 }
 
 // --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    match &recorded.event {
-        Event::PolicyChanged(event) => notebook.policy = event.policy,
-        Event::ConversationStarted(event) => begin_conversation(notebook, recorded, event),
-        Event::MessagePosted(event) => replies::extend(notebook, event),
-        Event::MessageFlagged(event) => apply_flagged(notebook, event),
-        Event::TurnStarted(event) => begin_turn(notebook, recorded, event),
-        Event::ModelCallStarted(event) => change(notebook, &event.turn_id, |turn| {
-            turn.model_calls = event.number;
-            turn.attempts = event.attempt;
-            turn.is_calling_model = true;
-            turn.is_model_call_failed = false;
-        }),
-        Event::ModelCallFinished(event) => change(notebook, &event.turn_id, |turn| {
-            turn.is_calling_model = false;
-            turn.is_model_call_failed = event.failure.is_some();
-        }),
-        Event::TurnFinished(event) => end_turn(notebook, &event.turn_id, |reply| {
-            reply.status = ReplyStatus::Finished;
-            reply.stop_reason = Some(event.stop_reason);
-        }),
-        Event::TurnCancelled(event) => {
-            end_turn(notebook, &event.turn_id, |reply| reply.status = ReplyStatus::Stopped);
-        }
-        Event::TurnFailed(event) => end_turn(notebook, &event.turn_id, |reply| {
-            reply.status = ReplyStatus::Failed;
-            reply.cause = Some(event.cause.clone());
-        }),
-        _ => {}
-    }
-}
-
-fn begin_conversation(notebook: &mut Notebook, recorded: &Recorded, event: &ConversationStarted) {
-    let envelope = &recorded.envelope;
-    let is_outside = matches!(envelope.actor, Actor::Assistant { .. });
-    if is_outside
-        && outside(notebook).count() >= MAX_OUTSIDE_CONVERSATIONS
-        && let Some(idle) = longest_idle(notebook, envelope.recorded_at).cloned()
-    {
-        notebook.conversations.remove(&idle);
-    }
-    let conversation = Conversation {
-        title: event.title.clone(),
-        started_by: envelope.actor.clone(),
-        started_at: envelope.recorded_at,
-        turn: None,
-        recent_calls: Vec::new(),
-        is_outside,
-        flagged: BTreeMap::new(),
-    };
-    notebook.conversations.insert(event.conversation_id.clone(), conversation);
-}
-
-fn apply_flagged(notebook: &mut Notebook, event: &MessageFlagged) {
-    let Some(conversation) = notebook.conversations.get_mut(&event.conversation_id) else { return };
-    match event.flags == MessageFlags::default() {
-        true => _ = conversation.flagged.remove(&event.message_id),
-        false => _ = conversation.flagged.insert(event.message_id.clone(), event.flags),
-    }
-}
-
-fn begin_turn(notebook: &mut Notebook, recorded: &Recorded, event: &TurnStarted) {
-    if let Some(conversation) = notebook.conversations.get_mut(&event.conversation_id) {
-        conversation.turn = Some(event.turn_id.clone());
-        conversation.is_outside = false;
-    }
-    let turn = Turn {
-        conversation_id: event.conversation_id.clone(),
-        message_id: event.message_id.clone(),
-        requested_by: recorded.envelope.actor.clone(),
-        started_version: recorded.envelope.version,
-        started_at: recorded.envelope.recorded_at,
-        cell_id: event.cell_id.clone(),
-        model: event.model.clone(),
-        scopes: event.scopes.clone(),
-        is_bound: event.is_bound,
-        model_calls: 0,
-        attempts: 0,
-        is_calling_model: false,
-        is_model_call_failed: false,
-    };
-    notebook.turns.insert(event.turn_id.clone(), turn);
-    replies::begin(notebook, event);
-}
-
-fn change(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Turn)) {
-    if let Some(turn) = notebook.turns.get_mut(turn_id) {
-        with(turn);
-    }
-}
-
-fn end_turn(notebook: &mut Notebook, turn_id: &TurnId, with: impl FnOnce(&mut Reply)) {
-    let Some(turn) = notebook.turns.remove(turn_id) else { return };
-    if let Some(conversation) = notebook.conversations.get_mut(&turn.conversation_id) {
-        conversation.turn = None;
-    }
-    replies::end(notebook, turn_id, &turn, with);
-}
-
-impl Event {
-    /// The turn whose progress the event is. Messages and tool calls are not: they name their turn themselves.
-    pub fn turn_id(&self) -> Option<&TurnId> {
-        match self {
-            Event::TurnStarted(TurnStarted { turn_id, .. })
-            | Event::ModelCallStarted(ModelCallStarted { turn_id, .. })
-            | Event::ModelCallFinished(ModelCallFinished { turn_id, .. })
-            | Event::TurnFinished(TurnFinished { turn_id, .. })
-            | Event::TurnCancelled(TurnCancelled { turn_id })
-            | Event::TurnFailed(TurnFailed { turn_id, .. }) => Some(turn_id),
-            _ => None,
-        }
-    }
-
-    /// The conversation that the event is about. Events of a turn carry the turn's id as their correlation.
-    pub fn conversation_id(&self) -> Option<&ConversationId> {
-        match self {
-            Event::ConversationStarted(ConversationStarted { conversation_id, .. })
-            | Event::MessagePosted(MessagePosted { conversation_id, .. })
-            | Event::MessageFlagged(MessageFlagged { conversation_id, .. })
-            | Event::TurnStarted(TurnStarted { conversation_id, .. }) => Some(conversation_id),
-            _ => None,
-        }
-    }
-}

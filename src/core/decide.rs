@@ -1,76 +1,15 @@
 //! From a command to events. This file dispatches; the slices compute.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 use crate::access::Operation;
 use crate::command::Command;
 use crate::context::Context;
-use crate::envelope::{Envelope, Recorded};
-use crate::event::Event;
+use crate::decision::{Decided, Decision};
 use crate::history::HistoryQuery;
-use crate::ids::{CellId, CorrelationId, ExecutionId, KernelSessionId, ToolCallId, TurnId};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
-use crate::{access, apply, cells, conversations, executions, grants, kernels, lifecycle, tool_calls, undo};
-
-/// One decided event, and the group that it undoes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decided {
-    pub event: Event,
-    pub undoes: Option<CorrelationId>,
-    /// Instead of the command's own: each step of an undo is a group of its own.
-    pub correlation_id: Option<CorrelationId>,
-}
-
-impl<E: Into<Event>> From<E> for Decided {
-    fn from(event: E) -> Self {
-        Self { event: event.into(), undoes: None, correlation_id: None }
-    }
-}
-
-/// What the sender learns with the ack: ids that the server chose, and what could not be done in full.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Outcome {
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub cells: Vec<CellId>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub executions: Vec<ExecutionId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub kernel_session: Option<KernelSessionId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turn: Option<TurnId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_call: Option<ToolCallId>,
-    /// Sentences for people: parts of an undo that others had overwritten, and the like.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub notices: Vec<String>,
-}
-
-impl Outcome {
-    pub fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// An accepted command. No events: it asked for what is so already.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Decision {
-    pub events: Vec<Decided>,
-    pub outcome: Outcome,
-}
-
-impl Decision {
-    pub(crate) fn one(event: impl Into<Event>) -> Self {
-        Self { events: vec![event.into().into()], outcome: Outcome::default() }
-    }
-
-    pub(crate) fn nothing() -> Self {
-        Self::default()
-    }
-}
+use crate::{access, cells, conversations, executions, grants, kernels, lifecycle, tool_calls, undo};
+use notarium_record::{Envelope, Event, Recorded};
 
 /// What [`decide`] will want from the past for this command; the answers go into `context.history`.
 pub fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
@@ -262,7 +201,7 @@ pub(crate) fn decide_all(
         let part = decide_part(&scratch, context, command).map_err(|rejection| in_batch(index, rejection))?;
         for decided in &part.events {
             let recorded = provisional(&scratch, context, decided);
-            apply(&mut scratch, &recorded);
+            scratch.apply(&recorded);
             // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
             if matches!(recorded.event, Event::CellSourceEdited(_) | Event::CellDeleted(_)) {
                 context.history.events.push(recorded);
@@ -310,15 +249,4 @@ pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Deci
         recorded_at: context.now.max(notebook.updated_at),
     };
     Recorded { envelope, event: decided.event.clone() }
-}
-
-impl Outcome {
-    pub(crate) fn absorb(&mut self, part: Outcome) {
-        self.cells.extend(part.cells);
-        self.executions.extend(part.executions);
-        self.kernel_session = part.kernel_session.or(self.kernel_session.take());
-        self.turn = part.turn.or(self.turn.take());
-        self.tool_call = part.tool_call.or(self.tool_call.take());
-        self.notices.extend(part.notices);
-    }
 }

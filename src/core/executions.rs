@@ -4,24 +4,20 @@ use std::sync::Arc;
 
 use crate::command::{Command, ExecutionTarget};
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
-use crate::envelope::Recorded;
-use crate::event::{
-    Event, ExecutionAssigned, ExecutionCancelled, ExecutionCompleted, ExecutionLost, ExecutionRequested, InputAnswered,
-    InterruptRequested, OutputAppended,
-};
+use crate::decision::{Decided, Decision, Outcome};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{AgentId, CellId, ExecutionId, KernelSessionId, Millis, Version};
 use crate::lifecycle::check_not_archived;
-use crate::notebook::{
-    CellType, Execution, ExecutionCause, ExecutionStatus, ExecutionSubject, KernelPhase, KernelSession, Notebook,
-    Output, PendingInput,
-};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::{cells, kernels};
+use notarium_record::{
+    AgentId, CellId, CellType, Document, Event, Execution, ExecutionAssigned, ExecutionCancelled, ExecutionCause,
+    ExecutionCompleted, ExecutionId, ExecutionLost, ExecutionRequested, ExecutionStatus, ExecutionSubject,
+    InputAnswered, InterruptRequested, KernelPhase, KernelSession, KernelSessionId, Millis, Output, OutputAppended,
+    Version,
+};
 
 /// A report on an execution that has left the state is judged by its record.
-pub(crate) fn required_history(notebook: &Notebook, execution_id: &ExecutionId) -> Option<HistoryQuery> {
+pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) -> Option<HistoryQuery> {
     (!notebook.executions.contains_key(execution_id))
         .then(|| HistoryQuery::Execution { execution_id: execution_id.clone() })
 }
@@ -35,7 +31,7 @@ pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     }
 }
 
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::RequestExecution { .. } => decide_request(notebook, context, command),
         Command::CancelExecution { execution_id } => decide_cancel(notebook, context, &execution_id),
@@ -50,7 +46,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
 
 // --- request ---
 
-fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+fn decide_request(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     let Command::RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command else {
         unreachable!("called for RequestExecution only")
     };
@@ -88,7 +84,7 @@ fn check_timeout(timeout_ms: Option<Millis>) -> Result<(), Rejection> {
     Err(Rejection::new(RejectionCode::InvalidValue, message))
 }
 
-fn check_queue(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
+fn check_queue(notebook: &Document, context: &Context) -> Result<(), Rejection> {
     // Finished ones count too here: a cheap bound that spares the walk in all but huge notebooks.
     if notebook.executions.len() < context.limits.max_queued_executions {
         return Ok(());
@@ -101,7 +97,7 @@ fn check_queue(notebook: &Notebook, context: &Context) -> Result<(), Rejection> 
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-fn subject_of(notebook: &Notebook, context: &Context, target: ExecutionTarget) -> Result<ExecutionSubject, Rejection> {
+fn subject_of(notebook: &Document, context: &Context, target: ExecutionTarget) -> Result<ExecutionSubject, Rejection> {
     match target {
         ExecutionTarget::Cell { cell_id, cell_version } => cell_subject(notebook, context, cell_id, cell_version),
         ExecutionTarget::Scratch { source, purpose } => {
@@ -113,7 +109,7 @@ fn subject_of(notebook: &Notebook, context: &Context, target: ExecutionTarget) -
 }
 
 fn cell_subject(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     cell_id: CellId,
     expected: Option<Version>,
@@ -134,7 +130,7 @@ fn cell_subject(
 
 /// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
 fn session_for(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &mut Context,
     named: Option<KernelSessionId>,
 ) -> Result<(KernelSessionId, Vec<Decided>), Rejection> {
@@ -150,7 +146,7 @@ fn session_for(
 }
 
 /// Request and assignment in one commit, when the kernel is idle.
-fn assigned_at_once(notebook: &Notebook, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
+fn assigned_at_once(notebook: &Document, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
     let session = started(notebook, id)?;
     let (agent, fence) = (session.agent.as_ref()?, session.fence?);
     // From the newest: in a run of all cells what was requested just before is found at once.
@@ -158,7 +154,7 @@ fn assigned_at_once(notebook: &Notebook, id: &KernelSessionId, execution_id: &Ex
     (!is_busy).then(|| assignment(execution_id, id, agent, fence))
 }
 
-fn started<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Option<&'a KernelSession> {
+fn started<'a>(notebook: &'a Document, id: &KernelSessionId) -> Option<&'a KernelSession> {
     notebook.kernels.get(id).filter(|session| session.phase == KernelPhase::Started)
 }
 
@@ -169,7 +165,7 @@ fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentI
 
 /// Executions of a session that have not ended.
 pub(crate) fn unfinished_on<'a>(
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     session: &'a KernelSessionId,
 ) -> impl DoubleEndedIterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
     notebook.executions.iter().filter(move |(_, execution)| {
@@ -179,7 +175,7 @@ pub(crate) fn unfinished_on<'a>(
 
 /// The next of the queue, in the order of requests, but for those in `except`.
 pub(crate) fn assign_next(
-    notebook: &Notebook,
+    notebook: &Document,
     session_id: &KernelSessionId,
     agent: &AgentId,
     fence: Version,
@@ -192,7 +188,7 @@ pub(crate) fn assign_next(
 }
 
 /// The assignment that follows when `ended` leaves its kernel session free.
-pub(crate) fn successor(notebook: &Notebook, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
+pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
     let session_id = ended.kernel_session.as_ref()?;
     let session = started(notebook, session_id)?;
     assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
@@ -200,7 +196,7 @@ pub(crate) fn successor(notebook: &Notebook, ended: &Execution, except: &[&Execu
 
 /// The end of a run and what follows: after a failure what waits behind it is cancelled where it was asked for, and the
 /// next of the queue is assigned.
-pub(crate) fn ended(notebook: &Notebook, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
+pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
     let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.ok);
     let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, execution) };
     let except: Vec<&ExecutionId> = stopped.iter().copied().chain([id]).collect();
@@ -212,7 +208,7 @@ pub(crate) fn ended(notebook: &Notebook, id: &ExecutionId, execution: &Execution
     Decision { events, outcome: Outcome::default() }
 }
 
-fn stopped_by<'a>(notebook: &'a Notebook, failed: &Execution) -> Vec<&'a ExecutionId> {
+fn stopped_by<'a>(notebook: &'a Document, failed: &Execution) -> Vec<&'a ExecutionId> {
     let waits = |execution: &Execution| {
         execution.status == ExecutionStatus::Queued
             && execution.stop_on_error
@@ -223,7 +219,7 @@ fn stopped_by<'a>(notebook: &'a Notebook, failed: &Execution) -> Vec<&'a Executi
 
 // --- cancel, give up, answer ---
 
-pub(crate) fn known<'a>(notebook: &'a Notebook, id: &ExecutionId) -> Result<&'a Arc<Execution>, Rejection> {
+pub(crate) fn known<'a>(notebook: &'a Document, id: &ExecutionId) -> Result<&'a Arc<Execution>, Rejection> {
     let unknown = || format!("no execution {id} is under way or shown: read it from the record");
     notebook.executions.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownExecution, unknown()))
 }
@@ -232,7 +228,7 @@ fn is_over(id: &ExecutionId) -> Rejection {
     Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
 }
 
-fn decide_cancel(notebook: &Notebook, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+fn decide_cancel(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     match execution.status {
         ExecutionStatus::Queued => {
@@ -250,7 +246,7 @@ fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
     execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
 }
 
-fn decide_give_up(notebook: &Notebook, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
@@ -260,7 +256,7 @@ fn decide_give_up(notebook: &Notebook, context: &Context, id: &ExecutionId) -> R
 }
 
 fn decide_answer(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     execution_id: ExecutionId,
     value: String,
@@ -280,7 +276,7 @@ fn decide_answer(
 // --- import ---
 
 fn decide_record(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &mut Context,
     cell_id: &CellId,
     outputs: Vec<Output>,
@@ -320,244 +316,9 @@ fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<(), Reje
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-impl Output {
-    /// About the bytes that it takes in an event.
-    pub(crate) fn size_bytes(&self) -> usize {
-        self.content.get().len() + self.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
-    }
-
-    /// Whether it is nbformat's `error`.
-    pub fn is_error(&self) -> bool {
-        self.output_type().as_deref() == Some("error")
-    }
-
-    fn is_display(&self, display_id: &str) -> bool {
-        self.display_id.as_deref() == Some(display_id)
-    }
-
-    /// nbformat's `output_type`, when the content has one.
-    pub fn output_type(&self) -> Option<String> {
-        #[derive(serde::Deserialize)]
-        struct Typed {
-            output_type: String,
-        }
-        serde_json::from_str::<Typed>(self.content.get()).ok().map(|typed| typed.output_type)
-    }
-}
-
 // --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    match &recorded.event {
-        Event::ExecutionRequested(event) => begin(notebook, recorded, event),
-        Event::OutputUpdated(event) => {
-            update_display(notebook, &event.display_id, &event.output);
-            advance(notebook, &event.execution_id, recorded);
-        }
-        event => {
-            if let Some(id) = event.execution_id() {
-                advance(notebook, id, recorded);
-                forget_unshown(notebook, id);
-            }
-        }
-    }
-}
-
-fn begin(notebook: &mut Notebook, recorded: &Recorded, event: &ExecutionRequested) {
-    let execution = Arc::new(Execution::begin(recorded, event));
-    notebook.executions.insert(event.execution_id.clone(), execution);
-    let Some(cell_id) = event.subject.cell_id().filter(|id| notebook.cells.contains_key(*id)) else { return };
-    let previous = notebook.latest.insert(cell_id.clone(), event.execution_id.clone());
-    if let Some(previous) = previous {
-        forget_unshown(notebook, &previous);
-    }
-}
-
-fn advance(notebook: &mut Notebook, id: &ExecutionId, recorded: &Recorded) {
-    if let Some(execution) = notebook.executions.get_mut(id) {
-        Arc::make_mut(execution).advance(recorded);
-    }
-}
-
-fn update_display(notebook: &mut Notebook, display_id: &str, output: &Output) {
-    let shows = |execution: &Execution| execution.outputs.iter().any(|shown| shown.is_display(display_id));
-    for execution in notebook.executions.values_mut().filter(|execution| shows(execution)) {
-        Arc::make_mut(execution).update_display(display_id, output);
-    }
-}
-
-/// The state keeps unfinished executions and those that a live cell shows.
-pub(crate) fn forget_unshown(notebook: &mut Notebook, id: &ExecutionId) {
-    let Some(execution) = notebook.executions.get(id) else { return };
-    let is_shown = execution.subject.cell_id().and_then(|cell_id| notebook.latest.get(cell_id)) == Some(id);
-    if execution.status.is_finished() && !is_shown {
-        notebook.executions.remove(id);
-    }
-}
 
 /// The execution as the record tells it.
 pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
     Execution::replay(history.events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)))
-}
-
-impl Execution {
-    /// Folds the events of one execution, from its request on.
-    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
-        events.into_iter().fold(None, |execution: Option<Execution>, recorded| match (&recorded.event, execution) {
-            (Event::ExecutionRequested(event), _) => Some(Execution::begin(recorded, event)),
-            (_, Some(mut execution)) => {
-                execution.advance(recorded);
-                Some(execution)
-            }
-            (_, None) => None,
-        })
-    }
-
-    fn begin(recorded: &Recorded, event: &ExecutionRequested) -> Execution {
-        let envelope = &recorded.envelope;
-        Execution {
-            subject: event.subject.clone(),
-            status: ExecutionStatus::Queued,
-            cause: event.cause,
-            requested_by: envelope.actor.clone(),
-            requested_at: envelope.recorded_at,
-            requested_version: envelope.version,
-            correlation_id: envelope.correlation_id.clone(),
-            kernel_session: event.kernel_session.clone(),
-            agent: None,
-            fence: None,
-            timeout_ms: event.timeout_ms,
-            stop_on_error: event.stop_on_error,
-            cancel_requested: false,
-            started_at: None,
-            ended_at: None,
-            execution_count: None,
-            notice: None,
-            output_seq: 0,
-            outputs: Vec::new(),
-            clear_on_next_output: false,
-            pending_input: None,
-        }
-    }
-
-    fn advance(&mut self, recorded: &Recorded) {
-        let at = recorded.envelope.recorded_at;
-        match &recorded.event {
-            Event::ExecutionAssigned(event) => {
-                self.status = ExecutionStatus::Assigned;
-                self.kernel_session = Some(event.kernel_session.clone());
-                self.agent = Some(event.agent.clone());
-                self.fence = Some(event.fence);
-            }
-            Event::ExecutionStarted(event) => {
-                self.status = ExecutionStatus::Running;
-                self.started_at = Some(at);
-                self.output_seq = event.output_seq;
-            }
-            Event::OutputAppended(event) => self.append(&event.outputs, event.output_seq),
-            Event::OutputUpdated(event) => {
-                self.output_seq = self.output_seq.max(event.output_seq);
-                self.update_display(&event.display_id, &event.output);
-            }
-            Event::OutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
-            Event::OutputsCleared(event) => {
-                self.output_seq = self.output_seq.max(event.output_seq);
-                self.clear(event.wait);
-            }
-            Event::InputRequested(event) => {
-                self.output_seq = self.output_seq.max(event.output_seq);
-                self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
-            }
-            Event::InputAnswered(_) => self.pending_input = None,
-            Event::InterruptRequested(_) => self.cancel_requested = true,
-            Event::ExecutionCompleted(event) => {
-                self.output_seq = self.output_seq.max(event.output_seq);
-                self.execution_count = event.execution_count;
-                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
-                self.end(status, at, event.notice.clone());
-            }
-            Event::ExecutionCancelled(event) => self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone())),
-            Event::ExecutionLost(event) => self.end(ExecutionStatus::Lost, at, Some(event.cause.clone())),
-            _ => {}
-        }
-    }
-
-    fn update_display(&mut self, display_id: &str, output: &Output) {
-        for shown in self.outputs.iter_mut().filter(|shown| shown.is_display(display_id)) {
-            shown.content = output.content.clone();
-            shown.blobs.clone_from(&output.blobs);
-        }
-    }
-
-    fn append(&mut self, outputs: &[Output], output_seq: u64) {
-        if std::mem::take(&mut self.clear_on_next_output) {
-            self.outputs.clear();
-        }
-        self.outputs.extend_from_slice(outputs);
-        self.output_seq = self.output_seq.max(output_seq);
-    }
-
-    fn clear(&mut self, wait: bool) {
-        self.clear_on_next_output = wait;
-        if !wait {
-            self.outputs.clear();
-        }
-    }
-
-    fn end(&mut self, status: ExecutionStatus, at: Millis, notice: Option<String>) {
-        self.status = status;
-        self.ended_at = Some(at);
-        self.notice = notice;
-        self.pending_input = None;
-    }
-}
-
-impl Event {
-    /// The execution that the event is about.
-    pub fn execution_id(&self) -> Option<&ExecutionId> {
-        match self {
-            Event::ExecutionRequested(event) => Some(&event.execution_id),
-            Event::ExecutionAssigned(event) => Some(&event.execution_id),
-            Event::ExecutionStarted(event) => Some(&event.execution_id),
-            Event::OutputAppended(event) => Some(&event.execution_id),
-            Event::OutputUpdated(event) => Some(&event.execution_id),
-            Event::OutputsCleared(event) => Some(&event.execution_id),
-            Event::InputRequested(event) => Some(&event.execution_id),
-            Event::InputAnswered(event) => Some(&event.execution_id),
-            Event::ExecutionCompleted(event) => Some(&event.execution_id),
-            Event::ExecutionCancelled(event) => Some(&event.execution_id),
-            Event::ExecutionLost(event) => Some(&event.execution_id),
-            Event::OutputRecovered(event) => Some(&event.execution_id),
-            Event::InterruptRequested(event) => event.execution_id.as_ref(),
-            _ => None,
-        }
-    }
-
-    /// What the store indexes the event by: its cell, execution, tool call, turn, conversation or kernel session; `None` for
-    /// the notebook as a whole.
-    pub fn subject(&self) -> Option<&str> {
-        if let Some(id) = self.execution_id() {
-            return Some(id.as_str());
-        }
-        if let Some(id) = self.cell_id() {
-            return Some(id.as_str());
-        }
-        if let Some(id) = self.tool_call_id() {
-            return Some(id.as_str());
-        }
-        if let Some(id) = self.turn_id() {
-            return Some(id.as_str());
-        }
-        if let Some(id) = self.conversation_id() {
-            return Some(id.as_str());
-        }
-        self.kernel_session_id().map(KernelSessionId::as_str)
-    }
-}
-
-impl KernelSession {
-    /// Whether new executions may be meant for it.
-    pub fn is_usable(&self) -> bool {
-        self.phase != KernelPhase::Ending
-    }
 }

@@ -3,27 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Operation;
 use crate::context::Context;
-use crate::decide::Decision;
-use crate::event::FunctionsRegistered;
-use crate::gate::Risk;
-use crate::ids::{KernelSessionId, Version};
-use crate::json::RawObject;
+use crate::decision::{Decided, Decision, Outcome};
 use crate::kernels;
-use crate::notebook::{KernelPhase, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::{check_arguments, check_schema};
 use crate::tools::{Arguments, CallFunction, Executor, TOOLS, Tool};
+use notarium_record::{
+    Document, FunctionsForgotten, FunctionsRegistered, KernelPhase, KernelSessionId, RawObject, Risk, UserFunction,
+    Version,
+};
 
 /// Functions that one kernel registers, at most.
 pub const MAX_FUNCTIONS: usize = 64;
-/// Functions that a notebook keeps, at most; of those whose kernel has ended the oldest go.
-const MAX_KEPT: usize = 128;
 pub const MAX_SCHEMA_BYTES: usize = 16 << 10;
 /// What MCP calls a tool and a parameter of its own, beside those of the notebook.
 const MCP_TOOL: &str = "await_confirmation";
@@ -32,38 +27,10 @@ const MAX_NAME_CHARACTERS: usize = 64;
 const MAX_VERSION_CHARACTERS: usize = 100;
 const MAX_DESCRIPTION_CHARACTERS: usize = 4_000;
 
-/// A function as its kernel describes it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UserFunction {
-    /// An identifier of ASCII letters, digits and `_`.
-    pub name: String,
-    /// Any text that changes when the function does.
-    #[serde(default)]
-    pub version: String,
-    /// What it does and when to use it, for the model and for people.
-    #[serde(default)]
-    pub description: String,
-    /// JSON Schema of its arguments, of type object.
-    pub schema: RawObject,
-    pub risk: Risk,
-}
-
-/// A function that the notebook knows.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct RegisteredFunction {
-    pub function: UserFunction,
-    /// Version of the event since which it is as it is.
-    pub registered_version: Version,
-    /// The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kernel_session: Option<KernelSessionId>,
-}
-
 // --- register ---
 
 pub(crate) fn decide_register(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     kernel_session: KernelSessionId,
     fence: Version,
@@ -81,7 +48,21 @@ pub(crate) fn decide_register(
     if is_same {
         return Ok(Decision::nothing());
     }
-    Ok(Decision::one(FunctionsRegistered { kernel_session, functions }))
+    let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
+    let registered = FunctionsRegistered { kernel_session, functions };
+    let events = forgotten.into_iter().map(Decided::from).chain([registered.into()]).collect();
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+/// Functions whose kernels have ended make room for new ones, the oldest first.
+fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<FunctionsForgotten> {
+    let is_new = |name: &str| new.iter().any(|function| function.name == name);
+    let kept = notebook.functions.iter().filter(|(name, _)| !is_new(name));
+    let excess = (kept.clone().count() + new.len()).saturating_sub(limit);
+    let mut unused: Vec<_> = kept.filter(|(_, known)| known.kernel_session.is_none()).collect();
+    unused.sort_by_key(|(_, known)| known.registered_version);
+    let names: Vec<String> = unused.into_iter().take(excess).map(|(name, _)| name.clone()).collect();
+    (!names.is_empty()).then_some(FunctionsForgotten { names })
 }
 
 /// All or none: an assistant must not meet half of what somebody wrote.
@@ -138,38 +119,6 @@ fn check_one(function: &UserFunction) -> Result<(), Rejection> {
     check_schema(&parsed).or_else(|why| invalid(format!("{name}: its schema is no schema of arguments: {why}")))
 }
 
-/// The session's set is replaced. What is registered again as it was stays what it was.
-pub(crate) fn apply_registered(notebook: &mut Notebook, event: &FunctionsRegistered, version: Version) {
-    let id = &event.kernel_session;
-    let is_new = |name: &String| event.functions.iter().any(|function| function.name == *name);
-    notebook.functions.retain(|name, known| is_new(name) || known.kernel_session.as_ref() != Some(id));
-    for function in &event.functions {
-        let known = notebook.functions.get(&function.name).filter(|known| known.function == *function);
-        let registered_version = known.map_or(version, |known| known.registered_version);
-        let registered =
-            RegisteredFunction { function: function.clone(), registered_version, kernel_session: Some(id.clone()) };
-        notebook.functions.insert(function.name.clone(), registered);
-    }
-    forget_oldest(notebook);
-}
-
-fn forget_oldest(notebook: &mut Notebook) {
-    while notebook.functions.len() > MAX_KEPT {
-        let gone = notebook.functions.iter().filter(|(_, known)| known.kernel_session.is_none());
-        let oldest = gone.min_by_key(|(_, known)| known.registered_version).map(|(name, _)| name.clone());
-        let Some(name) = oldest else { return };
-        notebook.functions.remove(&name);
-    }
-}
-
-/// The kernel is no more: its functions cannot be called.
-pub(crate) fn apply_kernel_ended(notebook: &mut Notebook, id: &KernelSessionId) {
-    for known in notebook.functions.values_mut().filter(|known| known.kernel_session.as_ref() == Some(id)) {
-        known.kernel_session = None;
-    }
-    forget_oldest(notebook);
-}
-
 // --- find ---
 
 /// A tool that this notebook has.
@@ -198,17 +147,17 @@ pub struct Offered {
 }
 
 /// Every tool that can be called in this notebook now: the table's, then the functions of its kernels, by name.
-pub fn offered(notebook: &Notebook) -> Vec<Offered> {
+pub fn offered(notebook: &Document) -> Vec<Offered> {
     let available = notebook.functions.keys().filter_map(|name| available(notebook, name).ok());
     TOOLS.iter().map(Found::Tool).chain(available).map(Found::offered).collect()
 }
 
 /// The tool of that name; the refusal says why there is none now.
-pub fn find<'a>(notebook: &'a Notebook, name: &str) -> Result<Found<'a>, Rejection> {
+pub fn find<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>, Rejection> {
     Tool::find(name).map_or_else(|| available(notebook, name), |tool| Ok(Found::Tool(tool)))
 }
 
-fn available<'a>(notebook: &'a Notebook, name: &str) -> Result<Found<'a>, Rejection> {
+fn available<'a>(notebook: &'a Document, name: &str) -> Result<Found<'a>, Rejection> {
     let refused = |message: String| Err(Rejection::new(RejectionCode::UnknownTool, message));
     let Some(known) = notebook.functions.get(name) else {
         let names: Vec<String> = offered(notebook).into_iter().map(|tool| tool.name).collect();
@@ -221,7 +170,7 @@ fn available<'a>(notebook: &'a Notebook, name: &str) -> Result<Found<'a>, Reject
 }
 
 /// Why a function is not what it was at that version; `None`: it is.
-pub(crate) fn change(notebook: &Notebook, name: &str, registered_version: Version) -> Option<String> {
+pub(crate) fn change(notebook: &Document, name: &str, registered_version: Version) -> Option<String> {
     match notebook.functions.get(name) {
         Some(known) if known.registered_version != registered_version => {
             Some(format!("{name} was registered anew, and is not what it was"))
@@ -273,7 +222,7 @@ impl Found<'_> {
     pub fn summary(self) -> String {
         match self {
             Found::Tool(tool) => tool.summary.to_owned(),
-            Found::Function(function, _) => function.summary(),
+            Found::Function(function, _) => summary(function),
         }
     }
 
@@ -304,10 +253,8 @@ impl Found<'_> {
     }
 }
 
-impl UserFunction {
-    /// One line for people.
-    pub fn summary(&self) -> String {
-        let first = self.description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-        format!("Call the function {} of this notebook: {first}", self.name)
-    }
+/// One line for people.
+fn summary(function: &UserFunction) -> String {
+    let first = function.description.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    format!("Call the function {} of this notebook: {first}", function.name)
 }

@@ -1,21 +1,18 @@
 //! Grants: a person's leave for the calls of one conversation, for a while. What they open is the gate's business.
 
-use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::Decision;
-use crate::envelope::Recorded;
-use crate::event::{Event, GrantIssued, GrantRevoked};
-use crate::gate::{AssistantGrant, Risk};
-use crate::ids::{ConversationId, GrantId, Millis, UserId};
-use crate::notebook::Notebook;
+use crate::decision::{Decided, Decision, Outcome};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::find;
+use notarium_record::{
+    Actor, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Millis, Risk, UserId,
+};
 
 /// A grant lasts no longer.
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
             decide_grant(notebook, context, grant_id, conversation_id, functions, expires_at)
@@ -29,7 +26,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
 }
 
 fn decide_grant(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &mut Context,
     grant_id: Option<GrantId>,
     conversation_id: ConversationId,
@@ -46,7 +43,7 @@ fn decide_grant(
         }
     }
     let limit = context.limits.max_grants;
-    if notebook.grants.len() >= limit {
+    if notebook.grants.len() - expired(notebook, context).count() >= limit {
         return Err(Rejection::new(
             RejectionCode::LimitExceeded,
             format!("a notebook has at most {limit} grants: revoke some"),
@@ -57,35 +54,23 @@ fn decide_grant(
         return invalid(format!("grant {grant_id} exists: choose another id"));
     }
     let for_user = person_of(notebook, context, &conversation_id);
-    Ok(Decision::one(GrantIssued { grant_id, conversation_id, functions, expires_at, for_user }))
+    let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
+    Ok(Decision { events: expired(notebook, context).chain([issued.into()]).collect(), outcome: Outcome::default() })
+}
+
+/// Grants that have ended leave the document when the next one is issued.
+fn expired(notebook: &Document, context: &Context) -> impl Iterator<Item = Decided> {
+    let ended = notebook.grants.iter().filter(|(_, grant)| grant.expires_at <= context.now);
+    ended.map(|(grant_id, _)| GrantExpired { grant_id: grant_id.clone() }.into())
 }
 
 /// For whom the assistant acts in the conversation: in its turn, else since it began. One that is to come is the issuer's.
-fn person_of(notebook: &Notebook, context: &Context, id: &ConversationId) -> Option<UserId> {
+fn person_of(notebook: &Document, context: &Context, id: &ConversationId) -> Option<UserId> {
     let conversation = notebook.conversations.get(id);
     let turn = conversation.and_then(|known| notebook.turns.get(known.turn.as_ref()?));
     let speaker = turn.map(|turn| &turn.requested_by).or(conversation.map(|known| &known.started_by));
     match speaker.unwrap_or(&context.actor) {
         Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
         _ => None,
-    }
-}
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    match &recorded.event {
-        Event::GrantIssued(event) => {
-            let grant = AssistantGrant {
-                conversation_id: event.conversation_id.clone(),
-                for_user: event.for_user.clone(),
-                functions: event.functions.clone(),
-                expires_at: event.expires_at,
-                issued_by: recorded.envelope.actor.clone(),
-            };
-            // Those that have ended are of no use to anybody.
-            notebook.grants.retain(|_, grant| grant.expires_at > recorded.envelope.recorded_at);
-            notebook.grants.insert(event.grant_id.clone(), grant);
-        }
-        Event::GrantRevoked(event) => _ = notebook.grants.remove(&event.grant_id),
-        _ => {}
     }
 }

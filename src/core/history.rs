@@ -1,10 +1,9 @@
 //! What a decision needs from the past, named as data, so that the core stays pure and the state small.
 
-use crate::envelope::{Envelope, Recorded, Stored};
-use crate::event::Event;
-use crate::gate::Risk;
-use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
-use crate::text::ChangeSet;
+use notarium_record::text::ChangeSet;
+use notarium_record::{
+    CellId, ConversationId, Envelope, Event, ExecutionId, Recorded, Risk, Stored, ToolCallId, Version,
+};
 
 /// What [`crate::required_history`] asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +56,7 @@ impl Logged for Recorded {
 
     fn deleted_execution(&self) -> Option<ExecutionId> {
         match &self.event {
-            Event::CellDeleted(event) => event.cell.latest_execution.clone(),
+            Event::CellDeleted(event) => event.latest_execution.clone(),
             _ => None,
         }
     }

@@ -13,12 +13,11 @@ mod answer;
 use serde_json::{Value, json};
 
 use crate::command::{Command, ExecutionTarget};
-use crate::ids::Millis;
 use crate::kernels;
 use crate::limits::Limits;
-use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, CallFunction};
+use notarium_record::{Document, Millis};
 
 pub use answer::{MAX_ANSWER_BYTES, answer};
 
@@ -119,7 +118,7 @@ fn literal(json: &str) -> String {
 }
 
 /// The run that begins the call; none for tools that run no code of ours.
-pub(crate) fn run(notebook: &Notebook, arguments: &Arguments) -> Result<Option<Command>, Rejection> {
+pub(crate) fn run(notebook: &Document, arguments: &Arguments) -> Result<Option<Command>, Rejection> {
     let Some(source) = source(arguments) else { return Ok(None) };
     check_language(notebook, arguments)?;
     // A user's function takes as long as it takes, in the kernel that has it.
@@ -138,7 +137,7 @@ pub(crate) fn run(notebook: &Notebook, arguments: &Arguments) -> Result<Option<C
 }
 
 /// What can be refused without a look at the disk or the kernel.
-pub(crate) fn check(notebook: &Notebook, limits: &Limits, arguments: &Arguments) -> Result<(), Rejection> {
+pub(crate) fn check(notebook: &Document, limits: &Limits, arguments: &Arguments) -> Result<(), Rejection> {
     let Some(source) = source(arguments) else { return Ok(()) };
     check_language(notebook, arguments)?;
     if source.len() > limits.max_source_bytes {
@@ -167,7 +166,7 @@ fn refused(message: String) -> Result<(), Rejection> {
     Err(Rejection::new(RejectionCode::InvalidArguments, message))
 }
 
-fn check_language(notebook: &Notebook, arguments: &Arguments) -> Result<(), Rejection> {
+fn check_language(notebook: &Document, arguments: &Arguments) -> Result<(), Rejection> {
     if matches!(arguments, Arguments::CallFunction(_)) {
         return Ok(()); // Its kernel has shown that it knows our module.
     }
@@ -180,7 +179,7 @@ fn check_language(notebook: &Notebook, arguments: &Arguments) -> Result<(), Reje
 }
 
 /// Before a kernel tells its language, the notebook's metadata may.
-pub(crate) fn written_language(notebook: &Notebook) -> Option<String> {
+pub(crate) fn written_language(notebook: &Document) -> Option<String> {
     let metadata: Value = serde_json::from_str(notebook.metadata.get()).ok()?;
     let told = [&metadata["language_info"]["name"], &metadata["kernelspec"]["language"]];
     told.into_iter().find_map(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned)

@@ -1,23 +1,19 @@
 //! Kernel sessions: requested, claimed by one agent, started, ended. The version of the start is the fence.
 
-use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::{Decided, Decision, Outcome};
-use crate::envelope::Recorded;
-use crate::event::{
-    Event, ExecutionCancelled, ExecutionLost, InterruptRequested, KernelLaunchClaimed, KernelLaunchFailed,
-    KernelLaunchRequested, KernelSessionEnded, KernelSessionStarted, RestartRequested, ShutdownRequested,
-};
+use crate::decision::{Decided, Decision, Outcome};
 use crate::executions::{self, unfinished_on};
 use crate::functions;
-use crate::ids::{AgentId, ExecutionId, KernelSessionId, Version};
-use crate::json::RawObject;
 use crate::lifecycle::{check_metadata, check_not_archived};
-use crate::notebook::{Execution, ExecutionStatus, KernelNotice, KernelPhase, KernelSession, Notebook};
 use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{
+    Actor, AgentId, Document, Execution, ExecutionCancelled, ExecutionId, ExecutionLost, ExecutionStatus,
+    InterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase, KernelSession,
+    KernelSessionEnded, KernelSessionId, KernelSessionStarted, RawObject, RestartRequested, ShutdownRequested,
+};
 
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::LaunchKernel { kernelspec } => decide_launch(notebook, context, kernelspec),
         Command::InterruptKernel { kernel_session } => decide_interrupt(notebook, kernel_session),
@@ -43,7 +39,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
 // --- people ---
 
 fn decide_launch(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &mut Context,
     kernelspec: Option<String>,
 ) -> Result<Decision, Rejection> {
@@ -55,7 +51,7 @@ fn decide_launch(
 
 /// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
 pub(crate) fn launch(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &mut Context,
     kernelspec: Option<String>,
 ) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
@@ -73,7 +69,7 @@ pub(crate) fn launch(
 }
 
 /// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
-pub(crate) fn coming_kernelspec(notebook: &Notebook) -> String {
+pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
     kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
 }
@@ -98,25 +94,25 @@ fn written_kernelspec(metadata: &RawObject) -> Option<String> {
     (!name.is_empty() && name.len() <= 255).then_some(name)
 }
 
-fn session<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
     let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
     notebook.kernels.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownKernelSession, unknown()))
 }
 
 /// A session that executions may be meant for.
-pub(crate) fn usable<'a>(notebook: &'a Notebook, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
     let session = session(notebook, id)?;
     if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
 }
 
 /// The oldest session that takes executions.
-pub fn default_session(notebook: &Notebook) -> Option<&KernelSessionId> {
+pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
     let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
 }
 
 /// The language of the notebook's kernel, as the kernel told it.
-pub(crate) fn language(notebook: &Notebook) -> Option<String> {
+pub(crate) fn language(notebook: &Document) -> Option<String> {
     let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
     let told: serde_json::Value = serde_json::from_str(kernel.language_info.get()).ok()?;
     told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
@@ -128,7 +124,7 @@ pub(crate) fn is_python_name(language: &str) -> bool {
 }
 
 /// Whether the notebook's default kernel runs Python; true where none has started.
-pub fn is_python(notebook: &Notebook) -> bool {
+pub fn is_python(notebook: &Document) -> bool {
     language(notebook).is_none_or(|language| is_python_name(&language))
 }
 
@@ -137,7 +133,7 @@ fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
     Rejection::new(RejectionCode::KernelState, message)
 }
 
-fn decide_interrupt(notebook: &Notebook, id: KernelSessionId) -> Result<Decision, Rejection> {
+fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -145,7 +141,7 @@ fn decide_interrupt(notebook: &Notebook, id: KernelSessionId) -> Result<Decision
     Ok(Decision::one(InterruptRequested { kernel_session: id, execution_id: None }))
 }
 
-fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+fn decide_restart(notebook: &Document, context: &mut Context, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -156,7 +152,7 @@ fn decide_restart(notebook: &Notebook, context: &mut Context, id: KernelSessionI
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
-fn decide_shut_down(notebook: &Notebook, id: KernelSessionId) -> Result<Decision, Rejection> {
+fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
     let mut events = cancel_queued(notebook, &id, "the kernel was shut down");
     match session(notebook, &id)?.phase {
         KernelPhase::Ending => return Ok(Decision::nothing()),
@@ -170,7 +166,7 @@ fn decide_shut_down(notebook: &Notebook, id: KernelSessionId) -> Result<Decision
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-fn decide_stop_all(notebook: &Notebook) -> Decision {
+fn decide_stop_all(notebook: &Document) -> Decision {
     let mut events = Vec::new();
     for (execution_id, execution) in &notebook.executions {
         match (execution.status, &execution.kernel_session) {
@@ -189,7 +185,7 @@ fn cancelled(id: &ExecutionId, cause: &str) -> Decided {
     ExecutionCancelled { execution_id: id.clone(), cause: cause.to_owned() }.into()
 }
 
-fn cancel_queued(notebook: &Notebook, id: &KernelSessionId, cause: &str) -> Vec<Decided> {
+fn cancel_queued(notebook: &Document, id: &KernelSessionId, cause: &str) -> Vec<Decided> {
     let queued = unfinished_on(notebook, id).filter(|(_, execution)| execution.status == ExecutionStatus::Queued);
     queued.map(|(id, _)| cancelled(id, cause)).collect()
 }
@@ -216,7 +212,7 @@ fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejecti
 
 /// The sender's own session.
 pub(crate) fn owned<'a>(
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     context: &Context,
     id: &KernelSessionId,
 ) -> Result<&'a KernelSession, Rejection> {
@@ -225,7 +221,7 @@ pub(crate) fn owned<'a>(
     Ok(session)
 }
 
-fn decide_claim(notebook: &Notebook, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     let Some(agent) = sender(context)? else {
         return Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents claim kernels"));
@@ -240,7 +236,7 @@ fn decide_claim(notebook: &Notebook, context: &Context, id: KernelSessionId) -> 
 }
 
 fn decide_started(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     id: KernelSessionId,
     language_info: RawObject,
@@ -261,7 +257,7 @@ fn decide_started(
 }
 
 fn decide_failed(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     id: KernelSessionId,
     cause: &str,
@@ -278,7 +274,7 @@ fn decide_failed(
 }
 
 fn decide_ended(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     id: KernelSessionId,
     cause: &str,
@@ -289,7 +285,7 @@ fn decide_ended(
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-fn decide_reconcile(notebook: &Notebook, context: &Context, alive: &[KernelSessionId]) -> Result<Decision, Rejection> {
+fn decide_reconcile(notebook: &Document, context: &Context, alive: &[KernelSessionId]) -> Result<Decision, Rejection> {
     let Some(agent) = sender(context)? else { return Ok(Decision::nothing()) };
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
     let dead = mine.filter(|(id, _)| !alive.contains(id));
@@ -299,7 +295,7 @@ fn decide_reconcile(notebook: &Notebook, context: &Context, alive: &[KernelSessi
 }
 
 /// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
-fn ending(notebook: &Notebook, id: &KernelSessionId, session: &KernelSession, cause: &str) -> Vec<Decided> {
+fn ending(notebook: &Document, id: &KernelSessionId, session: &KernelSession, cause: &str) -> Vec<Decided> {
     let wanted = session.phase == KernelPhase::Ending;
     let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
         match execution.status {
@@ -314,99 +310,3 @@ fn ending(notebook: &Notebook, id: &KernelSessionId, session: &KernelSession, ca
 }
 
 // --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    let version = recorded.envelope.version;
-    match &recorded.event {
-        Event::KernelLaunchRequested(event) => {
-            insert(notebook, &event.kernel_session, &event.kernelspec, KernelPhase::Requested, None, version);
-        }
-        Event::KernelLaunchClaimed(event) => change(notebook, &event.kernel_session, |session| {
-            session.phase = KernelPhase::Claimed;
-            session.agent = Some(event.agent.clone());
-        }),
-        Event::KernelSessionStarted(event) => apply_started(notebook, event, version),
-        Event::KernelLaunchFailed(event) => end(notebook, &event.kernel_session, &event.cause, version),
-        Event::KernelSessionEnded(event) => apply_ended(notebook, event, version),
-        Event::FunctionsRegistered(event) => functions::apply_registered(notebook, event, version),
-        Event::InterruptRequested(_) => executions::apply(notebook, recorded),
-        Event::RestartRequested(event) => apply_restart(notebook, event),
-        Event::ShutdownRequested(event) => {
-            change(notebook, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
-        }
-        _ => {}
-    }
-}
-
-fn change(notebook: &mut Notebook, id: &KernelSessionId, with: impl FnOnce(&mut KernelSession)) {
-    if let Some(session) = notebook.kernels.get_mut(id) {
-        with(session);
-    }
-}
-
-fn insert(
-    notebook: &mut Notebook,
-    id: &KernelSessionId,
-    kernelspec: &str,
-    phase: KernelPhase,
-    agent: Option<AgentId>,
-    requested_version: Version,
-) {
-    let kernelspec = kernelspec.to_owned();
-    let language_info = RawObject::default();
-    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
-    notebook.kernels.insert(id.clone(), session);
-}
-
-fn apply_started(notebook: &mut Notebook, event: &KernelSessionStarted, version: Version) {
-    notebook.kernel_notice = None;
-    change(notebook, &event.kernel_session, |session| {
-        session.phase = KernelPhase::Started;
-        session.agent = Some(event.agent.clone());
-        session.fence = Some(version);
-        session.language_info = event.language_info.clone();
-    });
-}
-
-/// The next session takes the place of the old one, also in line: the default kernel stays the default.
-fn apply_restart(notebook: &mut Notebook, event: &RestartRequested) {
-    let Some(session) = notebook.kernels.get_mut(&event.kernel_session) else { return };
-    session.phase = KernelPhase::Ending;
-    let (kernelspec, agent, version) = (session.kernelspec.clone(), session.agent.clone(), session.requested_version);
-    insert(notebook, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
-}
-
-/// An end that people asked for is no news to them.
-fn apply_ended(notebook: &mut Notebook, event: &KernelSessionEnded, version: Version) {
-    functions::apply_kernel_ended(notebook, &event.kernel_session);
-    let wanted =
-        notebook.kernels.get(&event.kernel_session).is_some_and(|session| session.phase == KernelPhase::Ending);
-    if wanted {
-        notebook.kernels.remove(&event.kernel_session);
-    } else {
-        end(notebook, &event.kernel_session, &event.cause, version);
-    }
-}
-
-fn end(notebook: &mut Notebook, id: &KernelSessionId, cause: &str, version: Version) {
-    notebook.kernels.remove(id);
-    notebook.kernel_notice = Some(KernelNotice { kernel_session: id.clone(), cause: cause.to_owned(), version });
-}
-
-impl Event {
-    /// The kernel session that the event is about, where it is about no execution.
-    pub fn kernel_session_id(&self) -> Option<&KernelSessionId> {
-        match self {
-            Event::KernelLaunchRequested(event) => Some(&event.kernel_session),
-            Event::KernelLaunchClaimed(event) => Some(&event.kernel_session),
-            Event::KernelSessionStarted(event) => Some(&event.kernel_session),
-            Event::KernelLaunchFailed(event) => Some(&event.kernel_session),
-            Event::InterruptRequested(event) => Some(&event.kernel_session),
-            Event::RestartRequested(event) => Some(&event.kernel_session),
-            Event::ShutdownRequested(event) => Some(&event.kernel_session),
-            Event::KernelSessionEnded(event) => Some(&event.kernel_session),
-            Event::FunctionsRegistered(event) => Some(&event.kernel_session),
-            _ => None,
-        }
-    }
-}

@@ -1,22 +1,16 @@
 //! The notebook as a whole: its making, name, metadata, archive, named versions.
 
-use crate::access::{Role, Subject};
-use crate::actor::Actor;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::Decision;
-use crate::envelope::Recorded;
-use crate::event::{
-    AccessGranted, NotebookArchived, NotebookCreated, NotebookForked, NotebookMetadataSet, NotebookRenamed,
-    NotebookUnarchived, VersionNamed,
-};
-use crate::ids::Version;
-use crate::json::RawObject;
+use crate::decision::Decision;
 use crate::limits::Limits;
-use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{
+    Actor, Document, NotebookArchived, NotebookCreated, NotebookForked, NotebookMetadataSet, NotebookRenamed,
+    NotebookUnarchived, RawObject, Subject, Version, VersionNamed,
+};
 
-pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -> Result<Decision, Rejection> {
+pub(crate) fn decide(notebook: &Document, context: &Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::CreateNotebook { title, metadata } => decide_create(notebook, context, title, metadata),
         Command::NoteFork { from_notebook, from_version } => {
@@ -34,7 +28,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &Context, command: Command) -
 }
 
 fn decide_create(
-    notebook: &Notebook,
+    notebook: &Document,
     context: &Context,
     title: String,
     metadata: RawObject,
@@ -55,7 +49,7 @@ fn decide_create(
     Ok(Decision::one(NotebookCreated { title, metadata, owner }))
 }
 
-fn decide_rename(notebook: &Notebook, context: &Context, title: &str) -> Result<Decision, Rejection> {
+fn decide_rename(notebook: &Document, context: &Context, title: &str) -> Result<Decision, Rejection> {
     check_not_archived(notebook)?;
     let title = checked_title(&context.limits, title)?;
     if title == notebook.title {
@@ -64,7 +58,7 @@ fn decide_rename(notebook: &Notebook, context: &Context, title: &str) -> Result<
     Ok(Decision::one(NotebookRenamed { title, previous: notebook.title.clone() }))
 }
 
-fn decide_metadata(notebook: &Notebook, context: &Context, metadata: RawObject) -> Result<Decision, Rejection> {
+fn decide_metadata(notebook: &Document, context: &Context, metadata: RawObject) -> Result<Decision, Rejection> {
     check_not_archived(notebook)?;
     check_metadata(&context.limits, &metadata)?;
     if metadata == notebook.metadata {
@@ -73,7 +67,7 @@ fn decide_metadata(notebook: &Notebook, context: &Context, metadata: RawObject) 
     Ok(Decision::one(NotebookMetadataSet { metadata, previous: notebook.metadata.clone() }))
 }
 
-fn decide_name(notebook: &Notebook, context: &Context, version: Version, name: &str) -> Result<Decision, Rejection> {
+fn decide_name(notebook: &Document, context: &Context, version: Version, name: &str) -> Result<Decision, Rejection> {
     if version == 0 || version > notebook.version {
         let message = format!("version {version} does not exist: the notebook is at {}", notebook.version);
         return Err(Rejection::new(RejectionCode::VersionInFuture, message));
@@ -115,29 +109,9 @@ pub(crate) fn check_metadata(limits: &Limits, metadata: &RawObject) -> Result<()
 }
 
 /// An archived notebook is read, exported and forked, not changed or run.
-pub(crate) fn check_not_archived(notebook: &Notebook) -> Result<(), Rejection> {
+pub(crate) fn check_not_archived(notebook: &Document) -> Result<(), Rejection> {
     if notebook.archived {
         return Err(Rejection::new(RejectionCode::NotebookArchived, "the notebook is archived: unarchive it first"));
     }
     Ok(())
-}
-
-pub(crate) fn apply_created(notebook: &mut Notebook, recorded: &Recorded, event: &NotebookCreated) {
-    notebook.title.clone_from(&event.title);
-    notebook.metadata = event.metadata.clone();
-    notebook.created_at = recorded.envelope.recorded_at;
-    let owner = AccessGranted { subject: event.owner.clone(), role: Role::Owner, expires_at: None };
-    crate::access::apply_granted(notebook, &owner);
-}
-
-pub(crate) fn apply_renamed(notebook: &mut Notebook, event: &NotebookRenamed) {
-    notebook.title.clone_from(&event.title);
-}
-
-pub(crate) fn apply_metadata(notebook: &mut Notebook, event: &NotebookMetadataSet) {
-    notebook.metadata = event.metadata.clone();
-}
-
-pub(crate) fn apply_named(notebook: &mut Notebook, event: &VersionNamed) {
-    notebook.named_versions.insert(event.version, event.name.clone());
 }

@@ -1,7 +1,7 @@
 //! What is allowed at most. Units are in the names.
 
-use crate::ids::Millis;
 use crate::tool_calls::{EXPIRY_MS, MAX_CALLS_PER_MINUTE};
+use notarium_record::Millis;
 
 /// Quotas that `decide` enforces; each has a typed rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub struct Limits {
     pub max_input_bytes: usize,
     pub max_cause_characters: usize,
     pub max_conversations: usize,
+    /// Conversations of outside assistants; the longest idle one makes room for another.
+    pub max_outside_conversations: usize,
+    /// Functions that a notebook keeps; of those whose kernel has ended the oldest make room.
+    pub max_functions: usize,
     pub max_message_bytes: usize,
     /// Of one conversation.
     pub max_flagged_messages: usize,
@@ -67,6 +71,8 @@ impl Default for Limits {
             max_input_bytes: 64 << 10,
             max_cause_characters: 2_000,
             max_conversations: 1_000,
+            max_outside_conversations: 100,
+            max_functions: 128,
             max_message_bytes: 1 << 20,
             max_flagged_messages: 500,
             max_waiting_tool_calls: 2_000,

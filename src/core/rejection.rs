@@ -1,9 +1,8 @@
 //! Why a command was refused: a code for programs, a sentence for people that says what to do.
 
+use notarium_record::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::ids::Version;
 
 /// The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

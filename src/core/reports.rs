@@ -1,17 +1,14 @@
 //! What an agent reports of an execution: judged by the fence of its kernel session, applied once by its number.
 
-use crate::actor::Actor;
 use crate::command::ExecutionReport;
 use crate::context::Context;
-use crate::decide::Decision;
-use crate::event::{
-    ExecutionCancelled, ExecutionCompleted, ExecutionLost, ExecutionStarted, InputRequested, OutputAppended,
-    OutputRecovered, OutputUpdated, OutputsCleared,
-};
+use crate::decision::Decision;
 use crate::executions::{ended, replayed};
-use crate::ids::{ExecutionId, Version};
-use crate::notebook::{Execution, ExecutionStatus, Notebook, Output};
 use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{
+    Actor, Document, Execution, ExecutionCancelled, ExecutionCompleted, ExecutionId, ExecutionLost, ExecutionStarted,
+    ExecutionStatus, InputRequested, Output, OutputAppended, OutputRecovered, OutputUpdated, OutputsCleared, Version,
+};
 
 /// Whose report it is, and which.
 pub(crate) struct Report {
@@ -23,7 +20,7 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn decide(
         self,
-        notebook: &Notebook,
+        notebook: &Document,
         context: &Context,
         report: ExecutionReport,
     ) -> Result<Decision, Rejection> {
@@ -53,7 +50,7 @@ impl Report {
     }
 
     /// The fence must be the one of the assignment; while the execution runs, its session must live and be the sender's.
-    fn check_fence(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Result<(), Rejection> {
+    fn check_fence(&self, notebook: &Document, context: &Context, execution: &Execution) -> Result<(), Rejection> {
         let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
         let is_owner = match &context.actor {
             Actor::Agent { id } => execution.agent.as_ref() == Some(id),
@@ -85,7 +82,7 @@ impl Report {
 
     fn running(
         self,
-        notebook: &Notebook,
+        notebook: &Document,
         execution: &Execution,
         report: ExecutionReport,
     ) -> Result<Decision, Rejection> {
@@ -131,7 +128,7 @@ fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejecti
 }
 
 /// An interrupted run ends as cancelled: its error is the interrupt's.
-fn complete(notebook: &Notebook, execution: &Execution, completed: ExecutionCompleted) -> Decision {
+fn complete(notebook: &Document, execution: &Execution, completed: ExecutionCompleted) -> Decision {
     let execution_id = completed.execution_id.clone();
     let end = if execution.cancel_requested && !completed.ok {
         ExecutionCancelled { execution_id: execution_id.clone(), cause: "interrupted".to_owned() }.into()

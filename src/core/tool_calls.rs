@@ -4,93 +4,36 @@
 //! it now, or a permitted person has confirmed exactly its arguments; and only if what it touches is as it was, and requester
 //! and decider still have the rights. Whoever asks for the start changes nothing about that.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::access::{self, Operation};
-use crate::actor::Actor;
 use crate::call_commands::{commands, said_in_full, undo_command};
 use crate::call_decisions::{decide_confirm, decide_deny, decide_sweep, decide_withdraw};
 use crate::call_rights::{check_token, operations};
 use crate::call_risk::{does_more, judge, targets};
 use crate::command::Command;
 use crate::context::Context;
-use crate::conversations::Turn;
-use crate::decide::{Decided, Decision, Outcome, decide_all};
-use crate::envelope::{Hash, Recorded};
-use crate::event::{
-    Event, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired, ToolCallRequested, ToolCallStarted,
-    ToolCallVoided, ToolCallWithdrawn,
-};
-use crate::gate::{Passed, Risk, Target, TargetChanges, arguments_hash, deciding, passes_unasked};
+use crate::decide::decide_all;
+use crate::decision::{Decided, Decision, Outcome};
+use crate::gate::{TargetChanges, arguments_hash, deciding, passes_unasked};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
-use crate::json::RawObject;
 use crate::kernel_tools;
+use crate::ledger::MINUTE_MS;
 use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool, find};
 use crate::{conversations, undo};
+use notarium_record::{
+    Actor, CellId, ConversationId, Document, Event, Millis, Passed, RawObject, Recorded, ToolCall, ToolCallEnd,
+    ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, ToolCallVoided, Turn, TurnId,
+    UserId, Version,
+};
 
 /// How long a call waits for a person, unless the limits say otherwise.
 pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
 /// Tool calls of one conversation in a minute, at most.
 pub const MAX_CALLS_PER_MINUTE: usize = 20;
-const MINUTE_MS: Millis = 60_000;
-
-/// How a call that started came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ToolCallEnd {
-    Ok,
-    /// It was tried and failed; the result says why.
-    Error,
-    /// Whoever executed it died meanwhile. It is not repeated.
-    OutcomeUnknown,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "phase", rename_all = "snake_case")]
-pub enum ToolCallPhase {
-    /// For a person.
-    Waiting,
-    Confirmed {
-        by: Actor,
-    },
-    /// Nobody need be asked: it can start.
-    Passed,
-    Started {
-        at: Millis,
-    },
-}
-
-/// A call that has not ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ToolCall {
-    pub function: String,
-    pub arguments: RawObject,
-    pub arguments_hash: Hash,
-    pub risk: Risk,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Target>,
-    pub requested_by: Actor,
-    pub requested_at: Millis,
-    pub requested_version: Version,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn_id: Option<TurnId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Millis>,
-    /// It does not start before this call has ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait_for: Option<ToolCallId>,
-    pub phase: ToolCallPhase,
-}
 
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
@@ -241,7 +184,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
     if let Some(passed) = passed.filter(|_| starts_now) {
-        let done = execute(notebook, context, &call_id, &typed, passed, 1 + usize::from(beginning.is_some()));
+        let done = execute(notebook, context, &call_id, &typed, passed, 1 + beginning.len());
         events.extend(done.events);
         outcome.absorb(done.outcome);
     }
@@ -292,8 +235,7 @@ pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
 }
 
 fn check_rate(notebook: &Notebook, context: &Context, id: &ConversationId) -> Result<(), Rejection> {
-    let Some(conversation) = notebook.conversations.get(id) else { return Ok(()) };
-    let recent = &conversation.recent_calls;
+    let recent = notebook.ledger.recent_calls(id);
     let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
     let limit = context.limits.max_tool_calls_per_minute;
     if in_window < limit {
@@ -497,7 +439,7 @@ fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Record
 
 /// The call, unless it is over: then who ended it is told.
 pub(crate) fn known<'a>(
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     history: &History,
     call_id: &ToolCallId,
 ) -> Result<&'a ToolCall, Rejection> {
@@ -519,72 +461,3 @@ pub(crate) fn known<'a>(
 }
 
 // --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    match &recorded.event {
-        Event::ToolCallRequested(event) => begin(notebook, recorded, event),
-        Event::ToolCallConfirmed(event) => {
-            let by = recorded.envelope.actor.clone();
-            change(notebook, &event.call_id, |call| call.phase = ToolCallPhase::Confirmed { by });
-        }
-        Event::ToolCallStarted(event) => {
-            let at = recorded.envelope.recorded_at;
-            change(notebook, &event.call_id, |call| call.phase = ToolCallPhase::Started { at });
-        }
-        Event::ToolCallDenied(ToolCallDenied { call_id, .. })
-        | Event::ToolCallWithdrawn(ToolCallWithdrawn { call_id, .. })
-        | Event::ToolCallVoided(ToolCallVoided { call_id, .. })
-        | Event::ToolCallExpired(ToolCallExpired { call_id })
-        | Event::ToolCallExecuted(ToolCallExecuted { call_id, .. }) => _ = notebook.tool_calls.remove(call_id),
-        _ => {}
-    }
-}
-
-fn begin(notebook: &mut Notebook, recorded: &Recorded, event: &ToolCallRequested) {
-    let at = recorded.envelope.recorded_at;
-    if let Actor::Assistant { conversation, .. } = &recorded.envelope.actor
-        && let Some(conversation) = notebook.conversations.get_mut(conversation)
-    {
-        conversation.recent_calls.retain(|call| call + MINUTE_MS > at);
-        conversation.recent_calls.push(at);
-    }
-    let call = ToolCall {
-        function: event.function.clone(),
-        arguments: event.arguments.clone(),
-        arguments_hash: event.arguments_hash,
-        risk: event.risk,
-        reasons: event.reasons.clone(),
-        targets: event.targets.clone(),
-        requested_by: recorded.envelope.actor.clone(),
-        requested_at: at,
-        requested_version: recorded.envelope.version,
-        turn_id: event.turn_id.clone(),
-        expires_at: event.expires_at,
-        wait_for: event.wait_for.clone(),
-        phase: if event.expires_at.is_some() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
-    };
-    notebook.tool_calls.insert(event.call_id.clone(), Arc::new(call));
-}
-
-fn change(notebook: &mut Notebook, call_id: &ToolCallId, with: impl FnOnce(&mut ToolCall)) {
-    if let Some(call) = notebook.tool_calls.get_mut(call_id) {
-        with(Arc::make_mut(call));
-    }
-}
-
-impl Event {
-    /// The tool call that the event is about.
-    pub fn tool_call_id(&self) -> Option<&ToolCallId> {
-        match self {
-            Event::ToolCallRequested(ToolCallRequested { call_id, .. })
-            | Event::ToolCallConfirmed(ToolCallConfirmed { call_id, .. })
-            | Event::ToolCallDenied(ToolCallDenied { call_id, .. })
-            | Event::ToolCallWithdrawn(ToolCallWithdrawn { call_id, .. })
-            | Event::ToolCallVoided(ToolCallVoided { call_id, .. })
-            | Event::ToolCallExpired(ToolCallExpired { call_id })
-            | Event::ToolCallStarted(ToolCallStarted { call_id, .. })
-            | Event::ToolCallExecuted(ToolCallExecuted { call_id, .. }) => Some(call_id),
-            _ => None,
-        }
-    }
-}

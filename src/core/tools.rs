@@ -6,11 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Operation;
-use crate::gate::Risk;
-use crate::ids::{CellId, ExecutionId, KernelSessionId, NotebookId, ToolCallId, TurnId, Version};
-use crate::json::RawObject;
-use crate::notebook::CellType;
 use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{
+    CellId, CellType, ExecutionId, KernelSessionId, NotebookId, RawObject, Risk, ToolCallId, TurnId, Version,
+};
 
 pub use crate::functions::{Found, Offered, find, offered, operation_of};
 

@@ -1,34 +1,28 @@
 //! Undo and redo, per actor and group: the group's events are inverted against today's state and appended as ordinary
-//! events that carry `undoes`. The stacks are part of the state, so they survive reconnect and restart.
+//! events that carry `undoes`. The stacks are part of the ledger, so they survive reconnect and restart.
 //!
 //! Nobody else's characters are touched: text is inverted by rebasing (`undo_text`), and a cell in which others have
 //! written stays when its insertion is undone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::actor::Actor;
 use crate::cells;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::{Decided, Decision, provisional};
-use crate::envelope::{Envelope, Recorded};
-use crate::event::{
-    CellAttachmentsSet, CellFlagsSet, CellMetadataSet, CellMoved, CellSourceEdited, CellTypeChanged, Event,
-    NotebookMetadataSet, NotebookRenamed, UndoSkipped,
-};
+use crate::decide::provisional;
+use crate::decision::{Decided, Decision};
 use crate::history::{History, HistoryQuery};
-use crate::ids::{CellId, CorrelationId, ToolCallId, TurnId, Version};
 use crate::lifecycle::check_not_archived;
-use crate::notebook::{Cell, Execution, Notebook, UndoGroup, UndoStacks};
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::text::TextError;
+use crate::undo_stacks::{UndoGroup, UndoStacks, is_undoable};
 use crate::undo_text::{HistoryIndex, Played};
-
-/// Groups that an actor can go back. A constant, because replicas must agree on it.
-const DEPTH: usize = 100;
-
-/// Actors whose stacks are kept. A constant for the same reason.
-const MAX_ACTORS: usize = 200;
+use notarium_record::text::TextError;
+use notarium_record::{
+    Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
+    CellTypeChanged, CorrelationId, Envelope, Event, Execution, NotebookMetadataSet, NotebookRenamed, Recorded, TurnId,
+    UndoSkipped, Version,
+};
 
 // --- which groups ---
 
@@ -50,9 +44,9 @@ fn newest<'a>(
     steps: u32,
     stack: impl Fn(&UndoStacks) -> &Vec<UndoGroup>,
 ) -> Vec<(&'a str, &'a UndoGroup)> {
-    let Some((key, stacks)) = notebook.undo.get_key_value(actor) else { return Vec::new() };
+    let Some((key, stacks)) = notebook.ledger.undo.of(actor) else { return Vec::new() };
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);
-    stack(stacks).iter().rev().take(steps).map(|group| (key.as_str(), group)).collect()
+    stack(stacks).iter().rev().take(steps).map(|group| (key, group)).collect()
 }
 
 /// The group that an undo without ids would invert now.
@@ -63,7 +57,8 @@ pub(crate) fn latest<'a>(notebook: &'a Notebook, context: &Context) -> Option<&'
 
 /// All that was done in a turn, newest first.
 fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str, &'a UndoGroup)> {
-    let groups = notebook.undo.iter().flat_map(|(key, stacks)| stacks.undo.iter().map(|group| (key.as_str(), group)));
+    let stacks = notebook.ledger.undo.iter();
+    let groups = stacks.flat_map(|(key, stacks)| stacks.undo.iter().map(move |group| (key, group)));
     let mut groups: Vec<_> = groups.filter(|(_, group)| group.turn_id.as_ref() == Some(turn_id)).collect();
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.last_version));
     groups
@@ -71,10 +66,11 @@ fn groups_of_turn<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Vec<(&'a str,
 
 /// A group by its id: the actor's own first, then anybody's.
 fn find_group<'a>(notebook: &'a Notebook, own: &str, id: &CorrelationId) -> Option<(&'a str, &'a UndoGroup)> {
-    let find = |(key, stacks): (&'a String, &'a UndoStacks)| {
-        stacks.undo.iter().find(|group| group.correlation_id == *id).map(|group| (key.as_str(), group))
+    let find = |(key, stacks): (&'a str, &'a UndoStacks)| {
+        stacks.undo.iter().find(|group| group.correlation_id == *id).map(|group| (key, group))
     };
-    notebook.undo.get_key_value(own).and_then(find).or_else(|| notebook.undo.iter().find_map(find))
+    let undo = &notebook.ledger.undo;
+    undo.of(own).and_then(find).or_else(|| undo.iter().find_map(find))
 }
 
 /// What the inversion of the command's groups wants from the past.
@@ -180,7 +176,7 @@ impl Inversion {
         let undoes = Some(group.correlation_id.clone());
         let decided = Decided { event: decided.event, undoes, correlation_id: Some(group.step.clone()) };
         let recorded = provisional(&self.scratch, context, &decided);
-        crate::apply(&mut self.scratch, &recorded);
+        self.scratch.apply(&recorded);
         self.index.note(self.history.events.len(), &recorded);
         self.history.events.push(recorded);
         self.decision.events.push(decided);
@@ -337,101 +333,5 @@ impl Group {
             && *correlation_id == self.correlation_id
             && is_undoable(&recorded.event)
             && actor.key() == self.actor
-    }
-}
-
-/// Runs, kernels, access and clearing outputs are not undone.
-fn is_undoable(event: &Event) -> bool {
-    match event {
-        Event::NotebookRenamed(_) | Event::NotebookMetadataSet(_) | Event::UndoSkipped(_) => true,
-        Event::CellOutputsCleared(_) => false,
-        event => event.cell_id().is_some(),
-    }
-}
-
-// --- apply ---
-
-pub(crate) fn apply(notebook: &mut Notebook, recorded: &Recorded) {
-    if !is_undoable(&recorded.event) || matches!(recorded.envelope.actor, Actor::Agent { .. } | Actor::System) {
-        return;
-    }
-    let actor = recorded.envelope.actor.key();
-    let turn_id = turn_of(notebook, recorded);
-    match &recorded.envelope.undoes {
-        None => {
-            let stacks = notebook.undo.entry(actor).or_default();
-            stacks.redo.clear();
-            extend(&mut stacks.undo, recorded, turn_id);
-        }
-        Some(target) => apply_undoing(&mut notebook.undo, &actor, recorded, target),
-    }
-    forget_oldest(&mut notebook.undo);
-}
-
-/// The turn of the tool call whose effect this is.
-fn turn_of(notebook: &Notebook, recorded: &Recorded) -> Option<TurnId> {
-    let Actor::Assistant { .. } = recorded.envelope.actor else { return None };
-    let call_id = ToolCallId::new(recorded.envelope.correlation_id.as_str()).ok()?;
-    notebook.tool_calls.get(&call_id)?.turn_id.clone()
-}
-
-/// Moves the undone group to the other stack: under the correlation of the events that undo it, which is there already
-/// when this is not the first of them.
-fn apply_undoing(undo: &mut BTreeMap<String, UndoStacks>, actor: &str, recorded: &Recorded, target: &CorrelationId) {
-    let correlation = &recorded.envelope.correlation_id;
-    let stacks = undo.entry(actor.to_owned()).or_default();
-    let is_begun = holds(&stacks.undo, correlation) || holds(&stacks.redo, correlation);
-    let is_own = holds(&stacks.undo, target) || holds(&stacks.redo, target);
-    let is_redo = holds(&stacks.undo, correlation) || holds(&stacks.redo, target);
-    if is_own {
-        stacks.undo.retain(|group| group.correlation_id != *target);
-        stacks.redo.retain(|group| group.correlation_id != *target);
-    }
-    extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None);
-    if !is_own && !is_begun {
-        // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
-        undo.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
-    }
-}
-
-fn holds(stack: &[UndoGroup], id: &CorrelationId) -> bool {
-    stack.iter().any(|group| group.correlation_id == *id)
-}
-
-/// Forgets the stacks of who has been away longest, so that the state stays small however many take part.
-fn forget_oldest(undo: &mut BTreeMap<String, UndoStacks>) {
-    let last =
-        |stacks: &UndoStacks| stacks.undo.iter().chain(&stacks.redo).map(|group| group.last_version).max().unwrap_or(0);
-    while undo.len() > MAX_ACTORS {
-        let Some(oldest) = undo.iter().min_by_key(|(_, stacks)| last(stacks)).map(|(key, _)| key.clone()) else {
-            return;
-        };
-        undo.remove(&oldest);
-    }
-}
-
-/// Adds the event to its group, which is begun where there is none.
-fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
-    let Envelope { version, correlation_id, .. } = &recorded.envelope;
-    let known = stack.iter().rposition(|group| group.correlation_id == *correlation_id);
-    let index = known.unwrap_or_else(|| {
-        stack.push(UndoGroup {
-            correlation_id: correlation_id.clone(),
-            first_version: *version,
-            last_version: *version,
-            cells: Vec::new(),
-            turn_id,
-        });
-        stack.len() - 1
-    });
-    stack[index].last_version = *version;
-    if let Some(cell_id) = recorded.event.cell_id() {
-        let cells = &mut stack[index].cells;
-        if let Err(place) = cells.binary_search(cell_id) {
-            cells.insert(place, cell_id.clone());
-        }
-    }
-    if stack.len() > DEPTH {
-        stack.remove(0);
     }
 }

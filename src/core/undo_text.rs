@@ -4,14 +4,12 @@
 //! a hidden span that knows by which edits. Text that an undo brings back is the hidden span shown again, not new text
 //! of whoever undid it. To take edits out is then to hide what they inserted and to show what only they have hidden.
 
+use notarium_record::text::{ChangeSet, TextError, split_at_unit, utf16_len};
+use notarium_record::{
+    CellDeleted, CellId, CellInserted, CellSourceEdited, CorrelationId, Envelope, Event, ExecutionId, Recorded, Version,
+};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::envelope::{Envelope, Recorded};
-use crate::event::{CellInserted, CellSourceEdited, Event};
-use crate::ids::{CellId, CorrelationId, ExecutionId, Version};
-use crate::notebook::CellContent;
-use crate::text::{ChangeSet, TextError, split_at_unit, utf16_len};
 
 /// Number of an edit among those played.
 type Index = usize;
@@ -86,9 +84,9 @@ impl HistoryIndex {
     }
 
     /// The cell as it was when it was deleted last.
-    pub(crate) fn deleted<'a>(&self, events: &'a [Recorded], cell_id: &CellId) -> Option<&'a CellContent> {
+    pub(crate) fn deleted<'a>(&self, events: &'a [Recorded], cell_id: &CellId) -> Option<&'a CellDeleted> {
         match &events.get(*self.deletions.get(cell_id)?)?.event {
-            Event::CellDeleted(event) => Some(&event.cell),
+            Event::CellDeleted(event) => Some(event),
             _ => None,
         }
     }

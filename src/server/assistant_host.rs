@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Millis, Notebook, NotebookId, RawJson,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Millis, NotebookId, RawJson,
     Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
@@ -116,14 +116,14 @@ impl Host for AssistantHost {
         self.0.rooms.open(notebook).execute(identity(actor, authority), message).await
     }
 
-    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let by_server = identity(&Actor::System, Authority::default());
-        Ok(self.0.rooms.open(notebook).read(by_server).await?.notebook)
+        Ok(self.0.rooms.open(notebook).read(by_server).await?.notebook.document.clone())
     }
 
-    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    async fn read_as(&self, actor: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let authority = self.authority(actor, notebook).await?;
-        Ok(self.0.rooms.open(notebook).read(identity(actor, authority)).await?.notebook)
+        Ok(self.0.rooms.open(notebook).read(identity(actor, authority)).await?.notebook.document.clone())
     }
 
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection> {

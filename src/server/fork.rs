@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellType, Command, Execution, Notebook, Place, RawObject,
+    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, Place,
+    RawObject,
 };
 
 use crate::files::export;
 
 /// `CreateNotebook`, `NoteFork`, then every cell with what it shows.
-pub fn command(source: &Notebook, title: String, with_outputs: bool) -> Command {
+pub fn command(source: &Document, title: String, with_outputs: bool) -> Command {
     let note = Command::NoteFork { from_notebook: source.notebook_id.clone(), from_version: source.version };
     let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone() }, note];
     for (cell_id, cell) in source.ordered_cells() {
@@ -22,7 +23,7 @@ pub fn command(source: &Notebook, title: String, with_outputs: bool) -> Command 
 }
 
 /// The blobs that the new notebook will name.
-pub fn copied_blobs(source: &Notebook, with_outputs: bool) -> Vec<BlobPart> {
+pub fn copied_blobs(source: &Document, with_outputs: bool) -> Vec<BlobPart> {
     if !with_outputs {
         return Vec::new();
     }
@@ -30,13 +31,13 @@ pub fn copied_blobs(source: &Notebook, with_outputs: bool) -> Vec<BlobPart> {
 }
 
 /// The same notebook, its executions without outputs and its prompts without replies.
-pub fn without_outputs(notebook: &Notebook) -> Notebook {
+pub fn without_outputs(notebook: &Document) -> Document {
     let mut notebook = notebook.clone();
     for execution in notebook.executions.values_mut().filter(|execution| !execution.outputs.is_empty()) {
         Arc::make_mut(execution).outputs.clear();
     }
-    for cell in notebook.cells.values_mut().filter(|cell| cell.content.reply.is_some()) {
-        Arc::make_mut(cell).content.reply = None;
+    for cell in notebook.cells.values_mut().filter(|cell| cell.reply.is_some()) {
+        Arc::make_mut(cell).reply = None;
     }
     notebook
 }
@@ -65,7 +66,7 @@ fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
         metadata: content.metadata.clone(),
         attachments: content.attachments.clone(),
         flags: changes(&content.flags),
-        reply: content.reply.as_deref().filter(|_| with_reply).cloned().map(Box::new),
+        reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(CellReply::from(reply))),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
-use notarium_core::{Hash, Notebook, NotebookId, Version, apply};
+use std::sync::Arc;
+
+use notarium_core::{Document, Hash, Notebook, NotebookId, Version};
 use notarium_store::{EventStore, Snapshot, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -14,7 +16,7 @@ const PAGE: usize = 2_000;
 const MAX_STATE_BYTES: usize = 1 << 30;
 
 /// The state at a version that the log has reached; a problem where that would take too many events.
-pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Result<Notebook, Problem> {
+pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
     let mut state = nearest(&*app.store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
     if missing > app.limits.max_replayed_events {
@@ -27,13 +29,13 @@ pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Res
 }
 
 /// The state from nothing but the log, whatever its length.
-pub async fn replayed(app: &App, notebook: &NotebookId, version: Version) -> Result<Notebook, Problem> {
-    let mut state = Notebook::new(notebook.clone());
+pub async fn replayed(app: &App, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
+    let mut state = Document::new(notebook.clone());
     advance(&*app.store, &mut state, version).await?;
     Ok(state)
 }
 
-async fn advance(store: &dyn EventStore, state: &mut Notebook, to: Version) -> Result<(), Problem> {
+async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> Result<(), Problem> {
     while state.version < to {
         let wanted = usize::try_from(to - state.version).unwrap_or(PAGE).min(PAGE);
         let events = store.read(&state.notebook_id, state.version, wanted).await?;
@@ -45,7 +47,7 @@ async fn advance(store: &dyn EventStore, state: &mut Notebook, to: Version) -> R
             let recorded = stored.typed().map_err(|error| {
                 Problem::new(http::StatusCode::CONFLICT, "read_only", format!("{error}: read a version before it"))
             })?;
-            apply(state, &recorded);
+            state.apply(&recorded);
         }
         tokio::task::yield_now().await;
     }
@@ -53,7 +55,7 @@ async fn advance(store: &dyn EventStore, state: &mut Notebook, to: Version) -> R
 }
 
 /// The latest good snapshot that is not later than `version`, or the state before everything.
-async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Notebook, StoreError> {
+async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, StoreError> {
     let mut at_most = version;
     while let Some(snapshot) = store.snapshot(notebook, Some(at_most)).await? {
         if let Some(state) = read_snapshot(&snapshot) {
@@ -62,17 +64,18 @@ async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version
         // Snapshots are disposable: an older one, or the whole log, gives the same state.
         at_most = snapshot.version.saturating_sub(1);
     }
-    Ok(Notebook::new(notebook.clone()))
+    Ok(Document::new(notebook.clone()))
 }
 
-fn read_snapshot(snapshot: &Snapshot) -> Option<Notebook> {
+fn read_snapshot(snapshot: &Snapshot) -> Option<Document> {
     if snapshot.format != SNAPSHOT_FORMAT {
         return None;
     }
-    serde_json::from_slice(&snapshot.decompress(MAX_STATE_BYTES).ok()?).ok()
+    let notebook: Notebook = serde_json::from_slice(&snapshot.decompress(MAX_STATE_BYTES).ok()?).ok()?;
+    Some(Arc::unwrap_or_clone(notebook.document))
 }
 
 /// SHA-256 of the state's JSON: the same for every server that has applied the same events.
-pub fn state_hash(state: &Notebook) -> Hash {
+pub fn state_hash(state: &Document) -> Hash {
     Hash(Sha256::digest(serde_json::to_vec(state).unwrap_or_default()).into())
 }

@@ -33,7 +33,7 @@ impl NotebookRights for RoomRights {
         operation: Operation,
     ) -> Result<(), Rejection> {
         let state = self.0.read(authenticated, notebook).await?;
-        if !state.role.may(operation) {
+        if !operation.is_open_to(state.role) {
             let role = state.role;
             let message = format!("your role here is {role:?}, which does not allow {operation:?}: ask an owner");
             return Err(Rejection::new(RejectionCode::Forbidden, message));

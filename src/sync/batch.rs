@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, History, NewEvent, Notebook,
-    RawJson, Recorded, Rejection, RejectionCode, Stored, apply, decide, required_history, seal, sweep_due,
+    RawJson, Recorded, Rejection, RejectionCode, Stored, decide, required_history, seal, sweep_due,
 };
 use notarium_wire::{ErrorCode, ServerMessage, frame};
 
@@ -263,7 +263,7 @@ impl Room {
         for ((decided, stored), text) in decision.events.into_iter().zip(events).zip(texts) {
             let recorded = Recorded { envelope: stored.envelope.clone(), event: decided.event };
             batch.effects.note(&recorded.event);
-            apply(state, &recorded);
+            state.apply(&recorded);
             self.ring.push(recorded.event.subject().map(Box::from), text);
             batch.bytes += stored.payload.get().len();
             batch.events.push(NewEvent::new(stored, &recorded.event));

@@ -284,7 +284,7 @@ impl Room {
         {
             return Ok(text.clone());
         }
-        let text = RawJson::of(&*self.state)?;
+        let text = RawJson::of(&*self.state.document)?;
         self.snapshot_text = Some((self.committed, text.clone()));
         Ok(text)
     }

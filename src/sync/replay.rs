@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, apply, verify_chain};
+use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, verify_chain};
 
 /// A notebook as it was loaded.
 #[derive(Debug, Clone)]
@@ -50,7 +50,7 @@ impl Replay {
         for stored in events.iter().filter(|stored| stored.envelope.version > applied) {
             self.head = verify_chain(self.head, [stored])?;
             match stored.typed() {
-                Ok(recorded) => apply(&mut self.notebook, &recorded),
+                Ok(recorded) => self.notebook.apply(&recorded),
                 Err(_) => self.skip_unknown(),
             }
         }
@@ -60,8 +60,9 @@ impl Replay {
     /// An event of a newer server: what it changed is not known here.
     fn skip_unknown(&mut self) {
         self.read_only = true;
-        self.notebook.version = self.head.version;
-        self.notebook.updated_at = self.head.recorded_at;
+        let document = Arc::make_mut(&mut self.notebook.document);
+        document.version = self.head.version;
+        document.updated_at = self.head.recorded_at;
     }
 
     /// `recent`: events up to the head, gapless, for the room's memory.

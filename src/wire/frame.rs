@@ -60,7 +60,7 @@ pub fn subscribed(mut message: SubscribedMessage, snapshot: Option<&RawJson>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::{Actor, Notebook, Role};
+    use notarium_core::{Actor, Document, Role};
 
     fn notebook_id() -> NotebookId {
         NotebookId::new("nb").unwrap()
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_snapshot_text_is_the_snapshot_of_the_message() {
-        let notebook = Notebook::new(notebook_id());
+        let notebook = Document::new(notebook_id());
         let message = SubscribedMessage {
             notebook: notebook_id(),
             version: 0,

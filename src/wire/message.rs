@@ -1,7 +1,7 @@
 //! The messages of the WebSocket, one JSON text frame each, externally tagged: `{"subscribe": {…}}`.
 
 use notarium_core::{
-    Actor, CellId, CommandId, CorrelationId, EventId, ExecutionId, KernelSessionId, Millis, Notebook, NotebookId,
+    Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, KernelSessionId, Millis, NotebookId,
     Outcome, RawJson, RejectionCode, Role, Scope, Stored, Version,
 };
 use schemars::JsonSchema;
@@ -208,7 +208,7 @@ pub struct SubscribedMessage {
     pub read_only: bool,
     /// The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<Box<Notebook>>,
+    pub snapshot: Option<Box<Document>>,
     /// With a snapshot: the events since their base of the cells that the client named as unconfirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed_events: Vec<EventMessage>,

@@ -1,6 +1,6 @@
 //! The JSON Schemas of everything on the wire, generated from the types. `protocol/schema/` holds them, and a test compares.
 
-use notarium_core::{Command, Event, Notebook};
+use notarium_core::{Command, Document, Event};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub fn files() -> Vec<(&'static str, Value)> {
         ("client-message.json", root::<ClientMessage>()),
         ("server-message.json", root::<ServerMessage>()),
         ("command.json", root::<Command>()),
-        ("notebook.json", root::<Notebook>()),
+        ("notebook.json", root::<Document>()),
         ("event-payloads.json", event_payloads()),
     ]
 }

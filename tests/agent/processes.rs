@@ -11,7 +11,7 @@ use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, Conn
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use notarium_core::{
-    Command, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, Notebook, NotebookId, Outcome, RawObject,
+    Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
     Recorded,
 };
 use notarium_wire::ServerMessage;
@@ -312,7 +312,7 @@ impl Visitor {
         &self.events
     }
 
-    pub fn state(&self) -> &Notebook {
+    pub fn state(&self) -> &Document {
         self.connection.replica(&self.notebook).expect("subscribed")
     }
 
@@ -323,7 +323,7 @@ impl Visitor {
     }
 
     /// Waits until the state is so.
-    pub async fn until(&mut self, what: &str, is_so: impl Fn(&Notebook) -> bool) {
+    pub async fn until(&mut self, what: &str, is_so: impl Fn(&Document) -> bool) {
         let waiting = async {
             while !self.connection.replica(&self.notebook).is_some_and(&is_so) {
                 self.step().await;

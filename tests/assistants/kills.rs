@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{Command, Event, Notebook, Policy, StopReason, ToolCall, ToolCallId, ToolCallPhase, TurnId};
+use notarium_core::{Command, Document, Event, Policy, StopReason, ToolCall, ToolCallId, ToolCallPhase, TurnId};
 use serde_json::{Value, json};
 
 use crate::gate::Gate;
@@ -18,7 +18,7 @@ struct Moment {
 
 enum When {
     /// The log tells it.
-    Seen(fn(&Notebook, &[String]) -> bool),
+    Seen(fn(&Document, &[String]) -> bool),
     /// The cell's code stands before the gate.
     Executing,
     /// The yes to the call that is next is on disk; whether it has started, nobody has seen.
@@ -48,7 +48,7 @@ fn count(types: &[String], name: &str) -> usize {
 }
 
 /// The calls that wait for a person, in the order in which they were asked for.
-fn waiting(state: &Notebook) -> Vec<ToolCallId> {
+fn waiting(state: &Document) -> Vec<ToolCallId> {
     let mut waiting: Vec<_> =
         state.tool_calls.iter().filter(|(_, call)| call.phase == ToolCallPhase::Waiting).collect();
     waiting.sort_by_key(|(_, call)| call.requested_version);

@@ -100,7 +100,7 @@ impl Scene {
     /// Runs, as the person, code that registers functions, and waits for them.
     pub async fn register(&mut self, module: &str) {
         self.ada.run(module).await;
-        let is_there = |state: &notarium_core::Notebook| {
+        let is_there = |state: &notarium_core::Document| {
             state.functions.values().any(|function| function.kernel_session.is_some())
         };
         self.ada.until("the function", is_there).await;
@@ -238,7 +238,7 @@ impl Scene {
 
     /// The call that waits for a person.
     pub async fn waiting(&mut self) -> ToolCallId {
-        let waits = |state: &notarium_core::Notebook| state.tool_calls.values().any(|call| call.expires_at.is_some());
+        let waits = |state: &notarium_core::Document| state.tool_calls.values().any(|call| call.expires_at.is_some());
         self.ada.until("a call that waits", waits).await;
         self.ada.state().tool_calls.keys().next().cloned().unwrap()
     }

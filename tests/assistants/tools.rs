@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::tools::TOOLS;
 use notarium_core::{
-    Command, Event, KernelPhase, Notebook, Policy, StopReason, ToolCall, ToolCallEnd, ToolCallPhase, TurnId,
+    Command, Document, Event, KernelPhase, Policy, StopReason, ToolCall, ToolCallEnd, ToolCallPhase, TurnId,
 };
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ async fn prepare(scene: &mut Scene) {
         let run: Command =
             serde_json::from_value(json!({"RequestExecution": {"target": {"cell": {"cell_id": id}}}})).unwrap();
         let execution = scene.ada.command(run).await.executions[0].clone();
-        let has_ended = |state: &Notebook| state.executions.get(&execution).is_some_and(|run| run.ended_at.is_some());
+        let has_ended = |state: &Document| state.executions.get(&execution).is_some_and(|run| run.ended_at.is_some());
         scene.ada.until("the run", has_ended).await;
     }
 }
@@ -200,7 +200,7 @@ async fn interrupt_and_restart(scene: &mut Scene, gate: &mut Gate) {
     good(scene, "begin").await;
     gate.until_arrived(1).await;
     good(scene, "stop").await;
-    let ends = |state: &Notebook| state.latest_execution(&"slow".parse().unwrap()).unwrap().1.ended_at.is_some();
+    let ends = |state: &Document| state.latest_execution(&"slow".parse().unwrap()).unwrap().1.ended_at.is_some();
     scene.ada.until("the end of the run", ends).await;
     let status = good(scene, "how is it").await;
     assert!(status.contains("\"status\":\"error\"") && status.contains("KeyboardInterrupt"), "{status}");
@@ -209,7 +209,7 @@ async fn interrupt_and_restart(scene: &mut Scene, gate: &mut Gate) {
     let restart = scene.waiting().await;
     scene.confirm(&restart).await;
     until_done(scene, &turn).await;
-    let is_new = |state: &Notebook| {
+    let is_new = |state: &Document| {
         state.kernels.iter().any(|(id, session)| *id != kernel && session.phase == KernelPhase::Started)
     };
     scene.ada.until("the new kernel", is_new).await;
@@ -258,7 +258,7 @@ async fn a_function_that_vanishes_is_told_to_the_model_and_the_turn_goes_on() {
     let (told, is_error) = behind(&mut scene, "", restart).await;
     assert!(is_error && told.contains("the kernel was restarted"), "{told}");
     // With its kernel, before the call.
-    let is_gone = |state: &Notebook| state.functions.values().all(|function| function.kernel_session.is_none());
+    let is_gone = |state: &Document| state.functions.values().all(|function| function.kernel_session.is_none());
     scene.ada.until("the end of the kernel", is_gone).await;
     let (told, is_error) = call(&mut scene, "double").await;
     assert!(is_error && told.contains("has ended: run the cell that registers it again"), "{told}");

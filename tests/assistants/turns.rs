@@ -44,7 +44,7 @@ async fn create_run_fix_summarise() {
     let cell = scene.cell_of(CellType::Prompt, "Make, run, mend, report").await;
     let turn = scene.prompt(&cell).await;
     scene.until_over(&turn).await;
-    let reply = scene.ada.state().cells[&cell].content.reply.clone().expect("a reply");
+    let reply = scene.ada.state().cells[&cell].reply.clone().expect("a reply");
     assert!(reply.text.ends_with("It works: the total is 6."), "{reply:#?} {:#?}", scene.story());
     assert_eq!((reply.turn_id.as_ref(), &*reply.prompt), (Some(&turn), "Make, run, mend, report"));
 }
@@ -150,7 +150,7 @@ async fn a_prompt_that_is_answered_again_keeps_the_older_answer_on_record() {
     for said in ["Forty-one.", "No: forty-two."] {
         let turn = scene.prompt(&cell).await;
         scene.until_over(&turn).await;
-        let reply = scene.ada.state().cells[&cell].content.reply.clone().unwrap();
+        let reply = scene.ada.state().cells[&cell].reply.clone().unwrap();
         assert_eq!((reply.text.as_str(), reply.turn_id.as_ref()), (said, Some(&turn)));
         asked.insert(0, turn);
     }

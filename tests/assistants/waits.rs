@@ -22,7 +22,7 @@ async fn a_long_run_is_told_of_once_and_waited_for_thirty_seconds_while_it_goes_
     assert_eq!(told.matches("event: tool_update").count(), 1, "{told}");
     assert!(told.contains("It is still running."), "{told}");
     // The wait is over, the run is not.
-    let ended = |state: &notarium_core::Notebook| {
+    let ended = |state: &notarium_core::Document| {
         state.executions.values().any(|run| run.status == ExecutionStatus::Ok && run.outputs.len() == 1)
     };
     scene.ada.until("the run's end", ended).await;

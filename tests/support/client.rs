@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
-use notarium_core::{
-    Command, CommandId, Envelope, Event, Notebook, NotebookId, RawJson, Recorded, Role, Version, apply,
-};
+use notarium_core::{Command, CommandId, Document, Envelope, Event, NotebookId, RawJson, Recorded, Role, Version};
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorMessage, EventMessage, EventsMessage, HelloMessage, KernelStatus,
     PROTOCOL, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
@@ -21,7 +19,7 @@ use super::PATIENCE;
 /// What a client knows of one notebook.
 #[derive(Debug)]
 pub struct Replica {
-    pub notebook: Notebook,
+    pub notebook: Document,
     pub role: Role,
     /// Every event that came, in order.
     pub events: Vec<EventMessage>,
@@ -196,7 +194,7 @@ impl TestClient {
         &self.replicas[&id(notebook)]
     }
 
-    pub fn state(&self, notebook: &str) -> &Notebook {
+    pub fn state(&self, notebook: &str) -> &Document {
         &self.replica(notebook).notebook
     }
 
@@ -310,7 +308,7 @@ impl TestClient {
     fn take_subscribed(&mut self, message: SubscribedMessage) {
         let peers = message.peers.into_iter().map(|peer| (peer.connection.clone(), peer)).collect();
         let replica = self.replicas.entry(message.notebook.clone()).or_insert_with(|| Replica {
-            notebook: Notebook::new(message.notebook),
+            notebook: Document::new(message.notebook),
             role: message.role,
             events: Vec::new(),
             peers: BTreeMap::new(),
@@ -339,7 +337,7 @@ impl TestClient {
                 continue;
             }
             assert_eq!(event.version, replica.notebook.version + 1, "versions are gapless");
-            apply(&mut replica.notebook, &recorded(&message.notebook, &event));
+            replica.notebook.apply(&recorded(&message.notebook, &event));
             replica.events.push(event);
         }
     }

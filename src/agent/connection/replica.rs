@@ -1,6 +1,6 @@
 //! The state of one subscribed notebook, folded from what the server sends.
 
-use notarium_core::{Envelope, Event, Notebook, NotebookId, Recorded, Version, apply};
+use notarium_core::{Document, Envelope, Event, NotebookId, Recorded, Version};
 use notarium_wire::{EventMessage, EventsMessage};
 
 /// Why events could not be folded in.
@@ -23,21 +23,21 @@ impl Missed {
 
 #[derive(Debug)]
 pub(super) struct Replica {
-    notebook: Notebook,
+    notebook: Document,
     /// False until the first `subscribed`, and after something was missed until the next.
     is_current: bool,
 }
 
 impl Replica {
     pub fn new(id: &NotebookId) -> Self {
-        Self { notebook: Notebook::new(id.clone()), is_current: false }
+        Self { notebook: Document::new(id.clone()), is_current: false }
     }
 
-    pub fn state(&self) -> Option<&Notebook> {
+    pub fn state(&self) -> Option<&Document> {
         self.is_current.then_some(&self.notebook)
     }
 
-    pub fn subscribed(&mut self, snapshot: Option<Box<Notebook>>) {
+    pub fn subscribed(&mut self, snapshot: Option<Box<Document>>) {
         // A snapshot of the past would undo what is known; the events in between follow in any case.
         if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.version >= self.notebook.version) {
             self.notebook = *snapshot;
@@ -57,7 +57,7 @@ impl Replica {
             }
             match self.typed(event) {
                 Ok(typed) => {
-                    apply(&mut self.notebook, &typed);
+                    self.notebook.apply(&typed);
                     recorded.push(typed);
                 }
                 // What was folded in before is told with the state that comes next.
@@ -161,7 +161,7 @@ mod tests {
     fn an_old_snapshot_does_not_turn_the_clock_back() {
         let mut replica = replica();
         replica.apply(&frame(vec![renamed(1, "a"), renamed(2, "b")])).unwrap();
-        replica.subscribed(Some(Box::new(Notebook::new("n".parse().unwrap()))));
+        replica.subscribed(Some(Box::new(Document::new("n".parse().unwrap()))));
         assert_eq!(replica.state().unwrap().version, 2);
     }
 }

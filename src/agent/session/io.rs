@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{ExecutionId, KernelPhase, KernelSessionId, Millis, Notebook, RejectionCode, Version};
+use notarium_core::{Document, ExecutionId, KernelPhase, KernelSessionId, Millis, RejectionCode, Version};
 
 use super::report::Report;
 use crate::kernel::KernelEvent;
@@ -60,7 +60,7 @@ pub struct Assigned {
 
 impl View {
     /// Reads the session off a notebook's state.
-    pub fn of(notebook: &Notebook, session: &KernelSessionId) -> Self {
+    pub fn of(notebook: &Document, session: &KernelSessionId) -> Self {
         let assigned = notebook.executions.iter().find_map(|(id, execution)| {
             let fence = execution.fence.filter(|_| !execution.status.is_finished())?;
             (execution.kernel_session.as_ref() == Some(session)).then(|| Assigned {

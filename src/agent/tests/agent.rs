@@ -11,7 +11,7 @@ use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, Conn
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use notarium_core::{
-    Command, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, Notebook, NotebookId, RawObject,
+    Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId, RawObject,
 };
 use support::{FakeServer, PATIENCE, is, streamed};
 use tokio::sync::oneshot;
@@ -102,7 +102,7 @@ impl Person {
     }
 
     /// Waits until the state is so.
-    async fn until(&mut self, what: &str, is_so: impl Fn(&Notebook) -> bool) {
+    async fn until(&mut self, what: &str, is_so: impl Fn(&Document) -> bool) {
         let waiting = async {
             while !self.connection.replica(&self.notebook).is_some_and(&is_so) {
                 if let ConnectionEvent::Failed(cause) = self.connection.next().await {

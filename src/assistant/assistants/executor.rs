@@ -10,8 +10,8 @@ use std::time::Duration;
 use notarium_core::kernel_tools;
 use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
 use notarium_core::{
-    CellFlagChanges, CellId, CellType, Command, CommandId, Event, Execution, ExecutionId, ExecutionStatus,
-    ExecutionTarget, Notebook, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
+    CellFlagChanges, CellId, CellType, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
+    ExecutionTarget, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -46,7 +46,7 @@ pub struct ToolTask {
 }
 
 /// A notebook, watched.
-pub type State = watch::Receiver<Arc<Notebook>>;
+pub type State = watch::Receiver<Arc<Document>>;
 
 /// The cells and the runs that a call made when it started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,7 +146,7 @@ fn sentence(rejection: Rejection) -> String {
 }
 
 impl ToolTask {
-    fn notebook(&self) -> Arc<Notebook> {
+    fn notebook(&self) -> Arc<Document> {
         self.state.borrow().clone()
     }
 
@@ -156,7 +156,7 @@ impl ToolTask {
     }
 
     /// The run, as it stands in the notebook or in the log.
-    async fn run(&self, notebook: &Notebook, id: &ExecutionId) -> Option<Arc<Execution>> {
+    async fn run(&self, notebook: &Document, id: &ExecutionId) -> Option<Arc<Execution>> {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
         }
@@ -173,7 +173,7 @@ impl ToolTask {
     }
 
     /// Until all runs have ended, one waits for a person's input, or the wait is over. The notebook as it was last.
-    async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Notebook> {
+    async fn wait_for(&self, state: &State, runs: &[ExecutionId]) -> Arc<Document> {
         let mut state = state.clone();
         let mut runs: Vec<&ExecutionId> = runs.iter().collect();
         let until = Instant::now() + self.run_wait;
@@ -202,7 +202,7 @@ async fn state(task: &ToolTask, include_outputs: bool, cell_ids: Option<&[CellId
     Ok(with_blobs(&*task.host, &task.notebook, render).await?)
 }
 
-fn latest<'a>(notebook: &'a Notebook, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
+fn latest<'a>(notebook: &'a Document, cell_id: &CellId) -> Result<(&'a ExecutionId, &'a Arc<Execution>), String> {
     if !notebook.cells.contains_key(cell_id) {
         return Err(format!("There is no cell {cell_id}: read the notebook with get_notebook_state."));
     }
@@ -313,7 +313,7 @@ async fn run_all(task: &ToolTask) -> Answer {
     verified(task, &task.notebook, &notebook, &cells, None).await
 }
 
-async fn cells_of(task: &ToolTask, notebook: &Notebook) -> Vec<CellId> {
+async fn cells_of(task: &ToolTask, notebook: &Document) -> Vec<CellId> {
     let mut cells = Vec::new();
     for id in &task.effects.executions {
         let run = task.run(notebook, id).await;
@@ -358,7 +358,7 @@ async fn in_kernel(task: &ToolTask) -> Answer {
 async fn verified(
     task: &ToolTask,
     id: &NotebookId,
-    notebook: &Notebook,
+    notebook: &Document,
     cells: &[CellId],
     made: Option<Value>,
 ) -> Answer {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use notarium_core::{MessageBlock, MessageId, MessageRole, Notebook, NotebookId, ToolCallId, Turn, TurnId, Usage};
+use notarium_core::{Document, MessageBlock, MessageId, MessageRole, NotebookId, ToolCallId, Turn, TurnId, Usage};
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
@@ -41,7 +41,7 @@ pub(super) enum ModelCallUpdate {
 pub(super) struct ModelCall {
     pub runtime: Arc<Runtime>,
     pub notebook_id: NotebookId,
-    pub notebook: Arc<Notebook>,
+    pub notebook: Arc<Document>,
     pub turn_id: TurnId,
     pub turn: Turn,
     pub provider: Arc<dyn Provider>,
@@ -224,12 +224,12 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 }
 
 /// The tools and the notebook's functions, as a model sees them.
-fn offered(notebook: &Notebook) -> Vec<Tool> {
+fn offered(notebook: &Document) -> Vec<Tool> {
     let tools = notarium_core::tools::offered(notebook).into_iter();
     tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
 }
 
-fn marks(notebook: &Notebook, turn: &Turn) -> BTreeMap<MessageId, Marks> {
+fn marks(notebook: &Document, turn: &Turn) -> BTreeMap<MessageId, Marks> {
     let conversation = notebook.conversations.get(&turn.conversation_id);
     let flagged = conversation.into_iter().flat_map(|conversation| &conversation.flagged);
     flagged.map(|(id, flags)| (id.clone(), Marks { pinned: flags.pinned, skipped: flags.skipped })).collect()

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use notarium_core::{Notebook, NotebookId, is_python};
+use notarium_core::{Document, NotebookId, is_python};
 
 use crate::state::KnownNames;
 
@@ -16,7 +16,7 @@ pub(super) struct RecentNames(Mutex<Vec<(NotebookId, Arc<KnownNames>)>>);
 
 impl RecentNames {
     /// The names of this very state. Only cells that are new or changed are parsed.
-    pub(super) fn of(&self, notebook: &Notebook) -> Arc<KnownNames> {
+    pub(super) fn of(&self, notebook: &Document) -> Arc<KnownNames> {
         // Taken out while it is renewed: a concurrent caller parses from scratch.
         let mut names = self.take(&notebook.notebook_id).unwrap_or_default();
         Arc::make_mut(&mut names).refresh(notebook, is_python(notebook));
@@ -51,7 +51,7 @@ mod tests {
     #[test]
     fn the_notebooks_that_were_used_last_are_kept() {
         let names = RecentNames::default();
-        let notebook = |number: usize| Notebook::new(format!("n{number}").parse().unwrap());
+        let notebook = |number: usize| Document::new(format!("n{number}").parse().unwrap());
         let first = names.of(&notebook(0));
         for number in 1..MAX_NOTEBOOKS {
             names.of(&notebook(number));

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Command, Event, MessageBlock, MessageRole, Notebook, NotebookId, Recorded, Rejection, RejectionCode,
+    Actor, Command, Document, Event, MessageBlock, MessageRole, NotebookId, Recorded, Rejection, RejectionCode,
     StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
 };
 use notarium_wire::{AckMessage, ActivityKind, TurnActivity};
@@ -40,7 +40,7 @@ pub(super) struct Worker {
     runtime: Arc<Runtime>,
     id: NotebookId,
     handle: Handle,
-    notebook: Arc<Notebook>,
+    notebook: Arc<Document>,
     /// Every turn has seen the events up to here.
     seen: Version,
     turns: BTreeMap<TurnId, TurnState>,
@@ -96,7 +96,7 @@ impl Worker {
     pub(super) fn new(runtime: Arc<Runtime>, id: NotebookId, handle: Handle) -> Self {
         Self {
             runtime,
-            notebook: Arc::new(Notebook::new(id.clone())),
+            notebook: Arc::new(Document::new(id.clone())),
             id,
             handle,
             seen: 0,

@@ -12,7 +12,7 @@ use notarium_assistant::assistants::MAX_RESULT_BYTES;
 use notarium_assistant::facts::facts;
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{KnownNames, TextQuery, state_text, verify};
-use notarium_core::Notebook;
+use notarium_core::Document;
 use serde_json::{Value, json};
 
 const CELLS: usize = 10_000;
@@ -36,7 +36,7 @@ fn output(number: usize) -> Value {
     }
 }
 
-fn notebook() -> Notebook {
+fn notebook() -> Document {
     let mut notebook = json!({"notebook_id": "nb", "version": 90_000, "title": "large", "metadata": {}, "access": [], "cells": {}, "order": [],
         "latest": {}, "executions": {}, "default_kernel": "k1",
         "kernels": {"k1": {"kernelspec": "python3", "phase": "started", "requested_version": 2, "fence": 5}}});

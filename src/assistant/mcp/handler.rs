@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::request::Parts;
 use notarium_core::{
-    Actor, Command, ConversationId, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Scope, ToolCall,
+    Actor, Command, ConversationId, Document, NotebookId, RawObject, Rejection, RejectionCode, Scope, ToolCall,
 };
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult, DetailedTask,
@@ -74,7 +74,7 @@ impl Visitor {
     }
 
     /// The notebook, if person, token and connection allow it.
-    pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let is_here = self.notebook.as_ref().is_none_or(|own| own == notebook);
         if !is_here || !self.covers(notebook) {
             let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CellId, ExecutionId, Notebook, NotebookId, Rejection, RejectionCode};
+use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, RejectionCode};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
@@ -105,7 +105,7 @@ pub async fn read(
 }
 
 /// As `get_notebook_state` renders it: as much of a large notebook as fits, with a notice.
-fn state(notebook: &Notebook, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
+fn state(notebook: &Document, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Result<Value, Rejection> {
     let cell_ids = cell_id.map(std::slice::from_ref);
     let query = TextQuery { include_outputs: true, cell_ids, most: MAX_RESULT_BYTES };
     let text = state_text(notebook, query, blobs)
@@ -113,7 +113,7 @@ fn state(notebook: &Notebook, cell_id: Option<&CellId>, blobs: &ReadBlob) -> Res
     Ok(serde_json::from_str(&text).unwrap_or_default())
 }
 
-fn execution(notebook: &Notebook, run: &ExecutionId, blobs: &ReadBlob) -> Result<Value, Rejection> {
+fn execution(notebook: &Document, run: &ExecutionId, blobs: &ReadBlob) -> Result<Value, Rejection> {
     let execution = notebook.executions.get(run).ok_or_else(|| {
         let message = format!("no run {run} is kept at hand: it is the latest of no cell, or there never was one");
         Rejection::new(RejectionCode::UnknownExecution, message)

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use notarium_core::tools::{TOOLS, Tool as Row, offered};
-use notarium_core::{Notebook, Operation, Risk, Scope, Scopes};
+use notarium_core::{Document, Operation, Risk, Scope, Scopes};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Option<Tool> {
 }
 
 /// The functions that the notebook's kernels have registered, as tools; each needs the scope to run.
-pub fn functions(notebook: &Notebook) -> impl Iterator<Item = Tool> {
+pub fn functions(notebook: &Document) -> impl Iterator<Item = Tool> {
     let registered = offered(notebook).into_iter().filter(|tool| tool.version.is_some());
     registered.map(|function| {
         let mut schema = object(function.schema);

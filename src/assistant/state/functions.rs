@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use notarium_core::{Notebook, RawObject};
+use notarium_core::{Document, RawObject};
 use serde::Serialize;
 
 use crate::preview::truncated;
@@ -31,7 +31,7 @@ impl FunctionState<'_> {
 }
 
 /// Those whose kernel is there.
-pub(super) fn functions(notebook: &Notebook) -> Vec<FunctionState<'_>> {
+pub(super) fn functions(notebook: &Document) -> Vec<FunctionState<'_>> {
     let callable = notebook.functions.values().filter(|known| known.kernel_session.is_some());
     let rendered = callable.map(|known| FunctionState {
         name: &known.function.name,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::{Cell, CellId, CellType, Notebook, Version};
+use notarium_core::{Cell, CellId, CellType, Document, Version};
 use notarium_judge::{CellNames, cell_names};
 
 /// The names of the cells of one notebook. Holds as many entries as the notebook has code cells.
@@ -11,7 +11,7 @@ pub struct KnownNames(BTreeMap<CellId, (Version, Option<CellNames>)>);
 
 impl KnownNames {
     /// Parses what is new or changed and forgets what is gone. Only Python is parsed; other notebooks have no names.
-    pub fn refresh(&mut self, notebook: &Notebook, is_python: bool) {
+    pub fn refresh(&mut self, notebook: &Document, is_python: bool) {
         // Both in the order of their ids: walked side by side, nothing is looked up.
         let parsed = || notebook.cells.iter().filter(|(_, cell)| is_parsed(cell, is_python));
         let versions = self.0.iter().map(|(id, (version, _))| (id, *version));

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{CellId, Notebook, is_python};
+use notarium_core::{CellId, Document, is_python};
 use serde_json::value::RawValue;
 
 use super::names::names_of;
@@ -32,7 +32,7 @@ pub struct TextQuery<'a> {
 }
 
 /// The answer of `get_notebook_state`, as JSON.
-pub fn state_text(notebook: &Notebook, query: TextQuery, blobs: &ReadBlob) -> Result<String, StateError> {
+pub fn state_text(notebook: &Document, query: TextQuery, blobs: &ReadBlob) -> Result<String, StateError> {
     if let Some(ids) = query.cell_ids {
         known(notebook, ids)?;
     }
@@ -44,7 +44,7 @@ pub fn state_text(notebook: &Notebook, query: TextQuery, blobs: &ReadBlob) -> Re
 }
 
 struct Writer<'a> {
-    notebook: &'a Notebook,
+    notebook: &'a Document,
     is_python: bool,
     /// `None`: outputs are not asked for.
     blobs: Option<&'a ReadBlob<'a>>,

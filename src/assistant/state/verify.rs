@@ -1,6 +1,6 @@
 //! How the cells of a batch went, in one text.
 
-use notarium_core::{CellId, CellType, Execution, Notebook};
+use notarium_core::{CellId, CellType, Document, Execution};
 use serde::Serialize;
 
 use super::CellStatus;
@@ -26,7 +26,7 @@ enum Verdict {
 }
 
 /// Judges the cells that a batch touched, in the order given. Cells that are not run count only when they are gone.
-pub fn verify(notebook: &Notebook, touched: &[CellId], blobs: &ReadBlob) -> Verification {
+pub fn verify(notebook: &Document, touched: &[CellId], blobs: &ReadBlob) -> Verification {
     let (mut ok, mut failed, mut waiting, mut unfinished) = (0, Vec::new(), Vec::new(), Vec::new());
     for id in touched {
         match verdict(notebook, id, blobs) {
@@ -61,7 +61,7 @@ fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {
     }
 }
 
-fn verdict(notebook: &Notebook, id: &CellId, blobs: &ReadBlob) -> Verdict {
+fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
     let Some(cell) = notebook.cells.get(id) else {
         return Verdict::Failed("deleted before it could be verified".to_owned());
     };

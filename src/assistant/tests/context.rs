@@ -6,10 +6,10 @@ use notarium_assistant::context::{Marks, Plan, PostedMessage, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
-use notarium_core::{MessageBlock, MessageId, MessageRole, Notebook, Turn};
+use notarium_core::{Document, MessageBlock, MessageId, MessageRole, Turn};
 use serde_json::{Value, json};
 
-fn notebook(cells: &[(&str, Value)]) -> Notebook {
+fn notebook(cells: &[(&str, Value)]) -> Document {
     let mut notebook = json!({"notebook_id": "nb", "version": 9, "title": "Losses", "metadata": {}, "access": [], "cells": {}, "order": [],
         "latest": {}, "executions": {}, "kernels": {}});
     for (place, (id, cell)) in cells.iter().enumerate() {
@@ -57,7 +57,7 @@ fn result(id: &str, text: &str) -> Vec<MessageBlock> {
 
 /// Of a conversation, with a budget of tokens beyond the fixed part.
 fn rendered(
-    notebook: &Notebook,
+    notebook: &Document,
     cell_id: Option<&str>,
     posted: &[PostedMessage],
     marks: &[(&str, Marks)],
@@ -79,7 +79,7 @@ fn plan(family: Family, model: &str) -> Plan {
 }
 
 fn in_scene<T>(
-    notebook: &Notebook,
+    notebook: &Document,
     cell_id: Option<&str>,
     posted: &[PostedMessage],
     marks: &[(&str, Marks)],
@@ -261,7 +261,7 @@ fn the_session_tells_what_is_imported_and_defined_in_the_kernel_of_now() {
         "cause": "requested", "requested_by": {"kind": "user", "id": "ann"}, "requested_at": 1, "requested_version": 4, "correlation_id": "c",
         "kernel_session": "k", "fence": 7, "ended_at": 5});
     let session = |notebook: &Value| -> Value {
-        let notebook: Notebook = serde_json::from_value(notebook.clone()).unwrap();
+        let notebook: Document = serde_json::from_value(notebook.clone()).unwrap();
         let mut names = KnownNames::default();
         names.refresh(&notebook, true);
         notarium_assistant::facts::facts(&notebook, &names)

@@ -12,7 +12,7 @@ use notarium_assistant::assistants::Called;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_assistant::mcp::{Caller, McpService, Person, service};
 use notarium_core::{
-    Actor, Command, CommandId, Millis, Notebook, NotebookId, RawObject, Rejection, RejectionCode, Risk, Scope, Stored,
+    Actor, Command, CommandId, Document, Millis, NotebookId, RawObject, Rejection, RejectionCode, Risk, Scope, Stored,
     ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity};
@@ -31,14 +31,14 @@ impl Host for FakeHost {
         Err(rejected(RejectionCode::Forbidden))
     }
 
-    async fn read(&self, _: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    async fn read(&self, _: &NotebookId) -> Result<Arc<Document>, Rejection> {
         Err(rejected(RejectionCode::UnknownNotebook))
     }
 
-    async fn read_as(&self, _: &Actor, notebook: &NotebookId) -> Result<Arc<Notebook>, Rejection> {
+    async fn read_as(&self, _: &Actor, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
         let listed = all_notebooks().into_iter().find(|listed| listed.notebook_id == *notebook);
         let listed = listed.ok_or_else(|| rejected(RejectionCode::UnknownNotebook))?;
-        let mut state = Notebook::new(listed.notebook_id);
+        let mut state = Document::new(listed.notebook_id);
         state.title = listed.title;
         Ok(Arc::new(state))
     }

@@ -2,7 +2,7 @@
 
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::state::{CellStatus, KnownNames, StateError, TextQuery, Verification, state_text, verify};
-use notarium_core::{CellId, Notebook};
+use notarium_core::{CellId, Document};
 use serde_json::{Value, json};
 
 use crate::golden;
@@ -70,7 +70,7 @@ fn cells() -> Vec<(&'static str, &'static str, &'static str, Option<Value>)> {
     ]
 }
 
-fn notebook() -> Notebook {
+fn notebook() -> Document {
     let mut notebook = json!({
         "notebook_id": "nb", "version": 40, "title": "Losses", "metadata": {}, "access": [], "cells": {}, "order": [], "latest": {}, "executions": {},
         "kernels": {"k1": {"kernelspec": "python3", "phase": "started", "requested_version": 2}},
@@ -100,7 +100,7 @@ fn ids(names: &[&str]) -> Vec<CellId> {
 
 const ALL: TextQuery = TextQuery { include_outputs: true, cell_ids: None, most: usize::MAX };
 
-fn rendered(notebook: &Notebook, query: TextQuery) -> Value {
+fn rendered(notebook: &Document, query: TextQuery) -> Value {
     serde_json::from_str(&state_text(notebook, query, &no_blobs).expect("cells are known")).expect("JSON")
 }
 
@@ -146,7 +146,7 @@ fn what_does_not_fit_whole_is_told_in_short() {
 }
 
 /// Cells with a long source and three long outputs each, all of them queued again.
-fn large_notebook(cells: usize) -> Notebook {
+fn large_notebook(cells: usize) -> Document {
     let mut notebook = serde_json::to_value(notebook()).expect("JSON");
     for number in 0..cells {
         let id = format!("large{number}");
@@ -184,7 +184,7 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
 }
 
 /// With functions: one whose kernel is there, one whose kernel has ended.
-fn with_functions(notebook: &Notebook, many: usize) -> Notebook {
+fn with_functions(notebook: &Document, many: usize) -> Document {
     let mut notebook = serde_json::to_value(notebook).expect("JSON");
     let schema =
         json!({"type": "object", "properties": {"number": {"type": "integer", "description": "n".repeat(2_000)}}});
@@ -204,7 +204,7 @@ fn with_functions(notebook: &Notebook, many: usize) -> Notebook {
 #[test]
 fn functions_are_told_that_can_be_called_and_in_short_where_there_is_much() {
     let query = TextQuery { include_outputs: false, cell_ids: None, most: 60_000 };
-    let rendered = |notebook: &Notebook| -> Value {
+    let rendered = |notebook: &Document| -> Value {
         let text = state_text(notebook, query, &no_blobs).expect("a text");
         assert!(text.len() <= query.most, "{}", text.len());
         serde_json::from_str(&text).expect("JSON")
@@ -265,7 +265,7 @@ fn every_cell_that_went_wrong_is_told_with_type_and_message() {
 fn an_error_that_a_run_shows_counts_even_when_the_kernel_calls_it_ok() {
     let mut notebook = serde_json::to_value(notebook()).expect("JSON");
     notebook["executions"]["run-fine"]["outputs"] = json!([error(), printed("after")]);
-    let notebook: Notebook = serde_json::from_value(notebook).expect("a notebook");
+    let notebook: Document = serde_json::from_value(notebook).expect("a notebook");
     assert!(!verify(&notebook, &ids(&["fine"]), &no_blobs).all_ok);
 }
 

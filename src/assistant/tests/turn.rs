@@ -83,7 +83,7 @@ impl World {
         let decision = decide(&self.notebook, &mut context, command)?;
         for stored in seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap() {
             let recorded = stored.typed().unwrap();
-            apply(&mut self.notebook, &recorded);
+            self.notebook.apply(&recorded);
             self.recorded.push(recorded);
         }
         Ok(())

@@ -8,7 +8,7 @@ use notarium_assistant::assistants::Called;
 use notarium_assistant::host::Host;
 use notarium_assistant::mcp::Caller;
 use notarium_core::{
-    Actor, Authority, CellFlagChanges, CellType, Command, Event, MessageBlock, Millis, Notebook, NotebookId, Place,
+    Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, MessageBlock, Millis, NotebookId, Place,
     RawJson, RawObject, ToolCallId, UserId,
 };
 use notarium_scripted::{Script, ScriptedServer};
@@ -92,7 +92,7 @@ impl Scene {
         Actor::Assistant { for_user: ann(), conversation: "outside".parse().unwrap() }
     }
 
-    async fn state(&self) -> Arc<Notebook> {
+    async fn state(&self) -> Arc<Document> {
         self.server.assistant_host().read(&self.notebook).await.unwrap()
     }
 

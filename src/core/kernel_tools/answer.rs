@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::RESULT_MIME;
-use crate::notebook::{BlobPart, Execution, ExecutionStatus, Output};
+use notarium_record::{BlobPart, Execution, ExecutionStatus, Output};
 
 /// An answer above this is refused: what a model reads is bounded.
 pub const MAX_ANSWER_BYTES: usize = 192 << 10;

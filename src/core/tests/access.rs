@@ -34,7 +34,7 @@ fn each_role_may_do_what_its_row_says() {
     assert_eq!(COLUMNS, Role::ALL, "every role has its column");
     for (operation, row, scope) in TABLE {
         let expected: Vec<bool> = row.split(' ').map(|word| word == "yes").collect();
-        let actual = COLUMNS.map(|role| role.may(operation));
+        let actual = COLUMNS.map(|role| operation.is_open_to(role));
         assert_eq!(actual, *expected, "{operation:?}");
         assert_eq!(operation.scope(), scope, "{operation:?}");
     }
@@ -249,7 +249,7 @@ fn document() -> String {
         let scope = word(serde_json::to_value(operation.scope()).unwrap());
         write!(text, "\n| {} | {scope} |", word(serde_json::to_value(operation).unwrap())).unwrap();
         for role in Role::ALL {
-            text.push_str(if role.may(operation) { " yes |" } else { " – |" });
+            text.push_str(if operation.is_open_to(role) { " yes |" } else { " – |" });
         }
     }
     text.push('\n');

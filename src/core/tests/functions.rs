@@ -27,7 +27,7 @@ fn kernel_gone() -> World {
 }
 
 /// A new kernel in place of the one that ended.
-fn again() -> World {
+pub fn again() -> World {
     let mut world = kernel_gone();
     let session = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
     world.name("kernel", format!("\"{session}\""));

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CellId, CellType, EXPIRY_MS, Event, GrantId, GrantIssued, Millis, Notebook, Passed, Policy, Recorded, Risk,
-    Role, Scope, Scopes, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase, ToolCallRequested,
-    ToolCallStarted, TurnId, Version, arguments_hash, granted_role,
+    Actor, CellId, CellType, Document, EXPIRY_MS, Event, GrantId, GrantIssued, Millis, Notebook, Passed, Policy,
+    Recorded, Risk, Role, Scope, Scopes, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallPhase,
+    ToolCallRequested, ToolCallStarted, TurnId, Version, arguments_hash, granted_role,
 };
 
 /// The one person that is in a workspace, and that workspace: who edits by the one and runs by the other confirms edits.
@@ -276,7 +276,7 @@ impl Moment<'_> {
 
     /// All that the call touches is there as the log says that it was seen.
     fn check_targets(&self, asked: &ToolCallRequested) {
-        let Notebook { cells, kernels, functions, .. } = self.before;
+        let Document { cells, kernels, functions, .. } = &*self.before.document;
         let changed = asked.targets.iter().find(|target| match target {
             Target::Cell { cell_id, cell_version } => {
                 cells.get(cell_id).is_none_or(|cell| cell.cell_version != *cell_version)

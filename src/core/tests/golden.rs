@@ -5,8 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::edits::edit;
+use crate::held_calls::assistant_in;
 use crate::support::*;
 use notarium_core::*;
 
@@ -258,6 +260,29 @@ fn bless_missing(path: &str, text: &str) {
 }
 
 /// The event by itself: sealed as if the version before it had the hash 00…00.
+/// What there is no room for goes by an event: an idle conversation, functions of a dead kernel, an expired grant.
+fn making_room() -> World {
+    let mut world = crate::functions::again();
+    world.limits.max_outside_conversations = 1;
+    world.limits.max_functions = 2;
+    let other =
+        json!([{"name": "other", "description": "Something else.", "schema": {"type": "object"}, "risk": "read"}]);
+    let register = json!({"RegisterFunctions": {"kernel_session": "$kernel", "fence": "$fence", "functions": other}});
+    world.step(&agent("gpu"), register);
+    for id in ["first", "second"] {
+        let assistant = assistant_in(id);
+        let reactor = Who { actor: assistant.actor.clone(), authority: reactor_of("ann").authority };
+        let look = json!({"RequestToolCall": {"call_id": id, "function": "get_notebook_state"}});
+        world.step(&assistant, look);
+        world.step(&reactor, start(id));
+        world.step(&reactor, json!({"ReportToolCall": {"call_id": id, "end": "ok", "result": "{}"}}));
+        let until = world.now + 1_000;
+        world.step(&user("ann"), json!({"IssueGrant": {"grant_id": id, "conversation_id": id, "expires_at": until}}));
+        world.now += 120_000;
+    }
+    world
+}
+
 fn alone(recorded: &Recorded) -> Stored {
     let mut world = World::new();
     let mut context = world.context(&user("ann"), None);
@@ -277,7 +302,7 @@ fn before(version: Version) -> Head {
 
 #[test]
 fn every_event_type_has_a_golden_file() {
-    let worlds = [life(), assistance()];
+    let worlds = [life(), assistance(), making_room()];
     let mut by_type: BTreeMap<&str, &Recorded> = BTreeMap::new();
     for recorded in worlds.iter().flat_map(|world| &world.recorded) {
         by_type.entry(recorded.event.event_type()).or_insert(recorded);
@@ -292,7 +317,7 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. The files of the same schema without them stay as they are.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds = [life(), assistance()];
+    let worlds = [life(), assistance(), making_room()];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -308,9 +333,9 @@ type IsEvent = fn(&Event) -> bool;
 
 /// By name, sorted: the file, and which event it is of.
 const ADDED: &[(&str, IsEvent)] = &[
-    ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.cell.reply.is_some())),
-    ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.cell.reply.is_some())),
-    ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.cell.reply.is_some())),
+    ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.reply.is_some())),
+    ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.reply.is_some())),
+    ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.reply.is_some())),
     (
         "ToolCallRequested.1.wait_for",
         |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
@@ -374,7 +399,7 @@ fn every_golden_command_decodes_and_re_encodes_to_its_bytes() {
 struct Scenario {
     about: String,
     events: Vec<Stored>,
-    state: Notebook,
+    state: Document,
 }
 
 fn typing() -> World {
@@ -408,20 +433,29 @@ fn queue() -> World {
 
 #[test]
 fn the_golden_scenarios_lead_to_their_states() {
-    let scenarios: [(&str, &str, World); 4] = [
+    let scenarios: [(&str, &str, World); 5] = [
         ("life", "every type of event of people and kernels at least once", life()),
         ("assistance", "every type of event of assistants at least once", assistance()),
+        (
+            "making_room",
+            "an idle conversation, functions of a dead kernel and an expired grant make room",
+            making_room(),
+        ),
         ("typing", "late edits, a whole new source, undo and redo by two people, moves, the trash", typing()),
         ("queue", "a queue, a second run of a cell, a kernel that dies, output that comes late", queue()),
     ];
     for (name, about, world) in scenarios {
-        let scenario = Scenario { about: about.to_owned(), events: world.log, state: world.notebook };
+        let scenario = Scenario {
+            about: about.to_owned(),
+            events: world.log,
+            state: Arc::unwrap_or_clone(world.notebook.document),
+        };
         let path = format!("golden/scenarios/{name}.json");
         check_file(&path, &line(&scenario));
         let text = std::fs::read_to_string(protocol().join(&path)).unwrap();
         let read: Scenario = serde_json::from_str(&text).unwrap();
         verify_chain(Head::START, &read.events).unwrap();
-        assert_eq!(line(&replay(&read.events)), line(&read.state), "{name}");
+        assert_eq!(line(&replay(&read.events).document), line(&read.state), "{name}");
         assert_eq!(line(&read), text, "{name}");
     }
 }

@@ -132,7 +132,7 @@ fn to_look_is_to_read_and_to_write_code_asks() {
 // --- the end ---
 
 fn ended(status: ExecutionStatus, outputs: serde_json::Value) -> Execution {
-    let mut execution = Arc::unwrap_or_clone(running().notebook.executions.into_values().next().unwrap());
+    let mut execution = Arc::unwrap_or_clone(running().notebook.executions.values().next().unwrap().clone());
     execution.status = status;
     execution.outputs = serde_json::from_value(outputs).unwrap();
     execution

@@ -3,7 +3,7 @@
 use crate::support::*;
 use notarium_core::tools::{TOOLS, Tool};
 use notarium_core::{
-    EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Passed, RejectionCode as Code, Risk, arguments_hash,
+    CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Passed, RejectionCode as Code, Risk, arguments_hash,
 };
 
 fn delete(version: u64) -> serde_json::Value {
@@ -264,7 +264,7 @@ fn the_second_person_is_told_who_was_first() {
 fn the_end_of_a_call_is_told_in_words_that_say_what_to_do() {
     let told = |mut world: World, who: Who, command: serde_json::Value| {
         let (events, _) = world.try_do(&who, &command).unwrap();
-        let answers: Vec<_> = events.iter().filter_map(Event::call_answer).collect();
+        let answers: Vec<_> = events.iter().filter_map(CallAnswer::of).collect();
         let [answer] = &answers[..] else { panic!("{answers:?}") };
         (answer.text.clone(), answer.is_error)
     };
@@ -374,7 +374,7 @@ fn a_turn_or_a_call_is_undone_by_whoever_may_edit_after_others_wrote() {
     world.step(&user("author"), json!({"Undo": {"turn_id": "turn"}}));
     assert_eq!(world.notebook.cells.len(), cells - 2);
     assert_eq!(world.source("a"), "x = 1 # keep");
-    assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json());
+    assert_eq!(replay(&world.log), world.notebook);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, Envelope, Event, MessageBlock, MessagePosted, MessageRole, Passed, RawObject, Recorded, StopReason,
-    ToolCallEnd, Usage, Version,
+    Actor, CallAnswer, Envelope, Event, MessageBlock, MessagePosted, MessageRole, Passed, RawObject, Recorded,
+    StopReason, ToolCallEnd, Usage, Version,
 };
 use notarium_core::{
     ModelCallFinished, ModelCallStarted, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
@@ -99,6 +99,7 @@ fn posts(role: MessageRole, blocks: &[MessageBlock]) -> Happens {
         turn_id: Some("t".parse().unwrap()),
         role,
         blocks: blocks.to_vec(),
+        reply_units: None,
     })
 }
 
@@ -424,7 +425,7 @@ fn who_follows_reads_of_a_call_what_the_model_is_told() {
             ChatEvent::ToolResult { result, is_error, .. } => Some((result.clone(), *is_error)),
             _ => None,
         });
-        let answer = end.call_answer().expect("an end");
+        let answer = CallAnswer::of(&end).expect("an end");
         assert_eq!(results.collect::<Vec<_>>(), [(answer.text, answer.is_error)], "{end:?}");
     }
 }

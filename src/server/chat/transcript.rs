@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use notarium_core::{
-    Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, ModelCallFinished, RawObject, Recorded,
-    ToolCallId, TurnId,
+    CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, ModelCallFinished, RawObject,
+    Recorded, ToolCallId, TurnId,
 };
 
 use notarium_wire::rest::{CallState, ChatEvent};
@@ -256,7 +256,7 @@ impl Transcript {
             Event::ToolCallStarted(event) => self.started(&event.call_id),
             _ => {}
         }
-        if let (Some(call_id), Some(answer)) = (recorded.event.tool_call_id(), recorded.event.call_answer()) {
+        if let (Some(call_id), Some(answer)) = (recorded.event.tool_call_id(), CallAnswer::of(&recorded.event)) {
             self.result(call_id, answer.text, answer.is_error);
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Cell, CellContent, CellFlags, CellId, CellType, Execution, Notebook, RawObject, Reply};
-use notarium_wire::ipynb::{Document, DocumentCell, Object};
+use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, RawObject};
+use notarium_wire::ipynb::{Document as File, DocumentCell, Object};
 use serde_json::value::RawValue;
 
 use super::parts;
 
 /// The blobs that the shown outputs name, each once: what [`document`] wants in its `blobs`.
-pub fn named_blobs(notebook: &Notebook) -> Vec<&BlobPart> {
+pub fn named_blobs(notebook: &Document) -> Vec<&BlobPart> {
     let mut seen = BTreeSet::new();
     let shown = notebook.order.iter().filter_map(|cell_id| notebook.latest_execution(cell_id));
     let named = shown.flat_map(|(_, execution)| &execution.outputs).flat_map(|output| &output.blobs);
@@ -19,12 +19,12 @@ pub fn named_blobs(notebook: &Notebook) -> Vec<&BlobPart> {
 }
 
 /// The notebook as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256.
-pub fn document(notebook: &Notebook, blobs: &BTreeMap<String, Bytes>) -> Document {
+pub fn document(notebook: &Document, blobs: &BTreeMap<String, Bytes>) -> File {
     let cells = notebook.ordered_cells().map(|(cell_id, cell)| {
         let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
         document_cell(cell_id, cell, latest, blobs)
     });
-    Document {
+    File {
         metadata: object(&notebook.metadata),
         nbformat_original: (4, 5),
         extra: Object::new(),
@@ -45,7 +45,7 @@ fn document_cell(
         id: cell_id.to_string(),
         cell_type: type_name(content.cell_type).to_owned(),
         source: content.source.clone(),
-        metadata: metadata(content),
+        metadata: metadata(cell),
         attachments: content.attachments.as_ref().map(object),
         execution_count: count.and_then(|count| i64::try_from(count).ok()),
         outputs: outputs.map(one_stream_each).unwrap_or_default(),
@@ -55,9 +55,9 @@ fn document_cell(
 }
 
 /// The cell's own metadata, with the reply to a prompt, which nbformat has no place for, under `notarium`.
-fn metadata(content: &CellContent) -> Object {
-    let mut metadata = object(&content.metadata);
-    let reply = content.reply.as_ref().map(|reply| Reply { turn_id: None, ..Reply::clone(reply) });
+fn metadata(cell: &Cell) -> Object {
+    let mut metadata = object(&cell.content.metadata);
+    let reply = cell.reply.as_deref().map(|reply| CellReply { turn_id: None, ..CellReply::from(reply) });
     let Some(reply) = reply.and_then(|reply| serde_json::value::to_raw_value(&reply).ok()) else { return metadata };
     let own = metadata.get("notarium").and_then(|own| serde_json::from_str::<Object>(own.get()).ok());
     let mut own = own.unwrap_or_default();

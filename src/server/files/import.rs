@@ -1,6 +1,6 @@
 //! From a file to one command that makes the notebook, and the blobs that it names.
 
-use notarium_core::{CellFlagChanges, CellId, CellType, Command, Output, Place, RawObject, Reply};
+use notarium_core::{CellFlagChanges, CellId, CellReply, CellType, Command, Output, Place, RawObject};
 use notarium_wire::ipynb::{DocumentCell, Imported, Object};
 use serde_json::value::RawValue;
 
@@ -52,7 +52,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
 }
 
 /// The reply that an export kept under `metadata.notarium`. What is none stays there.
-fn take_reply(metadata: &mut Object) -> Option<Box<Reply>> {
+fn take_reply(metadata: &mut Object) -> Option<Box<CellReply>> {
     let mut own: Object = serde_json::from_str(metadata.get("notarium")?.get()).ok()?;
     let reply = serde_json::from_str(own.remove("reply")?.get()).ok()?;
     match own.is_empty() {

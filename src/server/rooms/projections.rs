@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Head, Notebook, NotebookId, Role, Subject, Version};
+use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
 
 use super::stored::{SNAPSHOT_FORMAT, load};
@@ -39,7 +39,7 @@ pub(super) async fn update_catalog(store: Arc<dyn EventStore>, notebook: Arc<Not
 }
 
 /// A notebook's line in the list.
-pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
+pub fn catalog_entry(notebook: &Document) -> CatalogEntry {
     let access = notebook.access.iter().map(|entry| (subject_key(&entry.subject), role_name(entry.grant.role)));
     CatalogEntry {
         notebook_id: notebook.notebook_id.clone(),
@@ -55,7 +55,7 @@ pub fn catalog_entry(notebook: &Notebook) -> CatalogEntry {
     }
 }
 
-fn has_work(notebook: &Notebook) -> bool {
+fn has_work(notebook: &Document) -> bool {
     !notebook.kernels.is_empty()
         || !notebook.turns.is_empty()
         || !notebook.tool_calls.is_empty()
@@ -78,7 +78,7 @@ fn role_name(role: Role) -> String {
 }
 
 /// Title and sources, no longer than is kept.
-fn search_text(notebook: &Notebook) -> String {
+fn search_text(notebook: &Document) -> String {
     let mut text = notebook.title.clone();
     let mut left = MAX_SEARCH_TEXT_CHARS.saturating_sub(text.chars().count());
     for (_, cell) in notebook.ordered_cells() {

@@ -1,11 +1,11 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
+use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, Notebook, NotebookId, Stored, Version, in_order};
 use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, Replay, Ticket};
 
 /// Of the JSON in snapshots: raised when `Notebook` changes so that old JSON would be read wrongly.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 3;
+pub(crate) const SNAPSHOT_FORMAT: u32 = 4;
 /// A snapshot that unpacks to more is not ours.
 const MAX_SNAPSHOT_BYTES: usize = 1 << 30;
 /// Events that a load hands to the room beside the state, at most.
@@ -136,7 +136,7 @@ fn unpack(snapshot: &Snapshot) -> Result<Replay, String> {
         return Err(format!("its format is {}, this server knows {SNAPSHOT_FORMAT}", snapshot.format));
     }
     let json = snapshot.decompress(MAX_SNAPSHOT_BYTES).map_err(|error| error.to_string())?;
-    let notebook = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
+    let notebook: Notebook = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
     Ok(Replay::from_snapshot(notebook, snapshot.head))
 }
 

@@ -60,7 +60,7 @@ async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &N
         return Ok(());
     }
     let role = app.read(authenticated, notebook).await?.role;
-    if role.may(Operation::Edit) && authenticated.has(Scope::Edit) {
+    if Operation::Edit.is_open_to(role) && authenticated.has(Scope::Edit) {
         return Ok(());
     }
     Err(Problem::forbidden("blobs are uploaded by runtime agents and by those who may edit: ask an owner"))

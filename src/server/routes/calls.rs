@@ -10,7 +10,7 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{
-    Command, Event, HistoryQuery, Notebook, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, ToolCall,
+    Command, Document, Event, HistoryQuery, NotebookId, Operation, Recorded, Rejection, RejectionCode, Scope, ToolCall,
     ToolCallId, ToolCallPhase, TurnId, Usage, Version, may_decide,
 };
 use notarium_store::CatalogQuery;
@@ -74,7 +74,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         })
 }
 
-fn waiting(state: &Notebook) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall>)> {
+fn waiting(state: &Document) -> impl Iterator<Item = (&ToolCallId, &Arc<ToolCall>)> {
     state.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting))
 }
 
@@ -89,7 +89,7 @@ async fn list_confirmations(
     for notebook in notebooks {
         // Rights may have changed since the list was written.
         let Ok(state) = app.read(&authenticated, &notebook).await else { continue };
-        found.extend(waiting_for(&app, &authenticated, &state.notebook));
+        found.extend(waiting_for(&app, &authenticated, &state.notebook.document));
     }
     found.sort_by_key(|(_, call, _)| call.requested_at);
     is_cut |= found.len() > MAX_SHOWN;
@@ -126,8 +126,8 @@ async fn with_work(app: &App, authenticated: &Authenticated) -> Result<(Vec<Note
 fn waiting_for(
     app: &App,
     authenticated: &Authenticated,
-    state: &Arc<Notebook>,
-) -> Vec<(ToolCallId, Arc<ToolCall>, Arc<Notebook>)> {
+    state: &Arc<Document>,
+) -> Vec<(ToolCallId, Arc<ToolCall>, Arc<Document>)> {
     let (authority, now) = (authenticated.authority_for(&state.notebook_id), app.clock.now());
     let mine = waiting(state).filter(|(_, call)| may_decide(state, &authenticated.actor, &authority, now, call));
     mine.map(|(id, call)| (id.clone(), call.clone(), state.clone())).collect()

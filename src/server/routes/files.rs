@@ -7,7 +7,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use notarium_core::{BlobPart, CommandId, Notebook, NotebookId, Operation, Scope};
+use notarium_core::{BlobPart, CommandId, Document, NotebookId, Operation, Scope};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
 use notarium_wire::rest::{AtVersion, ImportAnswer, ImportQuery};
 use sha2::{Digest, Sha256};
@@ -137,7 +137,7 @@ async fn export_notebook(
     Ok((headers, file).into_response())
 }
 
-async fn load(app: &App, state: &Notebook) -> Result<BTreeMap<String, Bytes>, Problem> {
+async fn load(app: &App, state: &Document) -> Result<BTreeMap<String, Bytes>, Problem> {
     let named: Vec<BlobPart> = export::named_blobs(state).into_iter().cloned().collect();
     let total: u64 = named.iter().map(|part| part.size_bytes).sum();
     if total > app.limits.max_export_blob_bytes {

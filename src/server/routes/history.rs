@@ -136,7 +136,7 @@ async fn verify(
     };
     if answer.ok {
         let state = replay::replayed(&app, &notebook, to).await?;
-        answer.state_is_replayed = (to == served.version).then(|| state == *served);
+        answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
         answer.state_hash = Some(replay::state_hash(&state));
     }
     Ok(Json(answer))

@@ -174,7 +174,7 @@ pub async fn read_at(
         role: now.role,
         read_only: now.read_only,
         kernels: now.kernels,
-        notebook: now.notebook,
+        notebook: now.notebook.document.clone(),
     };
     match at {
         None => Ok(answer),

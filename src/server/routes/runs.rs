@@ -8,7 +8,7 @@ use axum::extract::State;
 use bytes::Bytes;
 use http::Method;
 use notarium_core::{
-    CellId, CellType, Command, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, Notebook, NotebookId,
+    CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, NotebookId,
     Operation, Rejection, RejectionCode,
 };
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
@@ -72,7 +72,7 @@ async fn request_runs(submit: Submit, JsonBody(request): JsonBody<RunRequest>) -
     submit.command(&Command::Batch { commands: targets.into_iter().map(run).collect() }).await.map(Created)
 }
 
-fn targets(state: &Notebook, request: &RunRequest) -> Result<Vec<ExecutionTarget>, Problem> {
+fn targets(state: &Document, request: &RunRequest) -> Result<Vec<ExecutionTarget>, Problem> {
     let cell = |cell_id: &CellId| ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version: None };
     match (&request.cells, request.all, &request.scratch) {
         (Some(cells), false, None) if !cells.is_empty() => Ok(cells.iter().map(cell).collect()),
@@ -127,7 +127,7 @@ fn without_outputs(mut execution: Arc<Execution>) -> Arc<Execution> {
 // --- read ---
 
 /// From the state, or folded from the record.
-async fn execution_of(app: &App, state: &Notebook, id: &ExecutionId) -> Result<Arc<Execution>, Problem> {
+async fn execution_of(app: &App, state: &Document, id: &ExecutionId) -> Result<Arc<Execution>, Problem> {
     if let Some(execution) = state.executions.get(id) {
         return Ok(execution.clone());
     }

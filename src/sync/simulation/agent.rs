@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, AgentId, Authority, Command, CorrelationId, Event, ExecutionId, ExecutionReport, KernelPhase,
-    KernelSessionId, Notebook, Output, RawJson, RawObject, Recorded, Version,
+    Actor, AgentId, Authority, Command, CorrelationId, Document, Event, ExecutionId, ExecutionReport, KernelPhase,
+    KernelSessionId, Output, RawJson, RawObject, Recorded, Version,
 };
 use notarium_wire::{CommandMessage, ServerMessage};
 
@@ -142,7 +142,7 @@ impl Agent {
     }
 
     /// Claims what waits; starts what is claimed.
-    fn launch(&mut self, notebook: &Notebook) -> Vec<CommandMessage> {
+    fn launch(&mut self, notebook: &Document) -> Vec<CommandMessage> {
         let mut commands = Vec::new();
         for (id, session) in &notebook.kernels {
             let is_mine = session.agent.as_ref() == Some(&self.id);
@@ -161,7 +161,7 @@ impl Agent {
 
     fn step(
         &mut self,
-        notebook: &Notebook,
+        notebook: &Document,
         session: &KernelSessionId,
         chance: &mut Chance,
         is_calm: bool,
@@ -189,7 +189,7 @@ impl Kernel {
     /// What the kernel says next of its run.
     fn report(
         &mut self,
-        notebook: &Notebook,
+        notebook: &Document,
         session: &KernelSessionId,
         chance: &mut Chance,
     ) -> Option<(ExecutionId, ExecutionReport, u64)> {

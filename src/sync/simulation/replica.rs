@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{Command, CommandId, CorrelationId, Notebook, RawJson, Recorded, RejectionCode, Version, apply};
+use notarium_core::{Command, CommandId, CorrelationId, Document, RawJson, Recorded, RejectionCode, Version};
 use notarium_wire::{
     AckMessage, CommandMessage, EventMessage, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage,
     UnconfirmedText,
@@ -15,7 +15,7 @@ use crate::ring::recorded;
 
 pub(crate) struct Replica {
     pub identity: Arc<Identity>,
-    pub notebook: Notebook,
+    pub notebook: Document,
     /// A connection's number; `None` while disconnected.
     pub connection: Option<u64>,
     pub is_subscribed: bool,
@@ -43,7 +43,7 @@ impl Replica {
         Self {
             name: identity.connection.clone(),
             identity: Arc::new(identity),
-            notebook: Notebook::new(context_notebook()),
+            notebook: Document::new(context_notebook()),
             connection: None,
             is_subscribed: false,
             pending: Vec::new(),
@@ -107,7 +107,7 @@ impl Replica {
             return Err(format!("{} follows {}: a gap", message.version, self.notebook.version));
         }
         let recorded = typed(message)?;
-        apply(&mut self.notebook, &recorded);
+        self.notebook.apply(&recorded);
         Ok(Received::Applied(recorded))
     }
 

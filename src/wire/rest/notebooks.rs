@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, CorrelationId, Head, Millis, Notebook, NotebookId, RawJson, RawObject, Role, Version, WorkspaceId,
+    CommandId, CorrelationId, Document, Head, Millis, NotebookId, RawJson, RawObject, Role, Version, WorkspaceId,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ pub struct NotebookAnswer {
     pub read_only: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelStatus>,
-    pub notebook: Arc<Notebook>,
+    pub notebook: Arc<Document>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::{
-    Actor, AgentId, Authority, Command, CommandId, Context, Event, Head, History, IdSource, KernelPhase, Limits,
-    Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, apply, decide, required_history, seal,
+    Actor, AgentId, Authority, Command, CommandId, Context, Document, Event, Head, History, IdSource, KernelPhase,
+    Limits, Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, decide, required_history, seal,
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, PROTOCOL, RejectMessage, ServerMessage,
@@ -216,7 +216,7 @@ impl Inner {
                     version,
                     role: Role::Editor,
                     read_only: false,
-                    snapshot: since.is_none().then(|| Box::new(state)),
+                    snapshot: since.is_none().then(|| Box::new(Document::clone(&state.document))),
                     unconfirmed_events: vec![],
                     base_too_old: vec![],
                     peers: vec![],
@@ -299,7 +299,7 @@ impl Inner {
         let stored = seal(&mut head, &message.notebook, &mut context, &decision.events).unwrap();
         room.head = Some(head);
         for stored in &stored {
-            apply(state, &stored.typed().unwrap());
+            state.apply(&stored.typed().unwrap());
         }
         room.log.extend(stored.iter().cloned());
         let version = state.version;

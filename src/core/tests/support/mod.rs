@@ -147,7 +147,7 @@ impl World {
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
         for stored in sealed {
             let recorded = stored.typed().unwrap();
-            apply(&mut self.notebook, &recorded);
+            self.notebook.apply(&recorded);
             self.log.push(stored);
             self.recorded.push(recorded);
         }
@@ -215,14 +215,14 @@ impl World {
     }
 
     pub fn json(&self) -> String {
-        serde_json::to_string(&self.notebook).unwrap()
+        serde_json::to_string(&self.notebook.document).unwrap()
     }
 }
 
 /// Folds a log from nothing.
 pub fn replay(log: &[Stored]) -> Notebook {
     let mut notebook = Notebook::new(NotebookId::new("nb").unwrap());
-    log.iter().for_each(|stored| apply(&mut notebook, &stored.typed().unwrap()));
+    log.iter().for_each(|stored| notebook.apply(&stored.typed().unwrap()));
     notebook
 }
 
@@ -279,7 +279,7 @@ pub fn check(case: &Case) {
     match (&case.expect, judged) {
         (Expect::Events(expected), Ok((events, _))) => {
             assert_eq!(types(&events), *expected, "{what}");
-            assert_eq!(serde_json::to_string(&replay(&world.log)).unwrap(), world.json(), "replay after {what}");
+            assert_eq!(replay(&world.log), world.notebook, "replay after {what}");
         }
         (Expect::Rejected(code), Err(rejection)) => {
             assert_eq!(rejection.code, *code, "{what}: {rejection}");

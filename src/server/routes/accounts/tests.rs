@@ -60,7 +60,7 @@ impl NotebookRights for Notebooks {
         if roles.is_empty() || !who.may_see(notebook) {
             return Err(Rejection::new(RejectionCode::UnknownNotebook, "unknown"));
         }
-        if roles.iter().any(|role| role.may(operation)) && authority.scopes.contains(&operation.scope()) {
+        if roles.iter().any(|role| operation.is_open_to(*role)) && authority.scopes.contains(&operation.scope()) {
             return Ok(());
         }
         Err(Rejection::new(RejectionCode::Forbidden, "forbidden"))

@@ -1,20 +1,20 @@
 //! What a person is shown before a decision: everything that the call would do, from the notebook as it is now.
 
 use notarium_core::tools::{self, Arguments, CallFunction, Found, NewCell, Tool};
-use notarium_core::{CellId, CellType, Notebook, Risk, ToolCall};
+use notarium_core::{CellId, CellType, Document, Risk, ToolCall, target_change};
 use notarium_wire::rest::{Confirmation, Effect};
 
 use crate::diff;
 
 /// What the call would do now.
-pub fn of(notebook: &Notebook, call: &ToolCall) -> Confirmation {
+pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     let tool = tools::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
         summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
         risk: risk_in_words(call.risk).to_owned(),
         effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
-        void: call.targets.iter().find_map(|target| target.change(notebook)),
+        void: call.targets.iter().find_map(|target| target_change(notebook, target)),
     }
 }
 
@@ -31,7 +31,7 @@ pub fn bytes(confirmation: &Confirmation) -> usize {
 }
 
 /// What a registered function says of itself, in full.
-fn calls_function(notebook: &Notebook, call: &CallFunction) -> Option<Effect> {
+fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
     let function = &notebook.functions.get(&call.name)?.function;
     let risk = risk_in_words(function.risk);
     let what = format!(
@@ -50,7 +50,7 @@ fn risk_in_words(risk: Risk) -> &'static str {
     }
 }
 
-fn effects(notebook: &Notebook, arguments: &Arguments) -> Vec<Effect> {
+fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
     match arguments {
         Arguments::CreateCell(call) => vec![creates(call.cell_type, &call.source)],
         Arguments::CreateCells(call) => made(&call.cells, call.run),
@@ -97,16 +97,15 @@ fn made(cells: &[NewCell], run: bool) -> Vec<Effect> {
     made.chain(code.map(|cell| Effect::Runs { cell: None, source: cell.source.clone() })).collect()
 }
 
-fn source(notebook: &Notebook, cell: &CellId) -> String {
+fn source(notebook: &Document, cell: &CellId) -> String {
     notebook.cells.get(cell).map(|cell| cell.content.source.clone()).unwrap_or_default()
 }
 
-fn deletes(notebook: &Notebook, cell: &CellId) -> Effect {
-    let run = notebook.cells.get(cell).and_then(|live| live.content.latest_execution.as_ref());
-    let has_outputs = run.and_then(|id| notebook.executions.get(id)).is_some_and(|run| !run.outputs.is_empty());
+fn deletes(notebook: &Document, cell: &CellId) -> Effect {
+    let has_outputs = notebook.latest_execution(cell).is_some_and(|(_, run)| !run.outputs.is_empty());
     Effect::Deletes { cell: cell.clone(), source: source(notebook, cell), has_outputs }
 }
 
-fn runs(notebook: &Notebook, cell: &CellId) -> Effect {
+fn runs(notebook: &Document, cell: &CellId) -> Effect {
     Effect::Runs { cell: Some(cell.clone()), source: source(notebook, cell) }
 }

@@ -4,74 +4,14 @@
 //! hash, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`: with the
 //! salt destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
 
-use std::fmt;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::actor::Actor;
-use crate::context::Context;
-use crate::decide::Decided;
 use crate::event::{DecodeError, Event};
+use crate::hash::{Hash, Salt};
 use crate::ids::{CommandId, CorrelationId, EventId, Millis, NotebookId, Version};
 use crate::json::RawJson;
-
-macro_rules! hex_bytes {
-    ($($(#[$doc:meta])* $name:ident [$length:literal]),*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-        pub struct $name(pub [u8; $length]);
-
-        impl fmt::Display for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str(&hex::encode(self.0))
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(formatter, "{self}")
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl schemars::JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "pattern": concat!("^([0-9a-f]{2}){", stringify!($length), "}$") })
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-                let mut bytes = [0_u8; $length];
-                hex::decode_to_slice(&*text, &mut bytes).map_err(serde::de::Error::custom)?;
-                Ok(Self(bytes))
-            }
-        }
-    )*};
-}
-
-hex_bytes! {
-    /// A SHA-256, lower-case hex in JSON.
-    Hash[32],
-    /// Keeps a payload from being guessed from its digest.
-    Salt[16]
-}
-
-impl Hash {
-    /// What stands before the first event.
-    pub const ZERO: Hash = Hash([0; 32]);
-}
 
 /// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -196,48 +136,15 @@ fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
     Hash(header.0.chain_update(digest.0).finalize().into())
 }
 
-/// Turns decided events into stored ones that continue the chain at `head`, which is moved on.
-pub fn seal(
-    head: &mut Head,
-    notebook_id: &NotebookId,
-    context: &mut Context,
-    events: &[Decided],
-) -> Result<Vec<Stored>, serde_json::Error> {
-    let mut next = *head;
-    let mut sealed = Vec::with_capacity(events.len());
-    for decided in events {
-        sealed.push(seal_one(&mut next, notebook_id, context, decided)?);
+impl Stored {
+    /// Seals an event: its payload as text, and the hash that continues the chain at `head`, which is moved on.
+    pub fn seal(head: &mut Head, envelope: Envelope, event: &Event, salt: Salt) -> Result<Stored, serde_json::Error> {
+        let payload = event.payload()?;
+        let digest = payload_digest(&salt, payload.get());
+        let hash = chain_hash(&head.hash, &envelope, &digest);
+        *head = Head { version: envelope.version, hash, recorded_at: envelope.recorded_at };
+        Ok(Stored { envelope, payload, salt: Some(salt), payload_digest: digest, hash })
     }
-    *head = next;
-    Ok(sealed)
-}
-
-fn seal_one(
-    head: &mut Head,
-    notebook_id: &NotebookId,
-    context: &mut Context,
-    decided: &Decided,
-) -> Result<Stored, serde_json::Error> {
-    let event = &decided.event;
-    let envelope = Envelope {
-        id: context.ids.ulid().into(),
-        notebook_id: notebook_id.clone(),
-        version: head.version + 1,
-        event_type: event.event_type().to_owned(),
-        schema: event.schema(),
-        actor: context.actor.clone(),
-        command_id: context.command_id.clone(),
-        correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
-        causation_id: context.causation_id.clone(),
-        undoes: decided.undoes.clone(),
-        recorded_at: context.now.max(head.recorded_at),
-    };
-    let payload = event.payload()?;
-    let salt = context.ids.salt();
-    let digest = payload_digest(&salt, payload.get());
-    let hash = chain_hash(&head.hash, &envelope, &digest);
-    *head = Head { version: envelope.version, hash, recorded_at: envelope.recorded_at };
-    Ok(Stored { envelope, payload, salt: Some(salt), payload_digest: digest, hash })
 }
 
 /// Checks that `events` continue the chain at `head` and returns its new end; an error names the first break.

@@ -7,19 +7,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{Role, Scopes, Subject};
-use crate::conversations::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
-use crate::envelope::Hash;
-use crate::functions::UserFunction;
-use crate::gate::{Passed, Policy, Risk, Target};
+use crate::cell::{CellContent, CellFlags, CellType};
+use crate::execution::{ExecutionCause, ExecutionSubject, PastExecution};
+use crate::function::UserFunction;
+use crate::hash::Hash;
 use crate::ids::{
     AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId, ToolCallId,
     TurnId, UserId, Version,
 };
 use crate::json::{RawJson, RawObject};
-use crate::notebook::{CellContent, CellFlags, CellType, Execution, ExecutionCause, ExecutionSubject, Output};
+use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
 use crate::order_key::OrderKey;
+use crate::output::Output;
+use crate::reply::CellReply;
 use crate::text::ChangeSet;
-use crate::tool_calls::ToolCallEnd;
+use crate::tool_call::{Passed, Policy, Risk, Target, ToolCallEnd};
 
 /// Why an event could not be typed: this build is older than the log. The raw event is kept and passed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +33,8 @@ pub enum DecodeError {
 }
 
 macro_rules! events {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty),* $(,)? })*) => {
-        $(
+    ($($group:ident [ $($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty),* $(,)? })* ])*) => {
+        $($(
             $(#[$doc])*
             #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
             pub struct $name { $($(#[$field_doc])* pub $field: $type),* }
@@ -40,19 +42,28 @@ macro_rules! events {
             impl From<$name> for Event {
                 fn from(payload: $name) -> Event { Event::$name(payload) }
             }
-        )*
+        )*)*
+
+        /// The part of the document that an event is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum EventGroup { $($group),* }
 
         /// Every event of version 1, typed.
         #[derive(Debug, Clone, PartialEq, Eq)]
-        pub enum Event { $($name($name)),* }
+        pub enum Event { $($($name($name)),*),* }
 
         impl Event {
             /// The names of all types, in the order of this file.
-            pub const TYPES: &'static [&'static str] = &[$(stringify!($name)),*];
+            pub const TYPES: &'static [&'static str] = &[$($(stringify!($name)),*),*];
 
             /// The name that stands in the envelope.
             pub fn event_type(&self) -> &'static str {
-                match self { $(Event::$name(_) => stringify!($name)),* }
+                match self { $($(Event::$name(_) => stringify!($name)),*),* }
+            }
+
+            /// The part of the document that it is about.
+            pub fn group(&self) -> EventGroup {
+                match self { $($(Event::$name(_) => EventGroup::$group),*),* }
             }
 
             /// The schema number that this build writes.
@@ -60,29 +71,29 @@ macro_rules! events {
 
             /// The payload's JSON text: the bytes that are hashed and stored.
             pub fn payload(&self) -> Result<RawJson, serde_json::Error> {
-                match self { $(Event::$name(payload) => RawJson::of(payload)),* }
+                match self { $($(Event::$name(payload) => RawJson::of(payload)),*),* }
             }
 
             /// Types a stored payload.
             pub fn decode(event_type: &str, schema: u16, payload: &str) -> Result<Event, DecodeError> {
                 match (event_type, schema) {
-                    $((stringify!($name), 1) => serde_json::from_str(payload).map(Event::$name).map_err(|error| DecodeError::Malformed {
+                    $($((stringify!($name), 1) => serde_json::from_str(payload).map(Event::$name).map_err(|error| DecodeError::Malformed {
                         event_type: event_type.to_owned(), schema, reason: error.to_string(),
-                    }),)*
+                    }),)*)*
                     _ => Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema }),
                 }
             }
 
             /// JSON Schemas of all payloads, by type.
             pub fn schemas(generator: &mut schemars::SchemaGenerator) -> Vec<(&'static str, schemars::Schema)> {
-                vec![$((stringify!($name), generator.subschema_for::<$name>())),*]
+                vec![$($((stringify!($name), generator.subschema_for::<$name>())),*),*]
             }
         }
     };
 }
 
 events! {
-    // --- the notebook ---
+    Notebook [
     NotebookCreated {
         title: String,
         metadata: RawObject,
@@ -109,11 +120,19 @@ events! {
         expires_at: Option<Millis>,
     }
     AccessRevoked { subject: Subject }
+    PolicyChanged { policy: Policy, previous: Policy }
     /// Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
     UndoSkipped {}
 
-    // --- cells ---
-    CellInserted { cell_id: CellId, cell: CellContent }
+    ]
+    Cells [
+    CellInserted {
+        cell_id: CellId,
+        cell: CellContent,
+        /// Of a prompt cell that a file or another notebook brought with its reply.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reply: Option<CellReply>,
+    }
     /// The change is the transformed one: it applies to the text as it is in the log just before.
     CellSourceEdited {
         cell_id: CellId,
@@ -125,13 +144,27 @@ events! {
     CellMoved { cell_id: CellId, order_key: OrderKey, previous: OrderKey }
     CellTypeChanged { cell_id: CellId, cell_type: CellType, previous: CellType }
     /// Carries the whole cell: the trash is a projection of these.
-    CellDeleted { cell_id: CellId, cell: CellContent }
+    CellDeleted {
+        cell_id: CellId,
+        cell: CellContent,
+        /// The execution whose outputs it showed.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        latest_execution: Option<ExecutionId>,
+        /// What an assistant had answered, of a prompt cell.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reply: Option<CellReply>,
+    }
     CellRestored {
         cell_id: CellId,
         cell: CellContent,
-        /// The latest execution of the cell when it was deleted, with its outputs.
+        /// The execution whose outputs it shows again.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        execution: Option<Box<Execution>>,
+        latest_execution: Option<ExecutionId>,
+        /// That execution, where it has left the document since.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution: Option<Box<PastExecution>>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reply: Option<CellReply>,
     }
     CellMetadataSet { cell_id: CellId, metadata: RawObject, previous: RawObject }
     CellAttachmentsSet { cell_id: CellId, attachments: Option<RawObject>, previous: Option<RawObject> }
@@ -139,7 +172,8 @@ events! {
     /// The cell shows no outputs from here on; the execution that it showed stays in the record.
     CellOutputsCleared { cell_id: CellId, execution_id: ExecutionId }
 
-    // --- executions ---
+    ]
+    Executions [
     ExecutionRequested {
         execution_id: ExecutionId,
         subject: ExecutionSubject,
@@ -196,7 +230,8 @@ events! {
     /// Output that came after the execution was lost: kept, not shown as the run's own.
     OutputRecovered { execution_id: ExecutionId, output_seq: u64, outputs: Vec<Output> }
 
-    // --- kernels ---
+    ]
+    Kernels [
     KernelLaunchRequested { kernel_session: KernelSessionId, kernelspec: String }
     /// An agent's claim, before it acts: one wins.
     KernelLaunchClaimed { kernel_session: KernelSessionId, agent: AgentId }
@@ -218,10 +253,14 @@ events! {
     KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
     /// All functions that the kernel has registered by now, in place of those before.
     FunctionsRegistered { kernel_session: KernelSessionId, functions: Vec<UserFunction> }
+    /// Functions whose kernels have ended made room for others.
+    FunctionsForgotten { names: Vec<String> }
 
-    // --- assistants ---
-    PolicyChanged { policy: Policy, previous: Policy }
+    ]
+    Conversations [
     ConversationStarted { conversation_id: ConversationId, title: String }
+    /// The conversation of an outside assistant that had been idle made room for another. It begins anew with its next call.
+    ConversationClosed { conversation_id: ConversationId }
     MessagePosted {
         conversation_id: ConversationId,
         message_id: MessageId,
@@ -229,6 +268,9 @@ events! {
         turn_id: Option<TurnId>,
         role: MessageRole,
         blocks: Vec<MessageBlock>,
+        /// How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reply_units: Option<usize>,
     }
     /// It is always in the assistant's context, or never, or as there is room for it.
     MessageFlagged {
@@ -278,6 +320,8 @@ events! {
     TurnFinished { turn_id: TurnId, stop_reason: StopReason }
     TurnCancelled { turn_id: TurnId }
     TurnFailed { turn_id: TurnId, cause: String }
+    ]
+    ToolCalls [
     ToolCallRequested {
         call_id: ToolCallId,
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -328,4 +372,6 @@ events! {
         for_user: Option<UserId>,
     }
     GrantRevoked { grant_id: GrantId }
+    GrantExpired { grant_id: GrantId }
+    ]
 }

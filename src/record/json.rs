@@ -34,7 +34,7 @@ impl From<Box<RawValue>> for RawJson {
 }
 
 /// Reads a value without the blanks between its parts: what enters the log stands on one line, wherever it travels.
-pub(crate) fn compact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
+pub fn compact<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
     let raw = Box::<RawValue>::deserialize(deserializer)?;
     match without_blanks(raw.get()) {
         Some(text) => RawValue::from_string(text).map(RawJson::from).map_err(serde::de::Error::custom),

@@ -163,9 +163,7 @@ impl ChangeSet {
     }
 
     /// From lengths of the old text and what becomes of them: `None` keeps, `Some` replaces.
-    pub(crate) fn from_sections(
-        sections: impl IntoIterator<Item = (usize, Option<String>)>,
-    ) -> Result<Self, TextError> {
+    pub fn from_sections(sections: impl IntoIterator<Item = (usize, Option<String>)>) -> Result<Self, TextError> {
         let mut builder = Builder::default();
         for (length, insert) in sections {
             match insert {
@@ -177,7 +175,7 @@ impl ChangeSet {
     }
 
     /// The sections, as [`ChangeSet::from_sections`] takes them.
-    pub(crate) fn sections(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
+    pub fn sections(&self) -> impl Iterator<Item = (usize, Option<&str>)> {
         self.sections.iter().map(|section| (section.length, section.insert.as_deref()))
     }
 
@@ -240,7 +238,7 @@ pub fn normalise_line_breaks(text: &str) -> Cow<'_, str> {
 }
 
 /// Cuts `text` after `units` and returns the rest, which is empty when the text is no longer than that.
-pub(crate) fn split_at_unit(text: &mut String, units: usize) -> Result<String, TextError> {
+pub fn split_at_unit(text: &mut String, units: usize) -> Result<String, TextError> {
     if units >= utf16_len(text) {
         return Ok(String::new());
     }

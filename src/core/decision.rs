@@ -1,0 +1,73 @@
+//! The answer to a command: events, and what the sender learns with the ack.
+
+use notarium_record::{CellId, CorrelationId, Event, ExecutionId, KernelSessionId, ToolCallId, TurnId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One decided event, and the group that it undoes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub event: Event,
+    pub undoes: Option<CorrelationId>,
+    /// Instead of the command's own: each step of an undo is a group of its own.
+    pub correlation_id: Option<CorrelationId>,
+}
+
+impl<E: Into<Event>> From<E> for Decided {
+    fn from(event: E) -> Self {
+        Self { event: event.into(), undoes: None, correlation_id: None }
+    }
+}
+
+/// What the sender learns with the ack: ids that the server chose, and what could not be done in full.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Outcome {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellId>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub executions: Vec<ExecutionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel_session: Option<KernelSessionId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call: Option<ToolCallId>,
+    /// Sentences for people: parts of an undo that others had overwritten, and the like.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+impl Outcome {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Outcome {
+    pub(crate) fn absorb(&mut self, part: Outcome) {
+        self.cells.extend(part.cells);
+        self.executions.extend(part.executions);
+        self.kernel_session = part.kernel_session.or(self.kernel_session.take());
+        self.turn = part.turn.or(self.turn.take());
+        self.tool_call = part.tool_call.or(self.tool_call.take());
+        self.notices.extend(part.notices);
+    }
+}
+
+/// An accepted command. No events: it asked for what is so already.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Decision {
+    pub events: Vec<Decided>,
+    pub outcome: Outcome,
+}
+
+impl Decision {
+    pub(crate) fn one(event: impl Into<Event>) -> Self {
+        Self { events: vec![event.into().into()], outcome: Outcome::default() }
+    }
+
+    pub(crate) fn nothing() -> Self {
+        Self::default()
+    }
+}

@@ -1,0 +1,105 @@
+//! What only the server's `decide` remembers beside the document. It never crosses the wire and may change with every
+//! release: losing it costs a replay.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::undo_stacks::{UndoStacks, Undoable};
+use notarium_record::{
+    Actor, CellId, ConversationId, Event, Millis, Recorded, Reply, ReplyStatus, ToolCallId, ToolCallRequested, TurnId,
+};
+
+/// The window of the rate limit of tool calls.
+pub(crate) const MINUTE_MS: Millis = 60_000;
+/// Replies of cells that were deleted while the assistant was answering.
+const MAX_REPLIES_IN_TRASH: usize = 100;
+
+/// The server's own memory of one notebook.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ledger {
+    /// What each actor can undo and redo.
+    pub(crate) undo: Undoable,
+    /// The turns of the tool calls that have not ended.
+    turns_of_calls: BTreeMap<ToolCallId, TurnId>,
+    /// When the tool calls of the last minute were requested, oldest first, by conversation.
+    recent_calls: BTreeMap<ConversationId, Vec<Millis>>,
+    /// Replies of cells that were deleted while an assistant was answering them, as far as they have come.
+    replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
+}
+
+impl Ledger {
+    /// What the actor can undo and redo.
+    pub fn undo_of(&self, actor: &Actor) -> Option<&UndoStacks> {
+        self.undo.of(&actor.key()).map(|(_, stacks)| stacks)
+    }
+
+    /// Folds one event in. Total, like the document's.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        self.undo.note(recorded, self.turn_of_effect(recorded));
+        match &recorded.event {
+            Event::ToolCallRequested(event) => self.note_call(recorded, event),
+            Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}
+            Event::ConversationClosed(event) => _ = self.recent_calls.remove(&event.conversation_id),
+            Event::CellInserted(event) => _ = self.replies_in_trash.remove(&event.cell_id),
+            Event::CellRestored(event) => _ = self.replies_in_trash.remove(&event.cell_id),
+            Event::CellDeleted(event) => {
+                if let Some(reply) = event.reply.as_ref().filter(|reply| reply.status == ReplyStatus::Running) {
+                    self.keep_reply(&event.cell_id, Reply::from(reply));
+                }
+            }
+            Event::MessagePosted(event) => self.advance_replies(event.turn_id.as_ref(), &recorded.event),
+            event => {
+                self.advance_replies(event.turn_id(), event);
+                if let Some(call_id) = event.tool_call_id() {
+                    self.turns_of_calls.remove(call_id);
+                }
+            }
+        }
+    }
+
+    /// The effects of a tool call carry its id as their correlation.
+    fn turn_of_effect(&self, recorded: &Recorded) -> Option<TurnId> {
+        let call_id = ToolCallId::new(recorded.envelope.correlation_id.as_str()).ok()?;
+        self.turns_of_calls.get(&call_id).cloned()
+    }
+
+    fn note_call(&mut self, recorded: &Recorded, event: &ToolCallRequested) {
+        if let Some(turn_id) = &event.turn_id {
+            self.turns_of_calls.insert(event.call_id.clone(), turn_id.clone());
+        }
+        if let Some(conversation) = recorded.envelope.actor.conversation() {
+            let at = recorded.envelope.recorded_at;
+            let recent = self.recent_calls.entry(conversation.clone()).or_default();
+            recent.retain(|call| call + MINUTE_MS > at);
+            recent.push(at);
+        }
+    }
+
+    fn keep_reply(&mut self, cell_id: &CellId, reply: Reply) {
+        self.replies_in_trash.insert(cell_id.clone(), Arc::new(reply));
+        if self.replies_in_trash.len() > MAX_REPLIES_IN_TRASH {
+            self.replies_in_trash.pop_first();
+        }
+    }
+
+    fn advance_replies(&mut self, turn_id: Option<&TurnId>, event: &Event) {
+        let Some(turn_id) = turn_id else { return };
+        let its = |reply: &&mut Arc<Reply>| reply.turn_id.as_ref() == Some(turn_id);
+        for reply in self.replies_in_trash.values_mut().filter(its) {
+            Arc::make_mut(reply).advance(event);
+        }
+    }
+
+    /// When the conversation's tool calls of the last minute were requested, oldest first; some may be older.
+    pub(crate) fn recent_calls(&self, id: &ConversationId) -> &[Millis] {
+        self.recent_calls.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// What became of a reply whose cell was deleted while the assistant was answering.
+    pub(crate) fn reply_in_trash(&self, cell_id: &CellId) -> Option<&Reply> {
+        self.replies_in_trash.get(cell_id).map(|reply| &**reply)
+    }
+}

@@ -1,0 +1,137 @@
+//! What each actor can undo and redo: where the events of its groups are, and which cells they touch.
+
+use std::collections::BTreeMap;
+
+use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
+use serde::{Deserialize, Serialize};
+
+/// Groups that an actor can go back.
+pub const DEPTH: usize = 100;
+
+/// Actors whose stacks are kept.
+const MAX_ACTORS: usize = 200;
+
+/// One undoable group of one actor: where its events are, and which cells they touch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoGroup {
+    pub correlation_id: CorrelationId,
+    pub first_version: Version,
+    pub last_version: Version,
+    // Sorted. A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
+    pub cells: Vec<CellId>,
+    /// The assistant's turn that it is part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+}
+
+/// An actor's stacks, newest last, at most [`DEPTH`] deep.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoStacks {
+    pub undo: Vec<UndoGroup>,
+    pub redo: Vec<UndoGroup>,
+}
+
+/// The stacks of all, by actor key.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Undoable(BTreeMap<String, UndoStacks>);
+
+/// Runs, kernels, access and clearing outputs are not undone.
+pub(crate) fn is_undoable(event: &Event) -> bool {
+    match event {
+        Event::NotebookRenamed(_) | Event::NotebookMetadataSet(_) | Event::UndoSkipped(_) => true,
+        Event::CellOutputsCleared(_) => false,
+        event => event.cell_id().is_some(),
+    }
+}
+
+impl Undoable {
+    /// The stacks of one actor, with its key as it stands here.
+    pub(crate) fn of(&self, actor: &str) -> Option<(&str, &UndoStacks)> {
+        self.0.get_key_value(actor).map(|(key, stacks)| (key.as_str(), stacks))
+    }
+
+    /// The stacks of all, by actor key.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &UndoStacks)> {
+        self.0.iter().map(|(key, stacks)| (key.as_str(), stacks))
+    }
+
+    /// Notes an event. `turn_id`: the turn of the tool call whose effect it is.
+    pub(crate) fn note(&mut self, recorded: &Recorded, turn_id: Option<TurnId>) {
+        if !is_undoable(&recorded.event) || matches!(recorded.envelope.actor, Actor::Agent { .. } | Actor::System) {
+            return;
+        }
+        let actor = recorded.envelope.actor.key();
+        match &recorded.envelope.undoes {
+            None => {
+                let stacks = self.0.entry(actor).or_default();
+                stacks.redo.clear();
+                extend(&mut stacks.undo, recorded, turn_id);
+            }
+            Some(target) => self.note_undoing(&actor, recorded, target),
+        }
+        self.forget_oldest();
+    }
+
+    /// Moves the undone group to the other stack: under the correlation of the events that undo it, which is there already
+    /// when this is not the first of them.
+    fn note_undoing(&mut self, actor: &str, recorded: &Recorded, target: &CorrelationId) {
+        let correlation = &recorded.envelope.correlation_id;
+        let stacks = self.0.entry(actor.to_owned()).or_default();
+        let is_begun = holds(&stacks.undo, correlation) || holds(&stacks.redo, correlation);
+        let is_own = holds(&stacks.undo, target) || holds(&stacks.redo, target);
+        let is_redo = holds(&stacks.undo, correlation) || holds(&stacks.redo, target);
+        if is_own {
+            stacks.undo.retain(|group| group.correlation_id != *target);
+            stacks.redo.retain(|group| group.correlation_id != *target);
+        }
+        extend(if is_redo { &mut stacks.undo } else { &mut stacks.redo }, recorded, None);
+        if !is_own && !is_begun {
+            // Another's group, undone by somebody who may edit, is no longer there for its author to undo.
+            self.0.values_mut().for_each(|others| others.undo.retain(|group| group.correlation_id != *target));
+        }
+    }
+
+    /// Forgets the stacks of the actors who have been away longest.
+    fn forget_oldest(&mut self) {
+        let last = |stacks: &UndoStacks| {
+            stacks.undo.iter().chain(&stacks.redo).map(|group| group.last_version).max().unwrap_or(0)
+        };
+        while self.0.len() > MAX_ACTORS {
+            let Some(oldest) = self.0.iter().min_by_key(|(_, stacks)| last(stacks)).map(|(key, _)| key.clone()) else {
+                return;
+            };
+            self.0.remove(&oldest);
+        }
+    }
+}
+
+fn holds(stack: &[UndoGroup], id: &CorrelationId) -> bool {
+    stack.iter().any(|group| group.correlation_id == *id)
+}
+
+/// Adds the event to its group, which is begun where there is none.
+fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
+    let Envelope { version, correlation_id, .. } = &recorded.envelope;
+    let known = stack.iter().rposition(|group| group.correlation_id == *correlation_id);
+    let index = known.unwrap_or_else(|| {
+        stack.push(UndoGroup {
+            correlation_id: correlation_id.clone(),
+            first_version: *version,
+            last_version: *version,
+            cells: Vec::new(),
+            turn_id,
+        });
+        stack.len() - 1
+    });
+    stack[index].last_version = *version;
+    if let Some(cell_id) = recorded.event.cell_id() {
+        let cells = &mut stack[index].cells;
+        if let Err(place) = cells.binary_search(cell_id) {
+            cells.insert(place, cell_id.clone());
+        }
+    }
+    if stack.len() > DEPTH {
+        stack.remove(0);
+    }
+}

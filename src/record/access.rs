@@ -1,0 +1,88 @@
+//! Who may take part in a notebook, and as what. What a role may do is the core's table.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AgentId, Millis, ShareLinkId, UserId, WorkspaceId};
+
+/// Whom a notebook's access list names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Subject {
+    User { id: UserId },
+    ShareLink { id: ShareLinkId },
+    Workspace { id: WorkspaceId },
+    Agent { id: AgentId },
+}
+
+/// What somebody is in one notebook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    Viewer,
+    Commenter,
+    /// Runs, interrupts, answers stdin; edits nothing.
+    Runner,
+    /// Edits and confirms edits; runs nothing.
+    Author,
+    /// Edits, runs, confirms, undoes.
+    Editor,
+    /// Everything, and policy, sharing, redaction, erasure.
+    Owner,
+    /// A runtime agent: reports what its kernels do.
+    Agent,
+}
+
+impl Role {
+    pub const ALL: [Role; 7] =
+        [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
+}
+
+/// Somebody's right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Grant {
+    pub role: Role,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<Millis>,
+}
+
+/// One line of the access list. A list, because JSON keys cannot be subjects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AccessEntry {
+    pub subject: Subject,
+    #[serde(flatten)]
+    pub grant: Grant,
+}
+
+/// What a token is for. An interactive session holds all but `Agent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Read,
+    Edit,
+    Run,
+    /// Decide on tool calls. No assistant, agent or MCP token can hold it.
+    Confirm,
+    /// Sharing, policy, redaction, erasure.
+    Manage,
+    /// Accounts, tokens and workspaces of the whole server.
+    Admin,
+    /// Act as a runtime agent.
+    Agent,
+}
+
+/// The scopes of a connection.
+pub type Scopes = BTreeSet<Scope>;
+
+/// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
+pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
+
+pub fn assistant_scopes() -> Scopes {
+    ASSISTANT_SCOPES.into()
+}
+
+pub(crate) fn are_assistant_scopes(scopes: &Scopes) -> bool {
+    *scopes == assistant_scopes()
+}

@@ -1,0 +1,35 @@
+//! From a recorded event to the next document. This file dispatches; the slices compute.
+//!
+//! Invariant: no constant, time window or eviction decides here. What goes, goes by an event.
+
+mod cells;
+mod conversations;
+mod executions;
+mod kernels;
+mod notebook;
+mod tool_calls;
+
+use crate::document::Document;
+use crate::envelope::Recorded;
+use crate::event::EventGroup;
+
+impl Document {
+    /// Folds one event in. Total: it cannot fail. An event that was applied already (its version is not later) changes
+    /// nothing.
+    pub fn apply(&mut self, recorded: &Recorded) {
+        let envelope = &recorded.envelope;
+        if envelope.version <= self.version {
+            return;
+        }
+        self.version = envelope.version;
+        self.updated_at = envelope.recorded_at;
+        match recorded.event.group() {
+            EventGroup::Notebook => notebook::apply(self, recorded),
+            EventGroup::Cells => cells::apply(self, recorded),
+            EventGroup::Executions => executions::apply(self, recorded),
+            EventGroup::Kernels => kernels::apply(self, recorded),
+            EventGroup::Conversations => conversations::apply(self, recorded),
+            EventGroup::ToolCalls => tool_calls::apply(self, recorded),
+        }
+    }
+}

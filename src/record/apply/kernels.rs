@@ -1,0 +1,105 @@
+//! Kernel sessions, and the functions that they have registered.
+
+use crate::document::Document;
+use crate::envelope::Recorded;
+use crate::event::{Event, FunctionsRegistered, KernelSessionEnded, KernelSessionStarted, RestartRequested};
+use crate::ids::{AgentId, KernelSessionId, Version};
+use crate::json::RawObject;
+use crate::state::{KernelNotice, KernelPhase, KernelSession, RegisteredFunction};
+
+use super::executions;
+
+pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+    let version = recorded.envelope.version;
+    match &recorded.event {
+        Event::KernelLaunchRequested(event) => {
+            insert(document, &event.kernel_session, &event.kernelspec, KernelPhase::Requested, None, version);
+        }
+        Event::KernelLaunchClaimed(event) => change(document, &event.kernel_session, |session| {
+            session.phase = KernelPhase::Claimed;
+            session.agent = Some(event.agent.clone());
+        }),
+        Event::KernelSessionStarted(event) => apply_started(document, event, version),
+        Event::KernelLaunchFailed(event) => end(document, &event.kernel_session, &event.cause, version),
+        Event::KernelSessionEnded(event) => apply_ended(document, event, version),
+        Event::FunctionsRegistered(event) => register(document, event, version),
+        Event::FunctionsForgotten(event) => document.functions.retain(|name, _| !event.names.contains(name)),
+        Event::InterruptRequested(_) => executions::apply(document, recorded),
+        Event::RestartRequested(event) => apply_restart(document, event),
+        Event::ShutdownRequested(event) => {
+            change(document, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
+        }
+        _ => {}
+    }
+}
+
+fn change(document: &mut Document, id: &KernelSessionId, with: impl FnOnce(&mut KernelSession)) {
+    if let Some(session) = document.kernels.get_mut(id) {
+        with(session);
+    }
+}
+
+fn insert(
+    document: &mut Document,
+    id: &KernelSessionId,
+    kernelspec: &str,
+    phase: KernelPhase,
+    agent: Option<AgentId>,
+    requested_version: Version,
+) {
+    let kernelspec = kernelspec.to_owned();
+    let language_info = RawObject::default();
+    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
+    document.kernels.insert(id.clone(), session);
+}
+
+fn apply_started(document: &mut Document, event: &KernelSessionStarted, version: Version) {
+    document.kernel_notice = None;
+    change(document, &event.kernel_session, |session| {
+        session.phase = KernelPhase::Started;
+        session.agent = Some(event.agent.clone());
+        session.fence = Some(version);
+        session.language_info = event.language_info.clone();
+    });
+}
+
+/// The next session takes the place of the old one, also in line: the default kernel stays the default.
+fn apply_restart(document: &mut Document, event: &RestartRequested) {
+    let Some(session) = document.kernels.get_mut(&event.kernel_session) else { return };
+    session.phase = KernelPhase::Ending;
+    let (kernelspec, agent, version) = (session.kernelspec.clone(), session.agent.clone(), session.requested_version);
+    insert(document, &event.next, &kernelspec, KernelPhase::Claimed, agent, version);
+}
+
+/// An end that was asked for leaves no notice.
+fn apply_ended(document: &mut Document, event: &KernelSessionEnded, version: Version) {
+    let id = &event.kernel_session;
+    for known in document.functions.values_mut().filter(|known| known.kernel_session.as_ref() == Some(id)) {
+        known.kernel_session = None;
+    }
+    let was_asked_for = document.kernels.get(id).is_some_and(|session| session.phase == KernelPhase::Ending);
+    if was_asked_for {
+        document.kernels.remove(id);
+    } else {
+        end(document, id, &event.cause, version);
+    }
+}
+
+fn end(document: &mut Document, id: &KernelSessionId, cause: &str, version: Version) {
+    document.kernels.remove(id);
+    document.kernel_notice = Some(KernelNotice { kernel_session: id.clone(), cause: cause.to_owned(), version });
+}
+
+/// The session's set is replaced. A function that is registered again unchanged keeps its version.
+fn register(document: &mut Document, event: &FunctionsRegistered, version: Version) {
+    let id = &event.kernel_session;
+    let is_new = |name: &String| event.functions.iter().any(|function| function.name == *name);
+    document.functions.retain(|name, known| is_new(name) || known.kernel_session.as_ref() != Some(id));
+    for function in &event.functions {
+        let known = document.functions.get(&function.name).filter(|known| known.function == *function);
+        let registered_version = known.map_or(version, |known| known.registered_version);
+        let registered =
+            RegisteredFunction { function: function.clone(), registered_version, kernel_session: Some(id.clone()) };
+        document.functions.insert(function.name.clone(), registered);
+    }
+}

@@ -1,0 +1,37 @@
+//! The notebook as a whole: its name, who takes part, what is allowed.
+
+use crate::access::{AccessEntry, Grant, Role};
+use crate::document::Document;
+use crate::envelope::Recorded;
+use crate::event::{AccessGranted, Event, NotebookCreated};
+
+pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
+    match &recorded.event {
+        Event::NotebookCreated(event) => create(document, recorded, event),
+        Event::NotebookRenamed(event) => document.title.clone_from(&event.title),
+        Event::NotebookMetadataSet(event) => document.metadata = event.metadata.clone(),
+        Event::NotebookArchived(_) => document.archived = true,
+        Event::NotebookUnarchived(_) => document.archived = false,
+        Event::VersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
+        Event::AccessGranted(event) => grant(document, event),
+        Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
+        Event::PolicyChanged(event) => document.policy = event.policy,
+        _ => {}
+    }
+}
+
+fn create(document: &mut Document, recorded: &Recorded, event: &NotebookCreated) {
+    document.title.clone_from(&event.title);
+    document.metadata = event.metadata.clone();
+    document.created_at = recorded.envelope.recorded_at;
+    grant(document, &AccessGranted { subject: event.owner.clone(), role: Role::Owner, expires_at: None });
+}
+
+fn grant(document: &mut Document, event: &AccessGranted) {
+    let entry =
+        AccessEntry { subject: event.subject.clone(), grant: Grant { role: event.role, expires_at: event.expires_at } };
+    match document.access.binary_search_by(|other| other.subject.cmp(&event.subject)) {
+        Ok(index) => document.access[index] = entry,
+        Err(index) => document.access.insert(index, entry),
+    }
+}

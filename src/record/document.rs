@@ -1,0 +1,136 @@
+//! The document of one notebook at one version: what every client shows and reproduces. Serialised, it is the snapshot.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::AccessEntry;
+use crate::cell::is_default;
+use crate::execution::ExecutionSubject;
+use crate::ids::{
+    CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, Millis, NotebookId, ToolCallId, TurnId, Version,
+};
+use crate::json::RawObject;
+use crate::order_key::OrderKey;
+use crate::state::{
+    AssistantGrant, Cell, Conversation, Execution, KernelNotice, KernelSession, RegisteredFunction, ToolCall, Turn,
+};
+use crate::tool_call::Policy;
+
+/// The document of one notebook at one version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    pub notebook_id: NotebookId,
+    /// Version of the last applied event; 0 before the notebook exists.
+    pub version: Version,
+    pub title: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub archived: bool,
+    pub metadata: RawObject,
+    #[serde(default)]
+    pub created_at: Millis,
+    #[serde(default)]
+    pub updated_at: Millis,
+    /// Sorted by subject.
+    pub access: Vec<AccessEntry>,
+    pub cells: BTreeMap<CellId, Arc<Cell>>,
+    /// Cell ids in the order of the page: by order key, then id. Derived from `cells`.
+    pub order: Vec<CellId>,
+    /// The latest execution of each live cell (the one whose outputs it shows).
+    pub latest: BTreeMap<CellId, ExecutionId>,
+    /// Latest and unfinished executions.
+    pub executions: BTreeMap<ExecutionId, Arc<Execution>>,
+    pub kernels: BTreeMap<KernelSessionId, KernelSession>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_notice: Option<KernelNotice>,
+    /// By name: what users have registered as tools, also of kernels that have ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub functions: BTreeMap<String, RegisteredFunction>,
+    /// Names given to versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub named_versions: BTreeMap<Version, String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub policy: Policy,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conversations: BTreeMap<ConversationId, Conversation>,
+    /// Turns that have not ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub turns: BTreeMap<TurnId, Turn>,
+    /// Tool calls that have not ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tool_calls: BTreeMap<ToolCallId, Arc<ToolCall>>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub grants: BTreeMap<GrantId, AssistantGrant>,
+}
+
+impl Document {
+    /// The document before the first event.
+    pub fn new(notebook_id: NotebookId) -> Self {
+        Self {
+            notebook_id,
+            version: 0,
+            title: String::new(),
+            archived: false,
+            metadata: RawObject::default(),
+            created_at: 0,
+            updated_at: 0,
+            access: Vec::new(),
+            cells: BTreeMap::new(),
+            order: Vec::new(),
+            latest: BTreeMap::new(),
+            executions: BTreeMap::new(),
+            kernels: BTreeMap::new(),
+            kernel_notice: None,
+            functions: BTreeMap::new(),
+            named_versions: BTreeMap::new(),
+            policy: Policy::default(),
+            conversations: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            tool_calls: BTreeMap::new(),
+            grants: BTreeMap::new(),
+        }
+    }
+
+    pub fn exists(&self) -> bool {
+        self.version > 0
+    }
+
+    /// The cell's latest execution, if it has one.
+    pub fn latest_execution(&self, cell_id: &CellId) -> Option<(&ExecutionId, &Arc<Execution>)> {
+        self.executions.get_key_value(self.latest.get(cell_id)?)
+    }
+
+    /// Cells in the order of the page.
+    pub fn ordered_cells(&self) -> impl Iterator<Item = (&CellId, &Arc<Cell>)> {
+        self.order.iter().filter_map(|id| self.cells.get_key_value(id))
+    }
+
+    /// Whether the cell's source changed since its latest execution began, or since what it asks was answered.
+    pub fn is_stale(&self, cell_id: &CellId) -> bool {
+        let Some(cell) = self.cells.get(cell_id) else { return false };
+        if cell.reply.as_ref().is_some_and(|reply| *reply.prompt != *cell.content.source) {
+            return true;
+        }
+        self.latest_execution(cell_id).is_some_and(|(_, execution)| match &execution.subject {
+            ExecutionSubject::Cell { source, .. } => **source != *cell.content.source,
+            ExecutionSubject::Scratch { .. } => false,
+        })
+    }
+
+    /// Where the cell stands in `order`.
+    pub fn position(&self, cell_id: &CellId) -> Option<usize> {
+        let index = self.place_of(&self.cells.get(cell_id)?.content.order_key, cell_id);
+        (self.order.get(index) == Some(cell_id)).then_some(index)
+    }
+
+    /// Where a cell of that key and id stands in `order`, or would.
+    pub fn place_of(&self, key: &OrderKey, cell_id: &CellId) -> usize {
+        let place = (key, cell_id);
+        self.order.partition_point(|other| {
+            let cell = self.cells.get(other);
+            cell.is_none_or(|cell| (&cell.content.order_key, other) < place)
+        })
+    }
+}

@@ -1,0 +1,96 @@
+//! What is executed, why, and how that stands.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::ids::{AgentId, CellId, CorrelationId, KernelSessionId, Millis, Version};
+use crate::output::Output;
+
+/// What was executed, word for word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ExecutionSubject {
+    Cell { cell_id: CellId, cell_version: Version, source: Arc<str> },
+    Scratch { source: Arc<str>, purpose: String },
+}
+
+impl ExecutionSubject {
+    pub fn source(&self) -> &str {
+        match self {
+            ExecutionSubject::Cell { source, .. } | ExecutionSubject::Scratch { source, .. } => source,
+        }
+    }
+
+    pub fn cell_id(&self) -> Option<&CellId> {
+        match self {
+            ExecutionSubject::Cell { cell_id, .. } => Some(cell_id),
+            ExecutionSubject::Scratch { .. } => None,
+        }
+    }
+}
+
+/// Why something was executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionCause {
+    /// Somebody asked for it.
+    Requested,
+    /// A file tells that it happened elsewhere.
+    Imported,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionStatus {
+    Queued,
+    /// A kernel session has won it and not begun.
+    Assigned,
+    Running,
+    Ok,
+    Error,
+    Cancelled,
+    Lost,
+}
+
+impl ExecutionStatus {
+    pub fn is_finished(self) -> bool {
+        matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Lost)
+    }
+
+    /// The kernel has not begun with it.
+    pub fn is_queued(self) -> bool {
+        matches!(self, Self::Queued | Self::Assigned)
+    }
+}
+
+/// An execution that has ended, as it comes back with the cell that showed it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PastExecution {
+    pub subject: ExecutionSubject,
+    pub status: ExecutionStatus,
+    pub cause: ExecutionCause,
+    pub requested_by: Actor,
+    pub requested_at: Millis,
+    pub requested_version: Version,
+    pub correlation_id: CorrelationId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_session: Option<KernelSessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Version>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_count: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    pub output_seq: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Output>,
+}

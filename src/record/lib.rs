@@ -1,0 +1,51 @@
+//! The record of Notarium: what is in the log, and the document that is folded from it.
+//!
+//! Purpose: the value types, the events and their envelope, the hash chain, the text changes, and the [`Document`] with its
+//! `apply`: all that a client needs in order to follow a notebook.
+//!
+//! Invariants:
+//! - No async, clock, environment, randomness, threads, I/O or hash-ordered maps.
+//! - [`Document::apply`] is total: it cannot fail, and an event that no longer fits is ignored rather than guessed at. It has
+//!   no constant, time window or eviction, so that a client in any language can follow it.
+//! - What events carry is made of value types; the structs in `state` are the document's alone.
+//!
+//! This crate must never know a command, a tool, a parser, or any other part.
+
+mod access;
+mod actor;
+mod apply;
+mod cell;
+mod document;
+mod envelope;
+mod event;
+mod execution;
+mod function;
+mod hash;
+mod ids;
+mod json;
+mod message;
+mod order_key;
+mod output;
+mod reply;
+mod state;
+mod subject;
+pub mod text;
+mod tool_call;
+
+pub use access::*;
+pub use actor::Actor;
+pub use cell::{CellContent, CellFlags, CellType};
+pub use document::Document;
+pub use envelope::{ChainError, Envelope, Head, Recorded, Stored, verify_chain};
+pub use event::*;
+pub use execution::*;
+pub use function::UserFunction;
+pub use hash::{Hash, Salt};
+pub use ids::*;
+pub use json::{RawJson, RawObject, compact};
+pub use message::*;
+pub use order_key::OrderKey;
+pub use output::{BlobPart, Output};
+pub use reply::{CellReply, ReplyStatus};
+pub use state::*;
+pub use tool_call::*;

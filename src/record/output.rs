@@ -1,0 +1,60 @@
+//! Outputs of executions: nbformat's, opaque, with their large parts in blobs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::json::RawJson;
+
+/// One part of an output that lives in a blob instead of the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BlobPart {
+    /// JSON pointer (RFC 6901) into `content`, where the value was taken out.
+    pub pointer: String,
+    /// Lower-case hex of the SHA-256 of the blob's bytes.
+    pub sha256: String,
+    pub size_bytes: u64,
+    /// False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub json: bool,
+}
+
+/// One output, as nbformat has it, opaque.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`.
+    #[serde(deserialize_with = "crate::json::compact")]
+    pub content: RawJson,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub blobs: Vec<BlobPart>,
+    /// Of `display_data` that may be updated later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub display_id: Option<String>,
+}
+
+impl Output {
+    /// About the bytes that it takes in an event.
+    pub fn size_bytes(&self) -> usize {
+        self.content.get().len() + self.blobs.iter().map(|blob| blob.pointer.len() + 128).sum::<usize>()
+    }
+
+    /// Whether it is nbformat's `error`.
+    pub fn is_error(&self) -> bool {
+        self.output_type().as_deref() == Some("error")
+    }
+
+    /// Whether an update of this display is shown here.
+    pub fn is_display(&self, display_id: &str) -> bool {
+        self.display_id.as_deref() == Some(display_id)
+    }
+
+    /// nbformat's `output_type`, when the content has one.
+    pub fn output_type(&self) -> Option<String> {
+        #[derive(serde::Deserialize)]
+        struct Typed {
+            output_type: String,
+        }
+        serde_json::from_str::<Typed>(self.content.get()).ok().map(|typed| typed.output_type)
+    }
+}

@@ -1,0 +1,15 @@
+//! What a document is made of. These structs are the document's alone: no event carries one.
+
+mod cell;
+mod conversation;
+mod execution;
+mod kernel;
+mod reply;
+mod tool_call;
+
+pub use cell::*;
+pub use conversation::*;
+pub use execution::*;
+pub use kernel::*;
+pub use reply::*;
+pub use tool_call::*;

@@ -1,0 +1,59 @@
+//! Conversations with assistants, and the turns under way in them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::access::Scopes;
+use crate::actor::Actor;
+use crate::ids::{CellId, ConversationId, MessageId, Millis, TurnId, Version};
+use crate::message::MessageFlags;
+
+/// A conversation. Its messages are a projection.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Conversation {
+    pub title: String,
+    pub started_by: Actor,
+    pub started_at: Millis,
+    /// The unfinished turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnId>,
+    /// It began with a call of an outside assistant, and nobody has spoken in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_outside: bool,
+    /// Messages that are pinned or skipped.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub flagged: BTreeMap<MessageId, MessageFlags>,
+}
+
+/// A turn that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Turn {
+    pub conversation_id: ConversationId,
+    pub message_id: MessageId,
+    /// The person for whom the assistant acts.
+    pub requested_by: Actor,
+    pub started_version: Version,
+    pub started_at: Millis,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Its calls do nothing beyond these. Absent: read, edit and run.
+    #[serde(default = "crate::access::assistant_scopes", skip_serializing_if = "crate::access::are_assistant_scopes")]
+    pub scopes: Scopes,
+    /// Its calls reach no other notebook.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound: bool,
+    /// Model calls that have begun.
+    pub model_calls: u32,
+    /// Attempts of the last one.
+    pub attempts: u32,
+    /// The last one has not been answered.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_calling_model: bool,
+    /// The last one failed: the next is another attempt of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_model_call_failed: bool,
+}

@@ -1,0 +1,228 @@
+//! One execution, folded from its events.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::envelope::Recorded;
+use crate::event::{Event, ExecutionRequested};
+use crate::execution::{ExecutionCause, ExecutionStatus, ExecutionSubject, PastExecution};
+use crate::ids::{AgentId, CorrelationId, KernelSessionId, Millis, Version};
+use crate::output::Output;
+
+/// A question that waits for an answer on stdin.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PendingInput {
+    pub prompt: String,
+    pub password: bool,
+}
+
+/// One execution: a record with its own id, the exact source it ran, its outputs, its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Execution {
+    pub subject: ExecutionSubject,
+    pub status: ExecutionStatus,
+    pub cause: ExecutionCause,
+    pub requested_by: Actor,
+    pub requested_at: Millis,
+    /// Version of the request: the order of the queue.
+    pub requested_version: Version,
+    pub correlation_id: CorrelationId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_session: Option<KernelSessionId>,
+    /// The only agent that may write about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
+    /// Of the assignment: writes about the execution must carry it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Version>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<Millis>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop_on_error: bool,
+    /// A person wants it cancelled; its kernel has been asked to interrupt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cancel_requested: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Millis>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution_count: Option<u64>,
+    /// The cause of a cancellation or loss, or a notice on an odd end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    /// The highest write of the agent that is in the log.
+    #[serde(default)]
+    pub output_seq: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Output>,
+    /// `clear_output(wait=True)`: the next output replaces all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub clear_on_next_output: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_input: Option<PendingInput>,
+}
+
+impl Execution {
+    /// Folds the events of one execution, from its request on.
+    pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
+        events.into_iter().fold(None, |execution: Option<Execution>, recorded| match (&recorded.event, execution) {
+            (Event::ExecutionRequested(event), _) => Some(Execution::begin(recorded, event)),
+            (_, Some(mut execution)) => {
+                execution.advance(recorded);
+                Some(execution)
+            }
+            (_, None) => None,
+        })
+    }
+
+    pub(crate) fn begin(recorded: &Recorded, event: &ExecutionRequested) -> Execution {
+        let envelope = &recorded.envelope;
+        Execution {
+            subject: event.subject.clone(),
+            status: ExecutionStatus::Queued,
+            cause: event.cause,
+            requested_by: envelope.actor.clone(),
+            requested_at: envelope.recorded_at,
+            requested_version: envelope.version,
+            correlation_id: envelope.correlation_id.clone(),
+            kernel_session: event.kernel_session.clone(),
+            agent: None,
+            fence: None,
+            timeout_ms: event.timeout_ms,
+            stop_on_error: event.stop_on_error,
+            cancel_requested: false,
+            started_at: None,
+            ended_at: None,
+            execution_count: None,
+            notice: None,
+            output_seq: 0,
+            outputs: Vec::new(),
+            clear_on_next_output: false,
+            pending_input: None,
+        }
+    }
+
+    pub(crate) fn advance(&mut self, recorded: &Recorded) {
+        let at = recorded.envelope.recorded_at;
+        match &recorded.event {
+            Event::ExecutionAssigned(event) => {
+                self.status = ExecutionStatus::Assigned;
+                self.kernel_session = Some(event.kernel_session.clone());
+                self.agent = Some(event.agent.clone());
+                self.fence = Some(event.fence);
+            }
+            Event::ExecutionStarted(event) => {
+                self.status = ExecutionStatus::Running;
+                self.started_at = Some(at);
+                self.output_seq = event.output_seq;
+            }
+            Event::OutputAppended(event) => self.append(&event.outputs, event.output_seq),
+            Event::OutputUpdated(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.update_display(&event.display_id, &event.output);
+            }
+            Event::OutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
+            Event::OutputsCleared(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.clear(event.wait);
+            }
+            Event::InputRequested(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
+            }
+            Event::InputAnswered(_) => self.pending_input = None,
+            Event::InterruptRequested(_) => self.cancel_requested = true,
+            Event::ExecutionCompleted(event) => {
+                self.output_seq = self.output_seq.max(event.output_seq);
+                self.execution_count = event.execution_count;
+                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
+                self.end(status, at, event.notice.clone());
+            }
+            Event::ExecutionCancelled(event) => self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone())),
+            Event::ExecutionLost(event) => self.end(ExecutionStatus::Lost, at, Some(event.cause.clone())),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn update_display(&mut self, display_id: &str, output: &Output) {
+        for shown in self.outputs.iter_mut().filter(|shown| shown.is_display(display_id)) {
+            shown.content = output.content.clone();
+            shown.blobs.clone_from(&output.blobs);
+        }
+    }
+
+    fn append(&mut self, outputs: &[Output], output_seq: u64) {
+        if std::mem::take(&mut self.clear_on_next_output) {
+            self.outputs.clear();
+        }
+        self.outputs.extend_from_slice(outputs);
+        self.output_seq = self.output_seq.max(output_seq);
+    }
+
+    fn clear(&mut self, wait: bool) {
+        self.clear_on_next_output = wait;
+        if !wait {
+            self.outputs.clear();
+        }
+    }
+
+    fn end(&mut self, status: ExecutionStatus, at: Millis, notice: Option<String>) {
+        self.status = status;
+        self.ended_at = Some(at);
+        self.notice = notice;
+        self.pending_input = None;
+    }
+}
+
+impl From<Execution> for PastExecution {
+    fn from(execution: Execution) -> Self {
+        Self {
+            subject: execution.subject,
+            status: execution.status,
+            cause: execution.cause,
+            requested_by: execution.requested_by,
+            requested_at: execution.requested_at,
+            requested_version: execution.requested_version,
+            correlation_id: execution.correlation_id,
+            kernel_session: execution.kernel_session,
+            agent: execution.agent,
+            fence: execution.fence,
+            started_at: execution.started_at,
+            ended_at: execution.ended_at,
+            execution_count: execution.execution_count,
+            notice: execution.notice,
+            output_seq: execution.output_seq,
+            outputs: execution.outputs,
+        }
+    }
+}
+
+impl From<PastExecution> for Execution {
+    fn from(past: PastExecution) -> Self {
+        Self {
+            subject: past.subject,
+            status: past.status,
+            cause: past.cause,
+            requested_by: past.requested_by,
+            requested_at: past.requested_at,
+            requested_version: past.requested_version,
+            correlation_id: past.correlation_id,
+            kernel_session: past.kernel_session,
+            agent: past.agent,
+            fence: past.fence,
+            timeout_ms: None,
+            stop_on_error: false,
+            cancel_requested: false,
+            started_at: past.started_at,
+            ended_at: past.ended_at,
+            execution_count: past.execution_count,
+            notice: past.notice,
+            output_seq: past.output_seq,
+            outputs: past.outputs,
+            clear_on_next_output: false,
+            pending_input: None,
+        }
+    }
+}

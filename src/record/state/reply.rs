@@ -1,0 +1,99 @@
+//! The reply that a prompt cell shows, folded from the events of its turn.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{Event, MessagePosted};
+use crate::ids::TurnId;
+use crate::message::{MessageBlock, MessageRole, StopReason};
+use crate::reply::{CellReply, ReplyStatus};
+
+/// What an assistant has answered to a prompt cell, as far as it has come.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reply {
+    /// The turn that gives it; absent: a file or another notebook brought it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    pub status: ReplyStatus,
+    /// Why the model stopped, when it finished.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<StopReason>,
+    /// Why there is no more of it, when it failed or was stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
+    /// The cell's source when it was asked: another one now means that the reply is stale.
+    pub prompt: Arc<str>,
+    /// The texts of the turn's messages so far, with an empty line between them.
+    pub text: String,
+    /// The conversation's messages hold more than `text`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
+
+impl Reply {
+    /// The reply of a turn that has just begun.
+    pub fn begin(turn_id: &TurnId, prompt: &str) -> Self {
+        Self {
+            turn_id: Some(turn_id.clone()),
+            status: ReplyStatus::Running,
+            stop_reason: None,
+            cause: None,
+            prompt: prompt.into(),
+            text: String::new(),
+            is_cut: false,
+        }
+    }
+
+    /// Folds one event of its turn in.
+    pub fn advance(&mut self, event: &Event) {
+        match event {
+            Event::MessagePosted(event) if event.role == MessageRole::Assistant => self.add(event),
+            Event::TurnFinished(event) => {
+                self.status = ReplyStatus::Finished;
+                self.stop_reason = Some(event.stop_reason);
+            }
+            Event::TurnCancelled(_) => self.status = ReplyStatus::Stopped,
+            Event::TurnFailed(event) => {
+                self.status = ReplyStatus::Failed;
+                self.cause = Some(event.cause.clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn add(&mut self, event: &MessagePosted) {
+        let texts = event.blocks.iter().filter_map(|block| match block {
+            MessageBlock::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        let whole: String = texts.collect();
+        let shown = event.reply_units.map_or(&*whole, |units| first_units(&whole, units));
+        self.is_cut |= shown.len() < whole.len();
+        if !self.text.is_empty() && !shown.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(shown);
+    }
+}
+
+/// The beginning of a text, `units` UTF-16 code units long at most.
+fn first_units(text: &str, units: usize) -> &str {
+    let bytes = str_indices::utf16::to_byte_idx(text, units);
+    &text[..text.floor_char_boundary(bytes)]
+}
+
+impl From<&CellReply> for Reply {
+    fn from(reply: &CellReply) -> Self {
+        let CellReply { turn_id, status, stop_reason, cause, prompt, text, is_cut } = reply.clone();
+        Self { turn_id, status, stop_reason, cause, prompt, text, is_cut }
+    }
+}
+
+impl From<&Reply> for CellReply {
+    fn from(reply: &Reply) -> Self {
+        let Reply { turn_id, status, stop_reason, cause, prompt, text, is_cut } = reply.clone();
+        Self { turn_id, status, stop_reason, cause, prompt, text, is_cut }
+    }
+}

@@ -1,0 +1,90 @@
+//! Values of a tool call: its risk, what it touches, what let it through, how it ended.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::ids::{CellId, GrantId, KernelSessionId, Version};
+
+/// What a tool call can do, from harmless to what cannot be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Changes nothing.
+    Read,
+    /// Changes what can be undone; runs harmless code.
+    Edit,
+    /// Runs code that reaches outside the notebook, though it destroys nothing.
+    Sensitive,
+    /// Deletes, clears, restarts, overwrites, or runs code that might.
+    Destructive,
+}
+
+/// How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// Reading, editing and running harmless code pass.
+    #[default]
+    Guarded,
+    /// Only reading passes.
+    AskForEveryEdit,
+    /// All passes that destroys nothing.
+    Trusted,
+}
+
+/// Something that a call touches, as it was when the call was requested. A change of it voids the call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Target {
+    Cell {
+        cell_id: CellId,
+        cell_version: Version,
+    },
+    /// All code cells: how many, and the newest of their versions. Each change of one of them, of their order or of which
+    /// there are changes one of the two.
+    Code {
+        cells: u64,
+        newest_version: Version,
+    },
+    Kernel {
+        kernel_session: KernelSessionId,
+    },
+    /// A registered function, as it is since that version.
+    Function {
+        name: String,
+        registered_version: Version,
+    },
+    /// A file where the kernel runs. `sha256`: of what it holds; absent: it must not exist yet.
+    File {
+        path: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sha256: Option<String>,
+    },
+}
+
+/// What let a call through.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Passed {
+    /// Its risk asks nobody under the policy.
+    Policy,
+    Grant {
+        grant_id: GrantId,
+    },
+    /// This person's confirmation.
+    Confirmation {
+        by: Actor,
+    },
+}
+
+/// How a call that started came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCallEnd {
+    Ok,
+    /// It was tried and failed; the result says why.
+    Error,
+    /// Whoever executed it died meanwhile. It is not repeated.
+    OutcomeUnknown,
+}
