@@ -112,7 +112,7 @@ impl Section {
 /// sections that were sent (without empty ones), because a change must map alike here and in the editor that made it.
 ///
 /// ```
-/// # use notarium_core::text::ChangeSet;
+/// # use notarium_record::text::ChangeSet;
 /// let change: ChangeSet = serde_json::from_str(r#"[6,[5,"notebook"]]"#)?;
 /// assert_eq!(change.apply("hello world")?.text, "hello notebook");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
