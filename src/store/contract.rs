@@ -128,8 +128,8 @@ impl Author {
 
     fn delete(&mut self, cell: &str, execution: Option<&str>) -> Append {
         let execution = execution.map_or(String::new(), |id| format!(r#","latest_execution":"{id}""#));
-        let content = format!(r#"{{"cell_type":"code","source":"1","order_key":"80"{execution}}}"#);
-        self.append(&[("CellDeleted", &format!(r#"{{"cell_id":"{cell}","cell":{content}}}"#))])
+        let content = r#"{"cell_type":"code","source":"1","order_key":"80"}"#;
+        self.append(&[("CellDeleted", &format!(r#"{{"cell_id":"{cell}","cell":{content}{execution}}}"#))])
     }
 
     fn execute(&mut self, execution: &str) -> Append {

@@ -30,7 +30,7 @@ impl World {
 
     /// Everybody holds what the log says, and nobody waits for anything.
     fn check_replicas(&self, state: &Notebook, head: Head) -> Result<(), String> {
-        let truth = serde_json::to_string(state).map_err(|error| error.to_string())?;
+        let truth = serde_json::to_string(&state.document).map_err(|error| error.to_string())?;
         for replica in self.replicas() {
             let who = &replica.identity.connection;
             if replica.notebook.version != head.version {
