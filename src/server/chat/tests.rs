@@ -323,7 +323,7 @@ fn who_comes_back_with_any_id_at_any_time_gets_exactly_the_rest() {
             let mut rest = Vec::new();
             let mut again = World::default();
             story[..=back_at].iter().for_each(|what| again.happens(what));
-            let mut back = Follower::new(Some(resume.clone()));
+            let mut back = Follower::new(Some(resume));
             rest.extend(back.look(&again));
             for what in &story[back_at + 1..] {
                 again.happens(what);
@@ -384,7 +384,7 @@ fn a_reply_that_is_written_anew_replaces_what_was_shown() {
             story.iter().for_each(|what| world.happens(what));
             let mut kept = told(&story);
             kept.truncate(left_after);
-            let mut back = Follower::new(Some(kept[left_after - 1].at.clone()));
+            let mut back = Follower::new(Some(kept[left_after - 1].at));
             kept.extend(back.look(&world));
             assert_eq!(shown(&kept), [((1, 0), "Good morning".to_owned())].into(), "left after {left_after}");
         }
