@@ -233,6 +233,7 @@ fn runs(notebook: &Document, is_meant: impl Fn(ExecutionStatus) -> bool) -> Vec<
         cell_id: execution.subject.cell_id(),
         purpose: match &execution.subject {
             ExecutionSubject::Scratch { purpose, .. } => Some(purpose.as_str()),
+            ExecutionSubject::Tool { tool, .. } => Some(tool.as_str()),
             ExecutionSubject::Cell { .. } => None,
         },
     });

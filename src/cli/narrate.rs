@@ -149,6 +149,7 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
     match subject {
         ExecutionSubject::Cell { cell_id, .. } => cell_name(cell_id),
         ExecutionSubject::Scratch { purpose, .. } => format!("scratch code ({})", print::clean(purpose)),
+        ExecutionSubject::Tool { tool, .. } => format!("tool {}", print::clean(tool)),
     }
 }
 

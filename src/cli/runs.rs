@@ -1,7 +1,7 @@
 //! Runs of the past, and the kernel: interrupt, restart, stop.
 
 use clap::Args;
-use notarium_core::{Command, ExecutionId, ExecutionSubject, KernelSessionId};
+use notarium_core::{Command, ExecutionId, KernelSessionId};
 use notarium_wire::rest::{Comparison, Kernels, Run, RunPage};
 
 use super::client::Client;
@@ -89,10 +89,7 @@ async fn show_run(client: &Client, notebook: &notarium_core::NotebookId, path: &
     let asked = print::time(execution.requested_at);
     print::line(format!("{id}  {}, asked by {who} at {asked}", subject_name(&execution.subject)))?;
     print::line(show::run_facts(&execution))?;
-    let source = match &execution.subject {
-        ExecutionSubject::Cell { source, .. } | ExecutionSubject::Scratch { source, .. } => source,
-    };
-    print::clean_block(source).lines().try_for_each(|line| print::line(format!("    {line}")))?;
+    print::clean_block(execution.subject.source()).lines().try_for_each(|line| print::line(format!("    {line}")))?;
     for output in &execution.outputs {
         print::raw(&outputs::fetched(client, notebook, output).await.for_terminal())?;
     }

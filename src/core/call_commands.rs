@@ -5,7 +5,6 @@ use serde_json::json;
 use crate::call_risk::code_cells;
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
 use crate::context::{Context, IdSource};
-use crate::kernel_tools;
 use crate::kernels;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
@@ -65,7 +64,7 @@ pub(crate) fn commands(
         Arguments::RunAll(_) => code_cells(notebook).map(|id| execution(id, None)).collect(),
         Arguments::Interrupt(_) => vec![Command::InterruptKernel { kernel_session: session(notebook)? }],
         Arguments::RestartKernel(_) => vec![Command::RestartKernel { kernel_session: session(notebook)? }],
-        arguments => kernel_tools::run(notebook, arguments)?.into_iter().collect(),
+        _ => Vec::new(),
     })
 }
 

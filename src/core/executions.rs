@@ -59,6 +59,32 @@ fn decide_request(notebook: &Document, context: &mut Context, command: Command) 
         return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }
     let subject = subject_of(notebook, context, target)?;
+    request(notebook, context, execution_id, subject, kernel_session, timeout_ms, stop_on_error)
+}
+
+/// The run of a tool: one that fails stops nothing, and is stopped by nothing that failed before it.
+pub(crate) fn request_tool(
+    notebook: &Document,
+    context: &mut Context,
+    subject: ExecutionSubject,
+    kernel_session: Option<KernelSessionId>,
+    timeout_ms: Option<Millis>,
+) -> Result<Decision, Rejection> {
+    check_not_archived(notebook)?;
+    check_queue(notebook, context)?;
+    let execution_id = context.ids.ulid().into();
+    request(notebook, context, execution_id, subject, kernel_session, timeout_ms, false)
+}
+
+fn request(
+    notebook: &Document,
+    context: &mut Context,
+    execution_id: ExecutionId,
+    subject: ExecutionSubject,
+    kernel_session: Option<KernelSessionId>,
+    timeout_ms: Option<Millis>,
+    stop_on_error: bool,
+) -> Result<Decision, Rejection> {
     let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
     events.push(
         ExecutionRequested {

@@ -1,8 +1,8 @@
-//! The tools that need the kernel: the code that each one runs there, and how its answer is read from the run.
+//! The tools that need the kernel: which run each one is, and how its answer is read from the run. The core knows them by
+//! name and by the digest of their code, which the runtime agent has (`notarium_wire::kernel_tools`).
 //!
-//! Such a call is a recorded scratch run like any other: it waits in the kernel's queue, and a restart of the server loses
-//! nothing of it. The code runs in a namespace of its own and shows one output of the type [`RESULT_MIME`],
-//! `{"ok": …}` or `{"error": "sentence"}`.
+//! Such a call is a recorded run like any other: it waits in the kernel's queue, and a restart of the server loses nothing
+//! of it.
 //!
 //! Names that look like secrets, files that look like secrets and the values of secret variables of the environment are
 //! not shown. That is a fence for a well-meaning model: code that it runs in a cell sees what the kernel's user sees, and
@@ -10,14 +10,17 @@
 
 mod answer;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::command::{Command, ExecutionTarget};
+use crate::access::{self, Operation};
+use crate::context::Context;
+use crate::decision::Decision;
+use crate::executions;
 use crate::kernels;
 use crate::limits::Limits;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, CallFunction};
-use notarium_record::{Document, Millis};
+use crate::tools::Arguments;
+use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
 
 pub use answer::{MAX_ANSWER_BYTES, answer};
 
@@ -29,13 +32,20 @@ pub const TOOL_TIMEOUT_MS: Millis = 30_000;
 pub const MAX_SAVED_BYTES: usize = 256 << 10;
 const MAX_PATH_BYTES: usize = 1_000;
 
-const COMMON: &str = include_str!("kernel_tools/common.py");
-const VARIABLES: &str = include_str!("kernel_tools/variables.py");
-const CALL: &str = include_str!("kernel_tools/call.py");
-const FILES: &str = include_str!("kernel_tools/files.py");
+/// The tool that calls a registered function.
+pub const CALL_FUNCTION: &str = "call_function";
+/// SHA-256 of the code of each tool.
+pub const CODE: &[(&str, &str)] = &[
+    (CALL_FUNCTION, "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb"),
+    ("get_variables", "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291"),
+    ("inspect_variable", "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb"),
+    ("list_files", "5cbf2cce9fc05d8ea636fc870fbaecaf34fa83cac42304ed168da28c062fdfc0"),
+    ("read_file", "8e8d0882563c1b2bb1f3428b19783881b40fc474f38efda4b9580ef34a765ba3"),
+    ("save_data", "5eeb901bbf543de1168c888f5e230b80986515695f4d659dba721571f94d75de"),
+];
 
 /// Names of files that hold secrets, in lower case; `*` stands for anything.
-const SECRET_FILES: &[&str] = &[
+pub const SECRET_FILES: &[&str] = &[
     "*.pem",
     "*.key",
     "*.p12",
@@ -69,78 +79,54 @@ const SECRET_FILES: &[&str] = &[
     "notarium.db*",
 ];
 
+/// The SHA-256 of a tool's code.
+pub fn digest(tool: &str) -> Option<Hash> {
+    let (_, digest) = CODE.iter().find(|(name, _)| *name == tool)?;
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(digest, &mut bytes).ok()?;
+    Some(Hash(bytes))
+}
+
 /// The code that a call runs in the kernel; `None`: it runs none of ours.
-pub fn source(arguments: &Arguments) -> Option<String> {
-    let (template, given) = match arguments {
-        Arguments::CallFunction(call) => return Some(program(CALL, "call_function", &of_function(call))),
-        Arguments::GetVariables(_) => (VARIABLES, json!({})),
-        Arguments::InspectVariable(call) => (VARIABLES, json!({"name": call.name})),
-        Arguments::ListFiles(call) => (FILES, json!({"path": call.path})),
-        Arguments::ReadFile(call) => (FILES, json!({"path": call.path})),
-        Arguments::SaveData(call) => {
-            (FILES, json!({"path": call.path, "content": call.content, "overwrite": call.overwrite}))
-        }
-        _ => return None,
+fn tool(arguments: &Arguments) -> Option<(&str, Hash)> {
+    let tool = match arguments {
+        Arguments::CallFunction(_) => CALL_FUNCTION,
+        arguments => arguments.name(),
     };
-    Some(program(template, arguments.name(), &given.to_string()))
+    Some((tool, digest(tool)?))
 }
 
-/// The function's arguments as they came: big numbers and the order of keys survive.
-fn of_function(call: &CallFunction) -> String {
-    format!(r#"{{"name":"{}","arguments":{}}}"#, call.name, call.arguments.get())
-}
-
-fn program(template: &str, tool: &str, arguments: &str) -> String {
-    let (arguments, secret_files) = (literal(arguments), SECRET_FILES.join(" "));
-    format!(
-        "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
-         __import__(\"builtins\").exec(r'''\n{COMMON}\n\n{template}\n\nanswer({tool})\n''', {{\n    \
-         \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{secret_files}'.split(),\n    \
-         \"ARGUMENTS\": {arguments},\n}})\n"
-    )
-}
-
-/// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
-/// a shell that takes it for its own language sees one quoted word.
-fn literal(json: &str) -> String {
-    let mut text = String::from("r'");
-    for character in json.chars() {
-        if matches!(character, ' '..='~') && character != '\'' {
-            text.push(character);
-        } else {
-            let units =
-                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
-            text.push_str(&units);
-        }
-    }
-    text.push('\'');
-    text
-}
-
-/// The run that begins the call; none for tools that run no code of ours.
-pub(crate) fn run(notebook: &Document, arguments: &Arguments) -> Result<Option<Command>, Rejection> {
-    let Some(source) = source(arguments) else { return Ok(None) };
-    check_language(notebook, arguments)?;
+/// The run that begins the call; `None`: it runs no code of ours.
+pub(crate) fn run(
+    notebook: &Document,
+    context: &mut Context,
+    call_id: &ToolCallId,
+    arguments: &Arguments,
+) -> Option<Result<Decision, Rejection>> {
+    let (tool, digest) = tool(arguments)?;
+    let subject = ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id: call_id.clone() };
     // A user's function takes as long as it takes, in the kernel that has it.
     let (kernel_session, timeout_ms) = match arguments {
         Arguments::CallFunction(call) => (Some(call.kernel_session.clone()), None),
         _ => (None, Some(TOOL_TIMEOUT_MS)),
     };
-    Ok(Some(Command::RequestExecution {
-        execution_id: None,
-        target: ExecutionTarget::Scratch { source, purpose: format!("tool {}", arguments.name()) },
-        kernel_session,
-        timeout_ms,
-        // A tool that fails stops nothing, and is stopped by nothing that failed before it.
-        stop_on_error: false,
-    }))
+    let may_run =
+        check_language(notebook, arguments).and_then(|()| access::authorise(notebook, context, Operation::Run));
+    Some(may_run.and_then(|()| executions::request_tool(notebook, context, subject, kernel_session, timeout_ms)))
 }
 
 /// What can be refused without a look at the disk or the kernel.
-pub(crate) fn check(notebook: &Document, limits: &Limits, arguments: &Arguments) -> Result<(), Rejection> {
-    let Some(source) = source(arguments) else { return Ok(()) };
+pub(crate) fn check(
+    notebook: &Document,
+    limits: &Limits,
+    given: &RawObject,
+    arguments: &Arguments,
+) -> Result<(), Rejection> {
+    if tool(arguments).is_none() {
+        return Ok(());
+    }
     check_language(notebook, arguments)?;
-    if source.len() > limits.max_source_bytes {
+    if given.get().len() > limits.max_source_bytes {
         let message = format!("{} was given too much: write large data by code in a cell", arguments.name());
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
@@ -290,20 +276,6 @@ pub(crate) fn is_code(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_literal_cannot_be_left() {
-        let text = literal(&json!({"a": "'\"\\\n'''é😀\u{7f}\u{2028}$(rm)"}).to_string());
-        assert_eq!(text, r#"r'{"a":"\u0027\"\\\n\u0027\u0027\u0027\u00e9\ud83d\ude00\u007f\u2028$(rm)"}'"#);
-    }
-
-    #[test]
-    fn the_templates_can_stand_in_a_raw_literal() {
-        for template in [COMMON, VARIABLES, FILES, CALL] {
-            assert!(!template.contains("'''") && template.ends_with('\n'));
-        }
-        assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));
-    }
 
     #[test]
     fn files_of_secrets_are_known_by_their_names() {

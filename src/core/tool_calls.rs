@@ -159,7 +159,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let operations = operations(tool.operation(), &typed);
     operations.iter().try_for_each(|operation| access::authorise(notebook, context, *operation))?;
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
-    kernel_tools::check(notebook, &context.limits, &typed)?;
+    kernel_tools::check(notebook, &context.limits, &arguments, &typed)?;
     let targets = targets(notebook, &typed)?;
     let (risk, reasons) = judge(notebook, &context.history, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
@@ -355,8 +355,10 @@ fn execute(
     whole.outcome.tool_call = Some(call_id.clone());
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
-        arguments => commands(notebook, arguments, Some(&mut context.ids))
-            .and_then(|commands| decide_all(notebook, context, commands)),
+        arguments => kernel_tools::run(notebook, context, call_id, arguments).unwrap_or_else(|| {
+            commands(notebook, arguments, Some(&mut context.ids))
+                .and_then(|commands| decide_all(notebook, context, commands))
+        }),
     };
     let is_core = executor(arguments) == Executor::Core;
     let ended = |end, result: String| ToolCallExecuted { call_id: call_id.clone(), end, result, duration_ms: 0 }.into();

@@ -115,7 +115,7 @@ impl Document {
         }
         self.latest_execution(cell_id).is_some_and(|(_, execution)| match &execution.subject {
             ExecutionSubject::Cell { source, .. } => **source != *cell.content.source,
-            ExecutionSubject::Scratch { .. } => false,
+            ExecutionSubject::Scratch { .. } | ExecutionSubject::Tool { .. } => false,
         })
     }
 

@@ -6,28 +6,44 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
-use crate::ids::{AgentId, CellId, CorrelationId, KernelSessionId, Millis, Version};
+use crate::hash::Hash;
+use crate::ids::{AgentId, CellId, CorrelationId, KernelSessionId, Millis, ToolCallId, Version};
 use crate::output::Output;
 
 /// What was executed, word for word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExecutionSubject {
-    Cell { cell_id: CellId, cell_version: Version, source: Arc<str> },
-    Scratch { source: Arc<str>, purpose: String },
+    Cell {
+        cell_id: CellId,
+        cell_version: Version,
+        source: Arc<str>,
+    },
+    Scratch {
+        source: Arc<str>,
+        purpose: String,
+    },
+    /// The code of a tool that an assistant called, by its name and SHA-256; the arguments are the call's.
+    Tool {
+        tool: String,
+        digest: Hash,
+        call_id: ToolCallId,
+    },
 }
 
 impl ExecutionSubject {
+    /// Empty for a tool, whose code is the agent's.
     pub fn source(&self) -> &str {
         match self {
             ExecutionSubject::Cell { source, .. } | ExecutionSubject::Scratch { source, .. } => source,
+            ExecutionSubject::Tool { .. } => "",
         }
     }
 
     pub fn cell_id(&self) -> Option<&CellId> {
         match self {
             ExecutionSubject::Cell { cell_id, .. } => Some(cell_id),
-            ExecutionSubject::Scratch { .. } => None,
+            ExecutionSubject::Scratch { .. } | ExecutionSubject::Tool { .. } => None,
         }
     }
 }

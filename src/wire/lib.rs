@@ -12,6 +12,7 @@
 
 pub mod frame;
 pub mod ipynb;
+pub mod kernel_tools;
 pub mod live;
 pub mod message;
 pub mod rest;

@@ -66,7 +66,7 @@ impl View {
             (execution.kernel_session.as_ref() == Some(session)).then(|| Assigned {
                 execution_id: id.clone(),
                 fence,
-                source: execution.subject.source().into(),
+                source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject).into(),
                 is_scratch: execution.subject.cell_id().is_none(),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,

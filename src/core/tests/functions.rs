@@ -134,9 +134,10 @@ fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
     let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
     assert_eq!(types(&events), ["ToolCallStarted", "ExecutionRequested", "ExecutionAssigned"]);
     let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
-    let ExecutionSubject::Scratch { source, purpose } = &event.subject else { panic!("{event:?}") };
-    assert_eq!((purpose.as_str(), event.timeout_ms), ("tool load", None));
-    assert!(source.contains(&format!(r#"r'{{"name":"load","arguments":{{"rows":{big}}}}}'"#)), "{source}");
+    let ExecutionSubject::Tool { tool, .. } = &event.subject else { panic!("{event:?}") };
+    assert_eq!((tool.as_str(), event.timeout_ms), ("call_function", None));
+    let call = &world.notebook.tool_calls[&"tool".parse().unwrap()];
+    assert!(call.arguments.get().contains(big), "big numbers survive: {}", call.arguments.get());
     assert_eq!(event.kernel_session, world.notebook.functions["load"].kernel_session);
 }
 

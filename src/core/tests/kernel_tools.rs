@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::support::*;
-use notarium_core::kernel_tools::{RESULT_MIME, answer};
+use notarium_core::kernel_tools::{RESULT_MIME, answer, digest};
 use notarium_core::{BlobPart, Event, Execution, ExecutionStatus, ExecutionSubject, RejectionCode as Code, Risk};
 
 /// The call `tool` has been requested and passes.
@@ -25,9 +25,9 @@ fn the_start_of_a_call_begins_a_recorded_run_of_its_own_group() {
     let events = begin(&mut world);
     assert_eq!(types(&events), ["ToolCallStarted", "ExecutionRequested", "ExecutionAssigned"]);
     let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
-    let ExecutionSubject::Scratch { source, purpose } = &event.subject else { panic!("{event:?}") };
-    assert_eq!(purpose, "tool inspect_variable");
-    assert!(source.contains(r#""ARGUMENTS": r'{"name":"na\u00efve"}'"#), "{source}");
+    let ExecutionSubject::Tool { tool, digest: code, call_id } = &event.subject else { panic!("{event:?}") };
+    assert_eq!((tool.as_str(), call_id.as_str()), ("inspect_variable", "tool"));
+    assert_eq!(Some(*code), digest("inspect_variable"), "the log names the code and does not hold it");
     assert_eq!((event.timeout_ms, event.stop_on_error), (Some(30_000), false));
     let execution = world.notebook.executions.values().next().unwrap();
     assert_eq!(execution.correlation_id.as_str(), "tool");

@@ -1,6 +1,6 @@
 //! The driver against the store in memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
@@ -250,4 +250,42 @@ async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_ag
     let third = command("4", r#"{"InsertCell":{"cell_id":"c","cell_type":"code"}}"#);
     assert_eq!(theirs.execute(anna(), third).await.unwrap_err().code, RejectionCode::Unavailable);
     assert_eq!(bench.store.head(&id()).await.unwrap().unwrap().version, 3);
+}
+
+/// Anna's assistant, as the reactor speaks for it.
+fn assistant() -> Arc<Identity> {
+    let actor = Actor::Assistant { for_user: UserId::new("anna").unwrap(), conversation: "talk".parse().unwrap() };
+    let authority = Authority { reactor: Some(Default::default()), ..Authority::session() };
+    Arc::new(Identity { actor, authority, ..(*anna()).clone() })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_judge_delays_its_call_and_no_keystroke() {
+    let (asked, mut is_asked) = mpsc::unbounded_channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let judge = Judge::new(move |query| {
+        asked.send(query.codes.clone()).unwrap();
+        released.lock().unwrap().recv().unwrap();
+        (notarium_core::Risk::Destructive, vec!["the planted judge says so".to_owned()])
+    });
+    let (sender, _work) = mpsc::unbounded_channel();
+    let config = RoomsConfig { judge, ..RoomsConfig::default() };
+    let room = Rooms::new(Arc::new(Memory::default()), config, sender).open(&id());
+    room.execute(anna(), command("create", CREATE)).await.unwrap();
+    room.execute(anna(), command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
+    let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
+    let (caller, message) = (room.clone(), command("run", run));
+    let call = tokio::spawn(async move { caller.execute(assistant(), message).await });
+    assert_eq!(is_asked.recv().await.unwrap(), ["x = 1"]);
+
+    let key = r#"{"EditSource":{"cell_id":"a","base":2,"change":[[0,"k"]]}}"#;
+    let ack = room.execute(anna(), command("key", key)).await.unwrap();
+    assert_eq!(ack.version, 3, "the keystroke is on disk while the judge sits");
+    assert!(!call.is_finished());
+    release.send(()).unwrap();
+    call.await.unwrap().unwrap();
+    let state = room.read(anna()).await.unwrap().notebook;
+    let asked = &state.tool_calls[&"run".parse().unwrap()];
+    assert_eq!(asked.reasons, ["the planted judge says so"]);
 }

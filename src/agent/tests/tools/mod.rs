@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use notarium_core::kernel_tools;
 use notarium_core::tools::Tool;
 use notarium_core::{Execution, Recorded};
+use notarium_wire::kernel_tools::source;
 use serde_json::{Value, json};
 
 use super::*;
@@ -46,8 +47,8 @@ impl Tools {
 
     async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
-        let arguments = Tool::find(tool).unwrap().arguments(&arguments).unwrap();
-        let source = kernel_tools::source(&arguments).unwrap();
+        Tool::find(tool).unwrap().arguments(&arguments).unwrap();
+        let source = source(tool, "", &arguments).unwrap();
         let run = self.run(&source).await;
         let answer = kernel_tools::answer(&run, &|part| self.server.blob(&part.sha256));
         answer.map(|text| serde_json::from_str(&text).unwrap())
@@ -328,8 +329,8 @@ async fn functions_are_registered_called_and_kept() {
     let state = tools.server.state(&tools.ada.notebook);
     let mut call = async |name: &str, arguments: Value| {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
-        let typed = notarium_core::tools::find(&state, name).unwrap().arguments(&arguments).unwrap();
-        let run = tools.run(&kernel_tools::source(&typed).unwrap()).await;
+        notarium_core::tools::find(&state, name).unwrap().arguments(&arguments).unwrap();
+        let run = tools.run(&source(kernel_tools::CALL_FUNCTION, name, &arguments).unwrap()).await;
         kernel_tools::answer(&run, &|_| None)
     };
     let answer = call("area", json!({"width": 2.5})).await.unwrap();

@@ -105,7 +105,7 @@ impl Scene {
     /// The one run that the tool began.
     async fn run_of_tool(&self) -> ExecutionId {
         let state = self.state().await;
-        let of_tool = |subject: &ExecutionSubject| matches!(subject, ExecutionSubject::Scratch { .. });
+        let of_tool = |subject: &ExecutionSubject| matches!(subject, ExecutionSubject::Tool { .. });
         state.executions.iter().find(|(_, run)| of_tool(&run.subject)).map(|(id, _)| id.clone()).expect("a run")
     }
 }

@@ -1,0 +1,165 @@
+//! The code of tools that run in the kernel. The log names it by its digest, which both sides of the wire know: an agent of
+//! another version runs nothing else in its place.
+//!
+//! The code runs in a namespace of its own and shows one output of the type `notarium_core::kernel_tools::RESULT_MIME`,
+//! `{"ok": …}` or `{"error": "sentence"}`.
+
+use notarium_core::kernel_tools::{CALL_FUNCTION, SECRET_FILES};
+use notarium_core::{Document, ExecutionSubject, Hash, RawObject, ToolCall};
+use sha2::{Digest, Sha256};
+
+const COMMON: &str = include_str!("kernel_tools/common.py");
+const VARIABLES: &str = include_str!("kernel_tools/variables.py");
+const CALL: &str = include_str!("kernel_tools/call.py");
+const FILES: &str = include_str!("kernel_tools/files.py");
+/// Stands for the arguments. Python's own braces are none of it.
+const PLACE: &str = "@ARGUMENTS@";
+
+/// The SHA-256 of a tool's code; `None`: no such tool runs in the kernel.
+pub fn digest(tool: &str) -> Option<Hash> {
+    Some(Hash(Sha256::digest(code(tool)?).into()))
+}
+
+/// The text that a kernel is given for an execution: a cell's source as it is, or a tool's code with its arguments. Of a tool
+/// that this build does not have, or whose call is over, it is one line that says so and fails.
+pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject) -> String {
+    let ExecutionSubject::Tool { tool, digest, call_id } = subject else { return subject.source().to_owned() };
+    let program = match notebook.tool_calls.get(call_id) {
+        Some(call) => program(tool, digest, call),
+        None => Err(format!("the tool call {call_id} is over: nothing was done")),
+    };
+    program.unwrap_or_else(|refusal| {
+        let json = serde_json::to_string(&refusal).unwrap_or_default();
+        format!("raise RuntimeError(__import__(\"json\").loads({}))\n", literal(&json))
+    })
+}
+
+/// The error is a sentence.
+fn program(tool: &str, expected: &Hash, call: &ToolCall) -> Result<String, String> {
+    let source = source(tool, &call.function, &call.arguments).filter(|_| digest(tool).as_ref() == Some(expected));
+    source.ok_or_else(|| {
+        format!("this runtime agent has not the code of {tool} that the server means ({expected}): give both the same version")
+    })
+}
+
+/// A tool's code with arguments. `function`: the registered one, where the tool is `call_function`.
+pub fn source(tool: &str, function: &str, arguments: &RawObject) -> Option<String> {
+    let arguments = match tool {
+        // The function's arguments as they came: big numbers and the order of keys survive.
+        CALL_FUNCTION => format!(r#"{{"name":"{function}","arguments":{}}}"#, arguments.get()),
+        _ => arguments.get().to_owned(),
+    };
+    Some(code(tool)?.replacen(PLACE, &literal(&arguments), 1))
+}
+
+fn code(tool: &str) -> Option<String> {
+    let template = match tool {
+        CALL_FUNCTION => CALL,
+        "get_variables" | "inspect_variable" => VARIABLES,
+        "list_files" | "read_file" | "save_data" => FILES,
+        _ => return None,
+    };
+    let secret_files = SECRET_FILES.join(" ");
+    Some(format!(
+        "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
+         __import__(\"builtins\").exec(r'''\n{COMMON}\n\n{template}\n\nanswer({tool})\n''', {{\n    \
+         \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{secret_files}'.split(),\n    \
+         \"ARGUMENTS\": {PLACE},\n}})\n"
+    ))
+}
+
+/// JSON as one raw Python literal. It holds nothing but ASCII and no quote, so that nothing in it can end the literal, and
+/// a shell that takes it for its own language sees one quoted word.
+fn literal(json: &str) -> String {
+    let mut text = String::from("r'");
+    for character in json.chars() {
+        if matches!(character, ' '..='~') && character != '\'' {
+            text.push(character);
+        } else {
+            let units =
+                character.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            text.push_str(&units);
+        }
+    }
+    text.push('\'');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use notarium_core::kernel_tools::{self, CODE};
+    use notarium_core::{Actor, Risk, ToolCallPhase};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_literal_cannot_be_left() {
+        let text = literal(&json!({"a": "'\"\\\n'''é😀\u{7f}\u{2028}$(rm)"}).to_string());
+        assert_eq!(text, r#"r'{"a":"\u0027\"\\\n\u0027\u0027\u0027\u00e9\ud83d\ude00\u007f\u2028$(rm)"}'"#);
+    }
+
+    #[test]
+    fn the_templates_can_stand_in_a_raw_literal() {
+        for template in [COMMON, VARIABLES, FILES, CALL] {
+            assert!(!template.contains("'''") && template.ends_with('\n') && !template.contains(PLACE));
+        }
+        assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));
+    }
+
+    /// What a kernel is given for the open call `open` of a function.
+    fn given(call_id: &str, tool: &str, digest: Hash) -> String {
+        let arguments = r#"{"rows":12345678901234567890123}"#;
+        let call = ToolCall {
+            function: "load".to_owned(),
+            arguments: RawObject::parse(arguments).expect("an object"),
+            arguments_hash: Hash::ZERO,
+            risk: Risk::Edit,
+            reasons: Vec::new(),
+            targets: Vec::new(),
+            requested_by: Actor::System,
+            requested_at: 0,
+            requested_version: 1,
+            turn_id: None,
+            expires_at: None,
+            wait_for: None,
+            phase: ToolCallPhase::Passed,
+        };
+        let mut notebook = Document::new("n".parse().expect("an id"));
+        notebook.tool_calls.insert("open".parse().expect("an id"), Arc::new(call));
+        let call_id = call_id.parse().expect("an id");
+        text_to_run(&notebook, &ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id })
+    }
+
+    #[test]
+    fn the_code_runs_with_the_arguments_of_the_call() {
+        let text = given("open", CALL_FUNCTION, digest(CALL_FUNCTION).expect("a tool"));
+        let arguments = r#""ARGUMENTS": r'{"name":"load","arguments":{"rows":12345678901234567890123}}'"#;
+        assert!(text.contains(arguments) && text.contains("def call_function("), "{text}");
+    }
+
+    #[test]
+    fn other_code_than_the_server_means_and_calls_that_are_over_are_refused() {
+        let known = digest(CALL_FUNCTION).expect("a tool");
+        for (call_id, tool, digest, reason) in [
+            ("open", CALL_FUNCTION, Hash::ZERO, "give both the same version"),
+            ("open", "format_disk", known, "give both the same version"),
+            ("over", CALL_FUNCTION, known, "the tool call over is over"),
+        ] {
+            let text = given(call_id, tool, digest);
+            assert!(text.starts_with("raise RuntimeError(") && text.contains(reason), "{text}");
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+
+    /// A change of a tool's code changes what the log says that was run: the new digest goes into the core.
+    #[test]
+    fn the_core_names_the_code_that_is_here() {
+        for (tool, hex) in CODE {
+            assert_eq!(digest(tool).map(|digest| digest.to_string()).as_deref(), Some(*hex), "{tool}");
+            assert_eq!(kernel_tools::digest(tool), digest(tool), "{tool}");
+        }
+    }
+}
