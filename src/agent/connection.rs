@@ -190,29 +190,18 @@ impl Connection {
                         return event;
                     }
                 }
-                Some(link::Incoming::Message(message)) => {
-                    self.start_over(&message);
-                    return ConnectionEvent::Message(message);
-                }
+                Some(link::Incoming::Message(message)) => return ConnectionEvent::Message(message),
             }
         }
     }
 
-    /// A server that knows less than the replica (it was restored from a backup) is believed.
-    fn start_over(&mut self, message: &ServerMessage) {
-        let ServerMessage::Error(error) = message else { return };
-        let Some(notebook) = error.notebook.clone().filter(|_| error.code == ErrorCode::VersionInFuture) else {
-            return;
-        };
-        if self.replicas.contains_key(&notebook) {
-            self.subscribe(&notebook);
-        }
-    }
-
     fn subscribed(&mut self, mut message: SubscribedMessage) -> ConnectionEvent {
-        let snapshot = message.snapshot.take();
-        if let Some(replica) = self.replicas.get_mut(&message.notebook) {
-            replica.subscribed(snapshot);
+        if message.diverged {
+            tracing::warn!(notebook = %message.notebook, "the server's log is another one: it was restored from a backup");
+        }
+        match self.replicas.get_mut(&message.notebook) {
+            Some(replica) => replica.subscribed(&mut message),
+            None => message.snapshot = None,
         }
         ConnectionEvent::Subscribed(message)
     }
@@ -224,7 +213,7 @@ impl Connection {
             Ok(recorded) => Some(ConnectionEvent::Events { message, recorded }),
             Err(missed) => {
                 tracing::debug!(notebook = %message.notebook, ?missed, "the replica asks for the state again");
-                let since = missed.since();
+                let since = replica.since(&missed);
                 self.sender.order(Order::Subscribe { notebook: message.notebook, since });
                 None
             }

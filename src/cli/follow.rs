@@ -8,7 +8,7 @@ use notarium_core::{
     Command, Document, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Outcome, Output, Recorded, Version,
 };
 use notarium_wire::rest::Run;
-use notarium_wire::{ErrorCode, ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
+use notarium_wire::{ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
 
 use super::client::Client;
 use super::{Ended, Failure, print};
@@ -85,8 +85,8 @@ impl Follower {
             ServerMessage::Access { notebook, role: None } if *notebook == self.notebook => {
                 Err(Failure::connection("your access to the notebook was taken away: ask an owner"))
             }
-            ServerMessage::Error(ErrorMessage { notebook: Some(notebook), message, code, .. })
-                if *notebook == self.notebook && *code != ErrorCode::VersionInFuture =>
+            ServerMessage::Error(ErrorMessage { notebook: Some(notebook), message, .. })
+                if *notebook == self.notebook =>
             {
                 Err(Failure::failed(message.clone()))
             }

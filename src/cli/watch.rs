@@ -82,6 +82,12 @@ impl Watcher {
     /// What happened before the state that came, and was not told, is read from the record.
     async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Document>) -> Ended {
         let held = state.map_or(message.version, |state| state.version);
+        if message.diverged {
+            print::note(
+                "the server's record is another one now, as after a restore from a backup: what follows is its state",
+            );
+            self.told = Some(held);
+        }
         if let Some(told) = self.told.filter(|told| *told < held) {
             self.catch_up(told, held).await?;
         }

@@ -5,7 +5,7 @@
 
 use axum::extract::ws::Utf8Bytes;
 use notarium_core::{NotebookId, Version};
-use notarium_wire::SubscribeMessage;
+use notarium_wire::{LastEvent, SubscribeMessage};
 
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
@@ -41,7 +41,9 @@ impl LogWatch {
         let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES);
         let client = app.next_client();
         // Nothing is resent by the room: what was before is read from the log.
-        let subscribe = SubscribeMessage { notebook: notebook.clone(), since: Some(version), unconfirmed: Vec::new() };
+        let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
+        let since = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
+        let subscribe = SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() };
         room.subscribe(client, identity(&authenticated, notebook, &format!("sse{}", client.0)), outbox, subscribe);
         Ok(Self { app, authenticated, room, client, receiver, follow, is_unchecked: false })
     }

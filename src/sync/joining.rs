@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CellId, HistoryQuery, RawJson, RejectionCode, Role, Stored, Version};
+use notarium_core::{CellId, EventId, HistoryQuery, RawJson, RejectionCode, Role, Stored, Version};
 use notarium_wire::{
     ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
 };
@@ -39,6 +39,10 @@ impl Waiting {
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     since: Option<Version>,
+    /// Of the event at `since`; absent: the room itself knows that the client has it.
+    event_id: Option<EventId>,
+    /// `since` is not in this log.
+    diverged: bool,
     unconfirmed: Vec<UnconfirmedText>,
     /// It fell behind, and is told why.
     resync: Option<&'static str>,
@@ -84,10 +88,11 @@ impl Room {
         identity: Arc<Identity>,
         message: SubscribeMessage,
     ) {
-        let SubscribeMessage { since, unconfirmed, .. } = message;
+        let (since, event_id) = message.since.map(|last| (last.version, last.event_id)).unzip();
+        let unconfirmed = message.unconfirmed;
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
-        self.enqueue(cycle, client, identity, Wish { since, unconfirmed, resync: None });
+        self.enqueue(cycle, client, identity, Wish { since, event_id, diverged: false, unconfirmed, resync: None });
     }
 
     fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
@@ -104,7 +109,8 @@ impl Room {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
-        self.enqueue(cycle, client, identity, Wish { since, unconfirmed: Vec::new(), resync: Some(reason) });
+        let wish = Wish { since, event_id: None, diverged: false, unconfirmed: Vec::new(), resync: Some(reason) };
+        self.enqueue(cycle, client, identity, wish);
     }
 
     /// Everything that can be answered now.
@@ -146,17 +152,17 @@ impl Room {
         };
         let joining = Joining { client, identity, role, wish };
         match joining.wish.since {
-            Some(since) if since > self.committed => self.refuse_future(cycle, client, since),
-            Some(since) if self.is_near(since) => self.join_from(cycle, joining, since),
-            _ => self.join_with_snapshot(cycle, joining),
+            Some(since) if since == 0 || since > self.committed => self.join_diverged(cycle, joining),
+            Some(since) => self.join_from(cycle, joining, since),
+            None => self.join_with_snapshot(cycle, joining),
         }
     }
 
-    fn refuse_future(&self, cycle: &mut Cycle, client: ClientId, since: Version) {
-        let committed = self.committed;
-        let message =
-            format!("version {since} is not reached: the notebook is at {committed}; subscribe again without since");
-        self.send_error(cycle, client, ErrorCode::VersionInFuture, &message);
+    /// The client has what this log has not: its state and the bases of its texts are worth nothing here.
+    fn join_diverged(&mut self, cycle: &mut Cycle, mut joining: Joining) {
+        joining.wish.diverged = true;
+        let too_old = std::mem::take(&mut joining.wish.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
+        self.welcome_with_snapshot(cycle, joining, (Vec::new(), too_old));
     }
 
     fn is_near(&self, since: Version) -> bool {
@@ -166,18 +172,30 @@ impl Room {
     // --- with the missing events ---
 
     fn join_from(&mut self, cycle: &mut Cycle, joining: Joining, since: Version) {
-        if self.ring.covers(since) {
+        if let Some(id) = self.ring.event_id(since) {
+            if joining.wish.event_id.as_ref().is_some_and(|wanted| *wanted != id) {
+                return self.join_diverged(cycle, joining);
+            }
+            if !self.is_near(since) {
+                return self.join_with_snapshot(cycle, joining);
+            }
             let frames = self.ring.frames(&self.notebook_id, since, self.committed);
-            return self.welcome_with_events(cycle, joining, since, frames);
+            return self.welcome_with_events(cycle, joining, (since, id), frames);
         }
         let ticket = self.next_ticket();
-        let limit = self.config.max_tail_events;
-        cycle.out.push(Output::ReadTail { ticket, after: since, limit });
+        // With the event that the client has.
+        let limit = if self.is_near(since) { self.config.max_tail_events + 1 } else { 1 };
+        cycle.out.push(Output::ReadTail { ticket, after: since - 1, limit });
         self.joins.insert(ticket, Join::of(joining, Question::Tail(since), self.committed));
     }
 
     /// The tail from the store, and what came since from memory; the state where that leaves a gap.
     fn join_with_tail(&mut self, cycle: &mut Cycle, joining: Joining, since: Version, tail: &[Stored]) {
+        let Some((last, tail)) = tail.split_first() else { return self.join_diverged(cycle, joining) };
+        let is_it = joining.wish.event_id.as_ref().is_none_or(|id| *id == last.envelope.id);
+        if last.envelope.version != since || !is_it {
+            return self.join_diverged(cycle, joining);
+        }
         let mut texts = Vec::new();
         for stored in tail.iter().take_while(|stored| stored.envelope.version <= self.committed) {
             let is_next = stored.envelope.version == since + texts.len() as Version + 1;
@@ -197,14 +215,14 @@ impl Room {
             from += part.len() as Version;
         }
         frames.extend(self.ring.frames(&self.notebook_id, end, self.committed));
-        self.welcome_with_events(cycle, joining, since, frames);
+        self.welcome_with_events(cycle, joining, (since, last.envelope.id.clone()), frames);
     }
 
     fn welcome_with_events(
         &mut self,
         cycle: &mut Cycle,
         joining: Joining,
-        since: Version,
+        since: (Version, EventId),
         frames: Vec<(Version, String)>,
     ) {
         let client = joining.client;
@@ -268,9 +286,14 @@ impl Room {
     }
 
     fn welcome_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining, unconfirmed: Unconfirmed) {
-        match self.snapshot_text() {
-            Ok(snapshot) => self.welcome(cycle, joining, self.committed, Some(&snapshot), unconfirmed),
-            Err(error) => {
+        match (self.snapshot_text(), self.ring.event_id(self.committed)) {
+            (Ok(snapshot), Some(event_id)) => {
+                self.welcome(cycle, joining, (self.committed, event_id), Some(&snapshot), unconfirmed);
+            }
+            (Ok(_), None) => {
+                self.send_error(cycle, joining.client, ErrorCode::Unavailable, "the notebook is not loaded")
+            }
+            (Err(error), _) => {
                 let message = format!("the notebook cannot be written as JSON: {error}");
                 self.send_error(cycle, joining.client, ErrorCode::Unavailable, &message);
             }
@@ -313,7 +336,7 @@ impl Room {
         &mut self,
         cycle: &mut Cycle,
         joining: Joining,
-        version: Version,
+        (version, event_id): (Version, EventId),
         snapshot: Option<&RawJson>,
         unconfirmed: Unconfirmed,
     ) {
@@ -326,6 +349,8 @@ impl Room {
         let message = SubscribedMessage {
             notebook: self.notebook_id.clone(),
             version,
+            event_id,
+            diverged: wish.diverged,
             role,
             read_only: self.read_only,
             snapshot: None,

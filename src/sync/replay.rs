@@ -9,7 +9,7 @@ use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, verify_chain
 pub struct Loaded {
     pub notebook: Arc<Notebook>,
     pub head: Head,
-    /// Events up to the head, gapless; perhaps none.
+    /// Events up to the head, gapless; at least the last one.
     pub recent: Vec<Stored>,
     /// The log holds events that this build does not know.
     pub read_only: bool,

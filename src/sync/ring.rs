@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use notarium_core::{
-    CellId, Envelope, Event, History, HistoryQuery, NotebookId, Recorded, Selection, Stored, Version, in_order,
+    CellId, Envelope, Event, EventId, History, HistoryQuery, NotebookId, Recorded, Selection, Stored, Version, in_order,
 };
 use notarium_wire::{EventMessage, frame};
 
 /// One event.
 #[derive(Debug)]
 struct Entry {
+    id: EventId,
     /// `Event::subject`.
     subject: Option<Box<str>>,
     /// The JSON of its `EventMessage`.
@@ -21,6 +22,8 @@ struct Entry {
 pub(crate) struct Ring {
     /// Version of the event before the first entry.
     before: Version,
+    /// Of that event, where it is known.
+    before_id: Option<EventId>,
     entries: VecDeque<Entry>,
     bytes: usize,
 }
@@ -35,20 +38,20 @@ impl Ring {
         for stored in recent {
             let subject = stored.typed().ok().and_then(|recorded| recorded.event.subject().map(Box::from));
             match frame::event(stored) {
-                Ok(text) => ring.push(subject, text),
-                Err(_) => ring.clear_up_to(stored.envelope.version),
+                Ok(text) => ring.push(stored.envelope.id.clone(), subject, text),
+                Err(_) => ring.clear_up_to(&stored.envelope),
             }
         }
         ring
     }
 
-    fn clear_up_to(&mut self, version: Version) {
-        *self = Self { before: version, ..Self::default() };
+    fn clear_up_to(&mut self, last: &Envelope) {
+        *self = Self { before: last.version, before_id: Some(last.id.clone()), ..Self::default() };
     }
 
-    pub(crate) fn push(&mut self, subject: Option<Box<str>>, text: String) {
+    pub(crate) fn push(&mut self, id: EventId, subject: Option<Box<str>>, text: String) {
         self.bytes += text.len() + ENTRY_BYTES;
-        self.entries.push_back(Entry { subject, text: text.into() });
+        self.entries.push_back(Entry { id, subject, text: text.into() });
     }
 
     /// Whether every event after `version` is here.
@@ -62,6 +65,7 @@ impl Ring {
             let Some(entry) = self.entries.pop_front() else { return };
             self.bytes -= entry.text.len() + ENTRY_BYTES;
             self.before += 1;
+            self.before_id = Some(entry.id);
         }
     }
 
@@ -100,6 +104,14 @@ impl Ring {
             bytes <= MAX_FRAME_BYTES
         });
         start + (fits.count() as Version).max(1)
+    }
+
+    /// The id of the event at `version`, where it is known here.
+    pub(crate) fn event_id(&self, version: Version) -> Option<EventId> {
+        match version.checked_sub(self.before)? {
+            0 => self.before_id.clone(),
+            count => self.entries.get(index(count - 1)).map(|entry| entry.id.clone()),
+        }
     }
 
     /// The messages about a cell after `after`. Needs `covers(after)`.

@@ -97,6 +97,8 @@ mod tests {
         let message = SubscribedMessage {
             notebook: notebook_id(),
             version: 0,
+            event_id: "e".parse().unwrap(),
+            diverged: false,
             role: Role::Viewer,
             read_only: false,
             snapshot: Some(Box::new(notebook.clone())),

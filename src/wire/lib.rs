@@ -21,8 +21,8 @@ pub mod schema;
 pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
-    KernelStatus, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage, SubscribeMessage,
-    SubscribedMessage, UnconfirmedText, WelcomeMessage,
+    KernelStatus, LastEvent, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage,
+    SubscribeMessage, SubscribedMessage, UnconfirmedText, WelcomeMessage,
 };
 
 /// The version of the protocol that this build speaks.

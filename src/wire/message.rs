@@ -66,12 +66,20 @@ pub struct HelloMessage {
 #[serde(deny_unknown_fields)]
 pub struct SubscribeMessage {
     pub notebook: NotebookId,
-    /// The version that the client holds; absent: none.
+    /// The last event that the client has; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Version>,
+    pub since: Option<LastEvent>,
     /// Cells with text that is not acked: their changes since the base come even when a snapshot does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unconfirmed: Vec<UnconfirmedText>,
+}
+
+/// An event by its place and its name: after a restore from a backup another event may stand at that place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LastEvent {
+    pub version: Version,
+    pub event_id: EventId,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -202,6 +210,12 @@ pub struct SubscribedMessage {
     pub notebook: NotebookId,
     /// The events that follow come after this version.
     pub version: Version,
+    /// Of the event at `version`: both together are the `since` of a later `subscribe`.
+    pub event_id: EventId,
+    /// The event in `since` is not in this log, which was restored from a backup: the snapshot replaces what the client has,
+    /// its unconfirmed texts are of another branch (`base_too_old`), and commands that were acked may be gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub diverged: bool,
     pub role: Role,
     /// True: this server cannot write the notebook, because a newer one has.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -315,8 +329,6 @@ pub enum ErrorCode {
     TooManyRequests,
     /// Another process is connected as this runtime agent, or a newer connection of this one is.
     AgentConnected,
-    /// A `since` after the notebook's version: the client knows what this server does not. Subscribe without it.
-    VersionInFuture,
     /// The server is stopping or cannot serve this now; reconnect with backoff.
     Unavailable,
 }

@@ -27,7 +27,7 @@ async fn wrong_messages_are_answered_and_the_connection_stays() {
         (r#"{"sudo":{}}"#, ErrorCode::UnknownMessage, "use one of"),
         (r#"{"subscribe":{"notebook":"n","colour":1}}"#, ErrorCode::Malformed, "colour"),
         (r#"{"subscribe":{"notebook":"../etc"}}"#, ErrorCode::Malformed, "not an id"),
-        (r#"{"subscribe":{"notebook":"n","since":99}}"#, ErrorCode::VersionInFuture, ""),
+        (r#"{"subscribe":{"notebook":"n","since":{"version":1}}}"#, ErrorCode::Malformed, "event_id"),
         (r#"{"subscribe":{"notebook":"nowhere"}}"#, ErrorCode::UnknownNotebook, ""),
         (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Malformed, "once"),
         (r#"{"presence":{"notebook":"other","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),

@@ -7,7 +7,7 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_core::{Command, CommandId, Document, Envelope, Event, NotebookId, RawJson, Recorded, Role, Version};
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorMessage, EventMessage, EventsMessage, HelloMessage, KernelStatus,
-    PROTOCOL, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
+    LastEvent, PROTOCOL, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -20,6 +20,8 @@ use super::PATIENCE;
 #[derive(Debug)]
 pub struct Replica {
     pub notebook: Document,
+    /// The event that led to this state.
+    pub last_event: LastEvent,
     pub role: Role,
     /// Every event that came, in order.
     pub events: Vec<EventMessage>,
@@ -174,7 +176,7 @@ impl TestClient {
         self.until(|client| client.replicas.contains_key(&notebook).then_some(())).await;
     }
 
-    pub async fn subscribe_since(&mut self, notebook: &str, since: Option<Version>) {
+    pub async fn subscribe_since(&mut self, notebook: &str, since: Option<LastEvent>) {
         let message = SubscribeMessage { notebook: id(notebook), since, unconfirmed: Vec::new() };
         self.send(&ClientMessage::Subscribe(message)).await;
     }
@@ -184,9 +186,9 @@ impl TestClient {
         let fresh = Self::connect(address, token).await;
         let old = std::mem::replace(self, fresh);
         self.replicas = old.replicas;
-        let held: Vec<_> = self.replicas.iter().map(|(id, replica)| (id.clone(), replica.notebook.version)).collect();
-        for (notebook, version) in held {
-            self.subscribe_since(notebook.as_str(), Some(version)).await;
+        let held: Vec<_> = self.replicas.iter().map(|(id, replica)| (id.clone(), replica.last_event.clone())).collect();
+        for (notebook, last_event) in held {
+            self.subscribe_since(notebook.as_str(), Some(last_event)).await;
         }
     }
 
@@ -306,9 +308,11 @@ impl TestClient {
     }
 
     fn take_subscribed(&mut self, message: SubscribedMessage) {
+        let last_event = LastEvent { version: message.version, event_id: message.event_id };
         let peers = message.peers.into_iter().map(|peer| (peer.connection.clone(), peer)).collect();
         let replica = self.replicas.entry(message.notebook.clone()).or_insert_with(|| Replica {
             notebook: Document::new(message.notebook),
+            last_event: last_event.clone(),
             role: message.role,
             events: Vec::new(),
             peers: BTreeMap::new(),
@@ -317,6 +321,7 @@ impl TestClient {
             resyncs: 0,
             is_behind: false,
         });
+        replica.last_event = last_event;
         replica.role = message.role;
         replica.peers = peers;
         replica.kernels = message.kernels;
@@ -338,6 +343,7 @@ impl TestClient {
             }
             assert_eq!(event.version, replica.notebook.version + 1, "versions are gapless");
             replica.notebook.apply(&recorded(&message.notebook, &event));
+            replica.last_event = LastEvent { version: event.version, event_id: event.id.clone() };
             replica.events.push(event);
         }
     }

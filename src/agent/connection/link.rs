@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
-use notarium_core::{NotebookId, Version};
+use notarium_core::NotebookId;
+use notarium_wire::LastEvent;
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedKernelspec, PROTOCOL, ServerMessage,
     SubscribeMessage, WelcomeMessage,
@@ -33,7 +34,7 @@ const GOOD_AFTER: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) enum Order {
     Command { message: Box<CommandMessage>, responder: oneshot::Sender<Result<AckMessage, CommandError>> },
-    Subscribe { notebook: NotebookId, since: Option<Version> },
+    Subscribe { notebook: NotebookId, since: Option<LastEvent> },
     Unsubscribe { notebook: NotebookId },
     Ephemeral(Box<ClientMessage>),
     Offer(Vec<OfferedKernelspec>),
@@ -53,7 +54,7 @@ pub(super) struct Link {
     incoming: mpsc::UnboundedSender<Incoming>,
     outbox: Outbox,
     /// Subscribed notebooks, and the version up to which their events were handed on.
-    subscriptions: BTreeMap<NotebookId, Option<Version>>,
+    subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
     offer: Option<Vec<OfferedKernelspec>>,
     max_frame_bytes: u64,
     failures: u32,
@@ -215,7 +216,7 @@ impl Link {
     /// What every new connection begins with.
     fn renewed(&mut self) -> Vec<Utf8Bytes> {
         let offer = self.offer.clone().map(|kernelspecs| ClientMessage::Offer { kernelspecs });
-        let subscribe = |(notebook, since): (&NotebookId, &Option<Version>)| subscribe(notebook, *since);
+        let subscribe = |(notebook, since): (&NotebookId, &Option<LastEvent>)| subscribe(notebook, since.clone());
         let messages: Vec<ClientMessage> = offer.into_iter().chain(self.subscriptions.iter().map(subscribe)).collect();
         let frames = messages.iter().filter_map(|message| frame_of(message).ok());
         frames.chain(self.outbox.resend(self.max_frame_bytes)).collect()
@@ -252,11 +253,11 @@ impl Link {
     }
 
     fn note_version(&mut self, message: &ServerMessage) {
-        let (notebook, version) = match message {
-            ServerMessage::Subscribed(message) => (&message.notebook, message.version),
+        let (notebook, version, event_id) = match message {
+            ServerMessage::Subscribed(message) => (&message.notebook, message.version, &message.event_id),
             ServerMessage::Events(message) => {
                 let Some(last) = message.events.last() else { return };
-                (&message.notebook, last.version)
+                (&message.notebook, last.version, &last.id)
             }
             ServerMessage::Access { notebook, role: None } => {
                 self.subscriptions.remove(notebook);
@@ -265,7 +266,11 @@ impl Link {
             _ => return,
         };
         if let Some(held) = self.subscriptions.get_mut(notebook) {
-            *held = Some(held.unwrap_or(0).max(version));
+            // A snapshot of another branch may lie before what was held.
+            let is_newer = held.as_ref().is_none_or(|held| held.version < version);
+            if is_newer || matches!(message, ServerMessage::Subscribed(it) if it.diverged) {
+                *held = Some(LastEvent { version, event_id: event_id.clone() });
+            }
         }
     }
 
@@ -276,7 +281,7 @@ impl Link {
         let frame = match order {
             Order::Command { message, responder } => self.outbox.push(*message, responder, self.max_frame_bytes),
             Order::Subscribe { notebook, since } => {
-                self.subscriptions.insert(notebook.clone(), since);
+                self.subscriptions.insert(notebook.clone(), since.clone());
                 frame_of(&subscribe(&notebook, since)).ok()
             }
             Order::Unsubscribe { notebook } => {
@@ -335,7 +340,7 @@ impl Link {
     }
 }
 
-fn subscribe(notebook: &NotebookId, since: Option<Version>) -> ClientMessage {
+fn subscribe(notebook: &NotebookId, since: Option<LastEvent>) -> ClientMessage {
     ClientMessage::Subscribe(SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() })
 }
 

@@ -1,48 +1,49 @@
 //! The state of one subscribed notebook, folded from what the server sends.
 
-use notarium_core::{Document, Envelope, Event, NotebookId, Recorded, Version};
-use notarium_wire::{EventMessage, EventsMessage};
+use notarium_core::{Document, Envelope, Event, EventId, NotebookId, Recorded, Version};
+use notarium_wire::{EventMessage, EventsMessage, LastEvent, SubscribedMessage};
 
 /// Why events could not be folded in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missed {
     /// Events between ours and theirs are missing.
-    Gap { held: Version },
+    Gap,
     /// An event of a newer build: only the server's snapshot helps.
     UnknownEvent { version: Version },
-}
-
-impl Missed {
-    pub fn since(self) -> Option<Version> {
-        match self {
-            Self::Gap { held } => (held > 0).then_some(held),
-            Self::UnknownEvent { .. } => None,
-        }
-    }
 }
 
 #[derive(Debug)]
 pub(super) struct Replica {
     notebook: Document,
+    last_event: Option<EventId>,
     /// False until the first `subscribed`, and after something was missed until the next.
     is_current: bool,
 }
 
 impl Replica {
     pub fn new(id: &NotebookId) -> Self {
-        Self { notebook: Document::new(id.clone()), is_current: false }
+        Self { notebook: Document::new(id.clone()), last_event: None, is_current: false }
     }
 
     pub fn state(&self) -> Option<&Document> {
         self.is_current.then_some(&self.notebook)
     }
 
-    pub fn subscribed(&mut self, snapshot: Option<Box<Document>>) {
-        // A snapshot of the past would undo what is known; the events in between follow in any case.
-        if let Some(snapshot) = snapshot.filter(|snapshot| snapshot.version >= self.notebook.version) {
+    pub fn subscribed(&mut self, message: &mut SubscribedMessage) {
+        // A snapshot of the past would undo what is known; the events in between follow in any case. Of another branch is
+        // nothing known.
+        let is_wanted = |snapshot: &Box<Document>| message.diverged || snapshot.version >= self.notebook.version;
+        if let Some(snapshot) = message.snapshot.take().filter(is_wanted) {
             self.notebook = *snapshot;
+            self.last_event = Some(message.event_id.clone());
         }
         self.is_current = true;
+    }
+
+    /// What to name when asking for what was missed.
+    pub fn since(&self, missed: &Missed) -> Option<LastEvent> {
+        let event_id = self.last_event.clone().filter(|_| *missed == Missed::Gap)?;
+        Some(LastEvent { version: self.notebook.version, event_id })
     }
 
     /// Folds in what is new and returns it, typed.
@@ -58,6 +59,7 @@ impl Replica {
             match self.typed(event) {
                 Ok(typed) => {
                     self.notebook.apply(&typed);
+                    self.last_event = Some(event.id.clone());
                     recorded.push(typed);
                 }
                 // What was folded in before is told with the state that comes next.
@@ -71,9 +73,8 @@ impl Replica {
     }
 
     fn typed(&self, message: &EventMessage) -> Result<Recorded, Missed> {
-        let held = self.notebook.version;
-        if message.version != held + 1 {
-            return Err(Missed::Gap { held });
+        if message.version != self.notebook.version + 1 {
+            return Err(Missed::Gap);
         }
         let event = Event::decode(&message.event_type, message.schema, message.payload.get())
             .map_err(|_| Missed::UnknownEvent { version: message.version })?;
@@ -128,8 +129,25 @@ mod tests {
 
     fn replica() -> Replica {
         let mut replica = Replica::new(&"n".parse().unwrap());
-        replica.subscribed(None);
+        subscribed(&mut replica, None, false);
         replica
+    }
+
+    fn subscribed(replica: &mut Replica, snapshot: Option<Document>, diverged: bool) {
+        let message = SubscribedMessage {
+            notebook: "n".parse().unwrap(),
+            version: snapshot.as_ref().map_or(replica.notebook.version, |snapshot| snapshot.version),
+            event_id: "snapshot".parse().unwrap(),
+            diverged,
+            role: notarium_core::Role::Editor,
+            read_only: false,
+            snapshot: snapshot.map(Box::new),
+            unconfirmed_events: vec![],
+            base_too_old: vec![],
+            peers: vec![],
+            kernels: vec![],
+        };
+        replica.subscribed(&mut { message });
     }
 
     #[test]
@@ -145,23 +163,28 @@ mod tests {
         let mut replica = replica();
         replica.apply(&frame(vec![renamed(1, "a")])).unwrap();
         let missed = replica.apply(&frame(vec![renamed(3, "c")])).unwrap_err();
-        assert_eq!(missed.since(), Some(1));
+        assert_eq!(replica.since(&missed), Some(LastEvent { version: 1, event_id: "e1".parse().unwrap() }));
         assert!(replica.state().is_none());
-        replica.subscribed(None);
+        subscribed(&mut replica, None, false);
         assert_eq!(replica.apply(&frame(vec![renamed(2, "b"), renamed(3, "c")])).unwrap().len(), 2);
     }
 
     #[test]
     fn an_unknown_event_asks_for_a_snapshot() {
-        let missed = replica().apply(&frame(vec![event(1, "FromTheFuture", "{}")])).unwrap_err();
-        assert_eq!(missed.since(), None);
+        let mut replica = replica();
+        replica.apply(&frame(vec![renamed(1, "a")])).unwrap();
+        let missed = replica.apply(&frame(vec![event(2, "FromTheFuture", "{}")])).unwrap_err();
+        assert_eq!(replica.since(&missed), None);
     }
 
     #[test]
     fn an_old_snapshot_does_not_turn_the_clock_back() {
         let mut replica = replica();
         replica.apply(&frame(vec![renamed(1, "a"), renamed(2, "b")])).unwrap();
-        replica.subscribed(Some(Box::new(Document::new("n".parse().unwrap()))));
+        let old = || Some(Document::new("n".parse().unwrap()));
+        subscribed(&mut replica, old(), false);
         assert_eq!(replica.state().unwrap().version, 2);
+        subscribed(&mut replica, old(), true);
+        assert_eq!(replica.state().unwrap().version, 0, "after a restore the server is believed");
     }
 }

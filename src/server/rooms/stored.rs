@@ -147,7 +147,8 @@ async fn follow(
     recent_after: Version,
 ) -> Result<Loaded, String> {
     let mut recent: Vec<Stored> = Vec::new();
-    let mut after = replay.head().version.min(recent_after);
+    // The last event is always at hand, for those who name it.
+    let mut after = replay.head().version.saturating_sub(1).min(recent_after);
     loop {
         let page = store.read(notebook, after, MAX_READ_EVENTS).await.map_err(|error| error.to_string())?;
         let Some(last) = page.last() else { return Ok(replay.finish(recent)) };

@@ -1,12 +1,15 @@
 //! Joining, catching up, seeing each other, losing access.
 
 use notarium_core::{Role, Scope};
-use notarium_wire::{ActivityKind, ErrorCode, PresenceState, ServerMessage, TurnActivity};
+use notarium_wire::{
+    ActivityKind, ErrorCode, LastEvent, PresenceState, ServerMessage, SubscribeMessage, TurnActivity, UnconfirmedText,
+};
 
 use super::scene::{CREATE, INSERT, Scene, edit, error, user, with_role, without_scopes};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
+use crate::simulation::context_notebook;
 
 /// Anna's notebook at `version`, every event after 2 an edit of cell `a`.
 fn with_edits(config: RoomConfig, version: u64) -> Scene {
@@ -29,7 +32,28 @@ fn a_client_that_knows_a_version_gets_what_it_misses() {
     scene.subscribe(3, &anna, Some(4));
     assert_eq!(scene.durable(3), ["subscribed 10 with state"]);
     scene.subscribe(4, &anna, Some(11));
-    assert_eq!(scene.durable(4), error(ErrorCode::VersionInFuture));
+    assert_eq!(scene.durable(4), ["subscribed 10 with state, diverged"]);
+}
+
+/// After a restore from a backup: the client has an event that this log never had, at a version that it has.
+#[test]
+fn a_client_of_another_branch_gets_the_state_and_is_told() {
+    for max_recent_events in [100, 0] {
+        for version in [3, 9, 10] {
+            let mut scene =
+                with_edits(RoomConfig { max_recent_events, max_tail_events: 5, ..RoomConfig::default() }, 10);
+            scene.advance(60_000);
+            let since = Some(LastEvent { version, event_id: "of-another-branch".parse().unwrap() });
+            let unconfirmed = vec![UnconfirmedText { cell_id: "a".parse().unwrap(), base: version }];
+            let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };
+            scene.feed(Input::Subscribe { client: ClientId(1), identity: user("anna"), message });
+            let seen = scene.seen(1);
+            let ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
+            assert!(subscribed.diverged && subscribed.snapshot.is_some(), "{max_recent_events} {version}");
+            assert_eq!(subscribed.event_id, scene.last_event(10).event_id);
+            assert_eq!(subscribed.base_too_old[0].as_str(), "a", "its base means nothing here");
+        }
+    }
 }
 
 #[test]

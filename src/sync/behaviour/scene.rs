@@ -6,7 +6,9 @@ use std::sync::Arc;
 use notarium_core::{
     Actor, AgentId, Authority, JudgementQuery, Millis, RawJson, Rejection, RejectionCode, Role, Scope, UserId, Version,
 };
-use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ServerMessage, SubscribeMessage, UnconfirmedText};
+use notarium_wire::{
+    AckMessage, CommandMessage, ErrorCode, LastEvent, ServerMessage, SubscribeMessage, UnconfirmedText,
+};
 
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
@@ -251,8 +253,16 @@ impl Scene {
     ) {
         let cell = |(id, base): &(&str, Version)| UnconfirmedText { cell_id: id.parse().unwrap(), base: *base };
         let unconfirmed = unconfirmed.iter().map(cell).collect();
+        let since = since.map(|version| self.last_event(version));
         let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };
         self.feed(Input::Subscribe { client: ClientId(client), identity: identity.clone(), message });
+    }
+
+    /// The event at a version, as a client names it; one of its own making where the log has none.
+    pub(crate) fn last_event(&self, version: Version) -> LastEvent {
+        let found = self.disk.events.iter().find(|stored| stored.envelope.version == version);
+        let event_id = found.map_or_else(|| "elsewhere".parse().unwrap(), |stored| stored.envelope.id.clone());
+        LastEvent { version, event_id }
     }
 
     // --- what people see ---
@@ -280,7 +290,8 @@ fn in_words(message: &ServerMessage) -> String {
     match message {
         ServerMessage::Subscribed(it) => {
             let snapshot = if it.snapshot.is_some() { " with state" } else { "" };
-            format!("subscribed {}{snapshot}", it.version)
+            let diverged = if it.diverged { ", diverged" } else { "" };
+            format!("subscribed {}{snapshot}{diverged}", it.version)
         }
         ServerMessage::Events(it) => format!("events {}..{}", it.from, it.from + it.events.len() as u64 - 1),
         ServerMessage::Ack(it) => format!("ack {}", it.version),

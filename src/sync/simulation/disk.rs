@@ -106,7 +106,7 @@ impl Disk {
             Some((notebook, head)) => Replay::from_snapshot(notebook.clone(), *head),
             None => Replay::new(context_notebook()),
         };
-        let recent = self.read(replay.head().version.min(recent_after), usize::MAX);
+        let recent = self.read(replay.head().version.saturating_sub(1).min(recent_after), usize::MAX);
         replay.apply(&recent).map_err(|error| error.to_string())?;
         Ok(replay.finish(recent))
     }

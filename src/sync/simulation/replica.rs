@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use notarium_core::{Command, CommandId, CorrelationId, Document, RawJson, Recorded, RejectionCode, Version};
+use notarium_core::{Command, CommandId, CorrelationId, Document, EventId, RawJson, Recorded, RejectionCode, Version};
 use notarium_wire::{
-    AckMessage, CommandMessage, EventMessage, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage,
-    UnconfirmedText,
+    AckMessage, CommandMessage, EventMessage, LastEvent, RejectMessage, ServerMessage, SubscribeMessage,
+    SubscribedMessage, UnconfirmedText,
 };
 
 use super::disk::context_notebook;
@@ -16,6 +16,8 @@ use crate::ring::recorded;
 pub(crate) struct Replica {
     pub identity: Arc<Identity>,
     pub notebook: Document,
+    /// The one that led to this state.
+    last_event: Option<EventId>,
     /// A connection's number; `None` while disconnected.
     pub connection: Option<u64>,
     pub is_subscribed: bool,
@@ -44,6 +46,7 @@ impl Replica {
             name: identity.connection.clone(),
             identity: Arc::new(identity),
             notebook: Document::new(context_notebook()),
+            last_event: None,
             connection: None,
             is_subscribed: false,
             pending: Vec::new(),
@@ -53,7 +56,8 @@ impl Replica {
     }
 
     pub(crate) fn subscription(&self, unconfirmed: Vec<UnconfirmedText>) -> SubscribeMessage {
-        let since = Some(self.notebook.version).filter(|version| *version > 0);
+        let last = |event_id| LastEvent { version: self.notebook.version, event_id };
+        let since = self.last_event.clone().map(last);
         SubscribeMessage { notebook: context_notebook(), since, unconfirmed }
     }
 
@@ -91,7 +95,11 @@ impl Replica {
                 if snapshot.version != message.version {
                     return Err(format!("snapshot {} is called {}", snapshot.version, message.version));
                 }
+                if message.diverged {
+                    return Err("there is one log, and it is called another branch".to_owned());
+                }
                 self.notebook = *snapshot;
+                self.last_event = Some(message.event_id);
                 let unconfirmed = message.unconfirmed_events.into_iter().map(typed).collect::<Result<_, _>>()?;
                 Ok(vec![Received::Replaced { unconfirmed }])
             }
@@ -108,6 +116,7 @@ impl Replica {
         }
         let recorded = typed(message)?;
         self.notebook.apply(&recorded);
+        self.last_event = Some(recorded.envelope.id.clone());
         Ok(Received::Applied(recorded))
     }
 

@@ -135,7 +135,7 @@ export class Notebook extends EventEmitter {
   subscribe() {
     this.waiting = true // for `subscribed`
     const m = { notebook: this.id }
-    if (this.state) m.since = this.state.version
+    if (this.state) m.since = { version: this.state.version, event_id: this.lastEvent }
     this.told = new Set(this.texts.keys())
     if (this.told.size)
       m.unconfirmed = [...this.texts].map(([cell_id, t]) => ({ cell_id, base: t.sent?.base ?? this.state.version }))
@@ -149,7 +149,9 @@ export class Notebook extends EventEmitter {
     this.role = m.role
     this.kernels = m.kernels ?? []
     this.peers = new Map((m.peers ?? []).map(p => [p.connection, p]))
+    this.lastEvent = m.event_id
     if (m.snapshot) {
+      // `diverged`: every unconfirmed cell is in `base_too_old`
       for (const e of m.unconfirmed_events ?? []) if (e.version > this.state.version) this.#text(e)
       for (const cell of m.base_too_old ?? []) this.#giveUp(cell, new Error('base_too_old'))
       this.state = m.snapshot
@@ -185,6 +187,7 @@ export class Notebook extends EventEmitter {
     for (const e of m.events) {
       if (e.version <= this.state.version) continue
       applyEvent(this.state, e, apply)
+      this.lastEvent = e.id
       this.seen.push(e)
       if (this.texts.has(e.payload?.cell_id)) this.#text(e)
       this.emit('event', e)

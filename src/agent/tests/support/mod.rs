@@ -9,11 +9,12 @@ use std::time::Duration;
 use futures_util::{SinkExt, StreamExt};
 use notarium_core::{
     Actor, AgentId, Authority, Command, CommandId, Context, Document, Event, Head, History, IdSource, KernelPhase,
-    Limits, Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, decide, required_history, seal,
+    Limits, Notebook, NotebookId, Recorded, Role, Scope, Selection, Stored, UserId, Version, decide, required_history,
+    seal,
 };
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, PROTOCOL, RejectMessage, ServerMessage,
-    SubscribedMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, LastEvent, PROTOCOL, RejectMessage,
+    ServerMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -209,11 +210,21 @@ impl Inner {
             ClientMessage::Subscribe(subscribe) => {
                 let room = &self.rooms[&subscribe.notebook];
                 let state = room.state.clone().unwrap();
-                let since = subscribe.since.filter(|since| *since <= state.version);
+                let id_at = |version: Version| {
+                    let stored = &room.log[usize::try_from(version).unwrap().checked_sub(1)?];
+                    Some(stored.envelope.id.clone())
+                };
+                let is_known = |last: &LastEvent| {
+                    last.version <= state.version && id_at(last.version) == Some(last.event_id.clone())
+                };
+                let diverged = subscribe.since.as_ref().is_some_and(|last| !is_known(last));
+                let since = subscribe.since.filter(|_| !diverged).map(|last| last.version);
                 let version = since.unwrap_or(state.version);
                 let _ = out.send(ServerMessage::Subscribed(Box::new(SubscribedMessage {
                     notebook: subscribe.notebook.clone(),
                     version,
+                    event_id: id_at(version).unwrap(),
+                    diverged,
                     role: Role::Editor,
                     read_only: false,
                     snapshot: since.is_none().then(|| Box::new(Document::clone(&state.document))),
