@@ -168,9 +168,10 @@ pub fn word(value: &impl serde::Serialize) -> String {
 
 fn notebook_sentence(event: &Event) -> Option<String> {
     Some(match event {
-        Event::NotebookCreated(event) => format!("made the notebook \"{}\"", print::clean(&event.title)),
-        Event::NotebookForked(event) => {
-            format!("copied it from {} at version {}", event.from_notebook, event.from_version)
+        Event::NotebookCreated(event) => {
+            let origin = event.forked_from.as_ref();
+            let origin = origin.map(|from| format!(", a copy of {} at version {}", from.notebook, from.version));
+            format!("made the notebook \"{}\"{}", print::clean(&event.title), origin.unwrap_or_default())
         }
         Event::NotebookRenamed(event) => {
             format!("renamed it from \"{}\" to \"{}\"", print::clean(&event.previous), print::clean(&event.title))

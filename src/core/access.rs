@@ -205,7 +205,7 @@ pub(crate) fn delegated_may(
 /// What no role or scope can give: only people decide on tool calls, and an assistant shares and rules nothing.
 fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<(), Rejection> {
     let is_allowed = match operation.scope() {
-        Scope::Confirm => matches!(actor, Actor::User { .. } | Actor::Guest { .. }),
+        Scope::Confirm => matches!(actor, Actor::User { .. }),
         Scope::Manage => !matches!(actor, Actor::Assistant { .. }),
         _ => true,
     };

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::conversations::TurnEnd;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    CellId, CellReply, CellType, ConversationId, CorrelationId, ExecutionId, GrantId, Hash, KernelSessionId,
-    MessageBlock, MessageId, MessageRole, Millis, NotebookId, Output, Policy, RawObject, Role, Subject, ToolCallEnd,
-    ToolCallId, TurnId, Usage, UserFunction, Version,
+    CellId, CellReply, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash,
+    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject,
+    ToolCallEnd, ToolCallId, TurnId, Usage, UserFunction, Version,
 };
 
 /// Where a cell goes.
@@ -84,11 +84,9 @@ pub enum Command {
         title: String,
         #[serde(default)]
         metadata: RawObject,
-    },
-    /// Notes where a new notebook's content came from. Follows `CreateNotebook` in a batch.
-    NoteFork {
-        from_notebook: NotebookId,
-        from_version: Version,
+        /// Where the content comes from that follows in the same batch.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        forked_from: Option<ForkOrigin>,
     },
     RenameNotebook {
         title: String,

@@ -64,9 +64,7 @@ fn authorise(notebook: &Notebook, context: &Context, command: &Command) -> Resul
 pub fn operation(command: &Command) -> Operation {
     use Command as C;
     match command {
-        C::CreateNotebook { .. } | C::NoteFork { .. } | C::RenameNotebook { .. } | C::SetNotebookMetadata { .. } => {
-            Operation::Edit
-        }
+        C::CreateNotebook { .. } | C::RenameNotebook { .. } | C::SetNotebookMetadata { .. } => Operation::Edit,
         C::InsertCell { .. } | C::EditSource { .. } | C::ReplaceSource { .. } | C::MoveCell { .. } => Operation::Edit,
         C::ChangeCellType { .. } | C::DeleteCell { .. } | C::RestoreCell { .. } | C::SetCellMetadata { .. } => {
             Operation::Edit
@@ -119,7 +117,6 @@ fn decide_authorised(notebook: &Notebook, context: &mut Context, command: Comman
     use Command as C;
     match command {
         C::CreateNotebook { .. }
-        | C::NoteFork { .. }
         | C::RenameNotebook { .. }
         | C::SetNotebookMetadata { .. }
         | C::ArchiveNotebook {}

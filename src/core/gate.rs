@@ -43,7 +43,7 @@ fn covers(grant: &AssistantGrant, requester: &Actor, function: &str, risk: Risk,
     risk < Risk::Destructive
         && now < grant.expires_at
         && grant.conversation_id == *conversation
-        && grant.for_user.as_ref().is_none_or(|named| named == for_user)
+        && grant.for_user == *for_user
         && (grant.functions.is_empty() || grant.functions.iter().any(|one| one == function))
 }
 

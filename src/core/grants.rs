@@ -53,7 +53,9 @@ fn decide_grant(
     if notebook.grants.contains_key(&grant_id) {
         return invalid(format!("grant {grant_id} exists: choose another id"));
     }
-    let for_user = person_of(notebook, context, &conversation_id);
+    let Some(for_user) = person_of(notebook, context, &conversation_id) else {
+        return invalid(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"));
+    };
     let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
     Ok(Decision { events: expired(notebook, context).chain([issued.into()]).collect(), outcome: Outcome::default() })
 }

@@ -6,15 +6,14 @@ use crate::decision::Decision;
 use crate::limits::Limits;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Document, NotebookArchived, NotebookCreated, NotebookForked, NotebookMetadataSet, NotebookRenamed,
+    Actor, Document, ForkOrigin, NotebookArchived, NotebookCreated, NotebookMetadataSet, NotebookRenamed,
     NotebookUnarchived, RawObject, Subject, Version, VersionNamed,
 };
 
 pub(crate) fn decide(notebook: &Document, context: &Context, command: Command) -> Result<Decision, Rejection> {
     match command {
-        Command::CreateNotebook { title, metadata } => decide_create(notebook, context, title, metadata),
-        Command::NoteFork { from_notebook, from_version } => {
-            Ok(Decision::one(NotebookForked { from_notebook, from_version }))
+        Command::CreateNotebook { title, metadata, forked_from } => {
+            decide_create(notebook, context, title, metadata, forked_from)
         }
         Command::RenameNotebook { title } => decide_rename(notebook, context, &title),
         Command::SetNotebookMetadata { metadata } => decide_metadata(notebook, context, metadata),
@@ -32,6 +31,7 @@ fn decide_create(
     context: &Context,
     title: String,
     metadata: RawObject,
+    forked_from: Option<ForkOrigin>,
 ) -> Result<Decision, Rejection> {
     if notebook.exists() {
         let id = &notebook.notebook_id;
@@ -46,7 +46,7 @@ fn decide_create(
         ));
     };
     let owner = Subject::User { id: id.clone() };
-    Ok(Decision::one(NotebookCreated { title, metadata, owner }))
+    Ok(Decision::one(NotebookCreated { title, metadata, owner, forked_from }))
 }
 
 fn decide_rename(notebook: &Document, context: &Context, title: &str) -> Result<Decision, Rejection> {

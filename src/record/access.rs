@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AgentId, Millis, ShareLinkId, UserId, WorkspaceId};
+use crate::ids::{AgentId, Millis, NotebookId, ShareLinkId, UserId, Version, WorkspaceId};
 
 /// Whom a notebook's access list names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -38,6 +38,13 @@ pub enum Role {
 impl Role {
     pub const ALL: [Role; 7] =
         [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
+}
+
+/// The version of another notebook that a new one was copied from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ForkOrigin {
+    pub notebook: NotebookId,
+    pub version: Version,
 }
 
 /// Somebody's right.
@@ -81,8 +88,4 @@ pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
 pub fn assistant_scopes() -> Scopes {
     ASSISTANT_SCOPES.into()
-}
-
-pub(crate) fn are_assistant_scopes(scopes: &Scopes) -> bool {
-    *scopes == assistant_scopes()
 }

@@ -1,6 +1,6 @@
 //! The envelope around every event, and the hash chain that makes the log tamper-evident.
 //!
-//! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is every field of the envelope but payload and
+//! `hash = SHA-256(previous hash ‖ header ‖ payload digest)`. The header is a format byte (1), then every field of the envelope but payload and
 //! hash, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`: with the
 //! salt destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
 
@@ -120,8 +120,11 @@ impl Header {
     }
 }
 
+/// The first byte of every header: another order or meaning of its fields gets another number.
+const HASH_FORMAT: u8 = 1;
+
 fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
-    let header = Header(Sha256::new().chain_update(previous.0))
+    let header = Header(Sha256::new().chain_update(previous.0).chain_update([HASH_FORMAT]))
         .bytes(envelope.id.as_str().as_bytes())
         .bytes(envelope.notebook_id.as_str().as_bytes())
         .bytes(&envelope.version.to_be_bytes())

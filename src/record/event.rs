@@ -6,14 +6,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::access::{Role, Scopes, Subject};
+use crate::access::{ForkOrigin, Role, Scopes, Subject};
 use crate::cell::{CellContent, CellFlags, CellType};
 use crate::execution::{ExecutionCause, ExecutionSubject, PastExecution};
 use crate::function::UserFunction;
 use crate::hash::Hash;
 use crate::ids::{
-    AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, NotebookId, ToolCallId,
-    TurnId, UserId, Version,
+    AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, ToolCallId, TurnId,
+    UserId, Version,
 };
 use crate::json::{RawJson, RawObject};
 use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
@@ -99,11 +99,9 @@ events! {
         metadata: RawObject,
         /// The first owner.
         owner: Subject,
-    }
-    NotebookForked {
         /// Where the content came from; the events that follow in the same command carry it.
-        from_notebook: NotebookId,
-        from_version: Version,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        forked_from: Option<ForkOrigin>,
     }
     NotebookRenamed { title: String, previous: String }
     NotebookMetadataSet { metadata: RawObject, previous: RawObject }
@@ -290,12 +288,9 @@ events! {
         /// Which model, as the person chose; absent: the server's default.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         model: Option<String>,
-        /// What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond. Absent:
-        /// all three.
-        #[serde(skip_serializing_if = "crate::access::are_assistant_scopes", default = "crate::access::assistant_scopes")]
+        /// What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond.
         scopes: Scopes,
         /// That token is good for some notebooks only: the turn makes no notebook and lists none.
-        #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         is_bound: bool,
     }
     /// The claim before a model is called.
@@ -367,9 +362,8 @@ events! {
         conversation_id: ConversationId,
         functions: Vec<String>,
         expires_at: Millis,
-        /// The person for whom the assistant acts; absent in old records.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        for_user: Option<UserId>,
+        /// The person for whom the assistant acts.
+        for_user: UserId,
     }
     GrantRevoked { grant_id: GrantId }
     GrantExpired { grant_id: GrantId }

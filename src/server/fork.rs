@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, Place,
-    RawObject,
+    BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, ForkOrigin,
+    Place, RawObject,
 };
 
 use crate::files::export;
 
-/// `CreateNotebook`, `NoteFork`, then every cell with what it shows.
+/// `CreateNotebook`, then every cell with what it shows.
 pub fn command(source: &Document, title: String, with_outputs: bool) -> Command {
-    let note = Command::NoteFork { from_notebook: source.notebook_id.clone(), from_version: source.version };
-    let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone() }, note];
+    let forked_from = Some(ForkOrigin { notebook: source.notebook_id.clone(), version: source.version });
+    let mut commands = vec![Command::CreateNotebook { title, metadata: source.metadata.clone(), forked_from }];
     for (cell_id, cell) in source.ordered_cells() {
         commands.push(insert(cell_id, cell, with_outputs));
         let latest =

@@ -275,7 +275,7 @@ impl Visitor {
         let options = ConnectOptions::new(url, token, "test");
         let (mut connection, _) = Connection::open(options).await.unwrap();
         let (sender, notebook): (_, NotebookId) = (connection.sender(), ulid::Ulid::generate().into());
-        let create = Command::CreateNotebook { title: "N".into(), metadata: RawObject::default() };
+        let create = Command::CreateNotebook { title: "N".into(), metadata: RawObject::default(), forked_from: None };
         sender.command(&notebook, &create).await.unwrap();
         connection.subscribe(&notebook);
         let (url, token) = (url.to_owned(), token.to_owned());

@@ -20,7 +20,7 @@ pub fn insert(cell_id: &str, source: &str) -> Command {
 }
 
 pub fn create(title: &str) -> Command {
-    Command::CreateNotebook { title: title.to_owned(), metadata: RawObject::default() }
+    Command::CreateNotebook { title: title.to_owned(), metadata: RawObject::default(), forked_from: None }
 }
 
 pub fn edit(cell_id: &str, base: u64, change: &str) -> Command {

@@ -32,8 +32,9 @@ impl Replica {
     pub fn subscribed(&mut self, message: &mut SubscribedMessage) {
         // A snapshot of the past would undo what is known; the events in between follow in any case. Of another branch is
         // nothing known.
-        let is_wanted = |snapshot: &Box<Document>| message.diverged || snapshot.version >= self.notebook.version;
-        if let Some(snapshot) = message.snapshot.take().filter(is_wanted) {
+        if let Some(snapshot) = message.snapshot.take()
+            && (message.diverged || snapshot.version >= self.notebook.version)
+        {
             self.notebook = *snapshot;
             self.last_event = Some(message.event_id.clone());
         }

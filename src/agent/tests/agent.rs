@@ -73,7 +73,7 @@ impl Person {
         let options = ConnectOptions::new(&server.address, "ada", "test");
         let (mut connection, _) = Connection::open(options).await.unwrap();
         let (sender, notebook): (_, NotebookId) = (connection.sender(), "n".parse().unwrap());
-        let create = Command::CreateNotebook { title: "N".into(), metadata: RawObject::default() };
+        let create = Command::CreateNotebook { title: "N".into(), metadata: RawObject::default(), forked_from: None };
         sender.command(&notebook, &create).await.unwrap();
         connection.subscribe(&notebook);
         Self { connection, sender, notebook }

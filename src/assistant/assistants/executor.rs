@@ -410,7 +410,8 @@ fn cell_id(call_id: &ToolCallId, place: usize) -> CellId {
 }
 
 fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> Command {
-    let mut commands = vec![Command::CreateNotebook { title: call.title.clone(), metadata: RawObject::default() }];
+    let mut commands =
+        vec![Command::CreateNotebook { title: call.title.clone(), metadata: RawObject::default(), forked_from: None }];
     commands.extend(cells.iter().enumerate().map(|(place, cell)| Command::InsertCell {
         cell_id: Some(cell_id(call_id, place)),
         cell_type: cell.cell_type,

@@ -61,7 +61,8 @@ impl Scene {
         server.app().accounts.change(&[AccountChange::CreateUser(ann)], audit).await.unwrap();
         let assistants = super::start(&server, AssistantsConfig { stay: Duration::ZERO, ..assistants });
         let scene = Self { server, assistants, notebook: "n".parse().unwrap(), _folder: folder };
-        let create = Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default() };
+        let create =
+            Command::CreateNotebook { title: "Held".into(), metadata: RawObject::default(), forked_from: None };
         scene.as_ann(&create).await;
         scene.as_ann(&cell()).await;
         scene

@@ -197,7 +197,7 @@ impl Judge {
         let Actor::Assistant { conversation, for_user } = moment.actor() else {
             panic!("{grant_id} opens for no assistant")
         };
-        assert_eq!(Some(for_user), grant.for_user.as_ref(), "grant {grant_id} is for another person's assistant");
+        assert_eq!(*for_user, grant.for_user, "grant {grant_id} is for another person's assistant");
         assert_eq!(*conversation, grant.conversation_id, "grant {grant_id} is of another conversation");
         assert!(asked.risk < Risk::Destructive, "grant {grant_id} opens for what destroys");
         moment.check_stands_for(issuer, asked);

@@ -42,8 +42,7 @@ fn life() -> World {
     let mut world = World::new();
     let metadata = json!({"kernelspec": {"name": "python3"}, "big": 12345678901234567890_u64});
     world.step(&ann, json!({"Batch": {"commands": [
-        {"CreateNotebook": {"title": "Täglich 😀", "metadata": metadata}},
-        {"NoteFork": {"from_notebook": "old", "from_version": 12}},
+        {"CreateNotebook": {"title": "Täglich 😀", "metadata": metadata, "forked_from": {"notebook": "old", "version": 12}}},
         insert("a", "code", "s = '😀'\nprint(s)"),
         {"InsertCell": {"cell_id": "b", "cell_type": "markdown", "source": "# Title", "place": "start", "metadata": {"tags": ["x"]},
             "attachments": {"f.png": {"image/png": "AA=="}}, "flags": {"pinned": true, "bookmark": 3}}},

@@ -26,18 +26,6 @@ pub fn cases() -> Vec<Case> {
         case(created, user("bo"), json!({"CreateNotebook": {"title": "T"}}), rejected(Code::NotebookExists)),
         case(World::new, ann(), json!({"RenameNotebook": {"title": "T"}}), rejected(Code::UnknownNotebook)),
         case(created, user("bo"), json!({"RenameNotebook": {"title": "T"}}), rejected(Code::UnknownNotebook)),
-        case(
-            created,
-            ann(),
-            json!({"NoteFork": {"from_notebook": "old", "from_version": 3}}),
-            events(["NotebookForked"]),
-        ),
-        case(
-            shared,
-            user("viewer"),
-            json!({"NoteFork": {"from_notebook": "old", "from_version": 3}}),
-            rejected(Code::Forbidden),
-        ),
         case(created, ann(), json!({"RenameNotebook": {"title": "Second"}}), events(["NotebookRenamed"])),
         case(created, ann(), json!({"RenameNotebook": {"title": "First"}}), nothing()),
         case(created, ann(), json!({"RenameNotebook": {"title": ""}}), rejected(Code::InvalidValue)),

@@ -170,7 +170,7 @@ pub fn cases() -> Vec<Case> {
         // a person decides
         case(waiting, user("editor"), confirm("del"), events(["ToolCallConfirmed"])),
         case(waiting, ann(), confirm("del"), events(["ToolCallConfirmed"])),
-        case(waiting, guest("link"), confirm("del"), events(["ToolCallConfirmed"])),
+        case(waiting, guest("link"), confirm("del"), rejected(Code::Forbidden)),
         case(waiting, user("author"), confirm("del"), rejected(Code::Forbidden)),
         case(waiting, user("runner"), confirm("del"), rejected(Code::Forbidden)),
         case(waiting, user("viewer"), confirm("del"), rejected(Code::Forbidden)),

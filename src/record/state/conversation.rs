@@ -40,11 +40,9 @@ pub struct Turn {
     pub cell_id: Option<CellId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Its calls do nothing beyond these. Absent: read, edit and run.
-    #[serde(default = "crate::access::assistant_scopes", skip_serializing_if = "crate::access::are_assistant_scopes")]
+    /// Its calls do nothing beyond these.
     pub scopes: Scopes,
     /// Its calls reach no other notebook.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_bound: bool,
     /// Model calls that have begun.
     pub model_calls: u32,

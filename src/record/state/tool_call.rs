@@ -53,9 +53,8 @@ pub struct ToolCall {
 pub struct AssistantGrant {
     pub conversation_id: ConversationId,
     /// The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
-    /// in it. Absent in old records: everybody.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub for_user: Option<UserId>,
+    /// in it.
+    pub for_user: UserId,
     /// Empty: every function.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,

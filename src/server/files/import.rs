@@ -18,7 +18,7 @@ pub struct ImportPlan {
 pub fn plan(imported: Imported, title: String) -> ImportPlan {
     let document = imported.document;
     let metadata = with_aside(document.metadata, [("extra", document.extra)]);
-    let mut commands = vec![Command::CreateNotebook { title, metadata }];
+    let mut commands = vec![Command::CreateNotebook { title, metadata, forked_from: None }];
     let mut parts = Vec::new();
     for cell in document.cells {
         plan_cell(cell, &mut commands, &mut parts);

@@ -123,7 +123,7 @@ async fn create_notebook(
     JsonBody(new): JsonBody<NewNotebook>,
 ) -> Result<Created<Accepted>, Problem> {
     let notebook = new.id.unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
-    let create = Command::CreateNotebook { title: new.title, metadata: new.metadata };
+    let create = Command::CreateNotebook { title: new.title, metadata: new.metadata, forked_from: None };
     let command = match new.with_cell {
         true => Command::Batch { commands: vec![create, fork::empty_cell()] },
         false => create,

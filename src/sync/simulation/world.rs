@@ -191,7 +191,8 @@ impl World {
     }
 
     fn plan(&mut self) {
-        let create = Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default() };
+        let create =
+            Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default(), forked_from: None };
         self.editors[0].replica.command(&create, None);
         for actor in 0..=AGENT {
             let delay = self.chance.below(300);

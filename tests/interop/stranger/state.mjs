@@ -1,21 +1,8 @@
-// A notebook's state: README section 2, "apply".
+// A notebook's document: README section 2, "apply".
+import { isDeepStrictEqual } from 'node:util'
+
 const ENDED = ['ok', 'error', 'cancelled', 'lost']
 const SUBJECTS = ['user', 'share_link', 'workspace', 'agent']
-const UNDOABLE = [
-  'CellInserted',
-  'CellSourceEdited',
-  'CellMoved',
-  'CellTypeChanged',
-  'CellDeleted',
-  'CellRestored',
-  'CellMetadataSet',
-  'CellAttachmentsSet',
-  'CellFlagsSet',
-  'NotebookRenamed',
-  'NotebookMetadataSet',
-  'UndoSkipped'
-]
-
 export const fresh = id => ({
   notebook_id: id,
   version: 0,
@@ -61,26 +48,39 @@ function prune(s) {
   const shown = new Set(Object.values(s.latest))
   for (const [id, e] of Object.entries(s.executions)) if (ENDED.includes(e.status) && !shown.has(id)) delete s.executions[id]
 }
-function undo(s, event, p) {
-  const key = actorKey(event.actor),
-    cells = p.cell_id ? [p.cell_id] : [],
-    u = ((s.undo ??= {})[key] ??= { undo: [], redo: [] })
-  let to = u.undo
-  const take = (list, id) => {
-    const i = list.findLastIndex(g => g.correlation_id === id)
-    if (i >= 0) list.splice(i, 1)
-    return i >= 0
-  }
-  if (!event.undoes) u.redo = []
-  else if (take(u.undo, event.undoes)) to = u.redo
-  else if (!take(u.redo, event.undoes) && u.redo.some(g => g.correlation_id === event.correlation_id)) to = u.redo
-  const group = to.find(g => g.correlation_id === event.correlation_id)
-  if (group) {
-    group.last_version = event.version
-    group.cells = [...new Set([...group.cells, ...cells])].sort()
-  } else to.push({ correlation_id: event.correlation_id, first_version: event.version, last_version: event.version, cells })
-  if (to.length > 100) to.shift()
+// What a person reads of a message: section 11, "Prompt cells".
+const textOf = blocks => blocks.map(b => b.text?.text ?? '').join('')
+function firstUnits(text, units) {
+  if (units == null || units >= text.length) return text
+  const code = text.charCodeAt(units - 1)
+  return text.slice(0, code >= 0xd800 && code < 0xdc00 ? units - 1 : units)
 }
+function replyOf(s, turnId) {
+  const reply = s.cells[s.turns?.[turnId]?.cell_id]?.reply
+  return reply?.turn_id === turnId ? reply : undefined
+}
+function set(s, map, id, value) {
+  ;(s[map] ??= {})[id] = value
+}
+function drop(s, map, id) {
+  if (s[map]) {
+    delete s[map][id]
+    if (empty(s[map])) delete s[map]
+  }
+}
+const turn = change => (s, p, e) => {
+  if (s.turns?.[p.turn_id]) change(s.turns[p.turn_id], p, e)
+}
+const endTurn = change => (s, p) => {
+  const t = s.turns?.[p.turn_id]
+  if (!t) return
+  const reply = replyOf(s, p.turn_id)
+  if (reply) change(reply, p)
+  if (s.conversations?.[t.conversation_id]) delete s.conversations[t.conversation_id].turn
+  drop(s, 'turns', p.turn_id)
+}
+const endCall = (s, p) => drop(s, 'tool_calls', p.call_id)
+const endGrant = (s, p) => drop(s, 'grants', p.grant_id)
 
 const EVENTS = {
   NotebookCreated(s, p, e) {
@@ -114,15 +114,15 @@ const EVENTS = {
     s.access = s.access.filter(e => !sameSubject(p.subject)(e))
   },
   CellInserted(s, p, e) {
-    const { latest_execution, ...cell } = p.cell
-    s.cells[p.cell_id] = { ...compact({ ...cell }), source: cell.source, cell_version: e.version, source_version: e.version }
+    s.cells[p.cell_id] = { ...compact({ ...p.cell }), source: p.cell.source, cell_version: e.version, source_version: e.version }
+    if (p.reply) s.cells[p.cell_id].reply = { ...compact({ ...p.reply }), prompt: p.reply.prompt, text: p.reply.text }
     sort(s)
   },
   CellRestored(s, p, e) {
     EVENTS.CellInserted(s, p, e)
-    const id = p.cell.latest_execution
-    if (id && p.execution) s.executions[id] = compact2(p.execution)
-    if (id && s.executions[id]) s.latest[p.cell_id] = id
+    if (!p.latest_execution) return
+    s.latest[p.cell_id] = p.latest_execution
+    if (p.execution) s.executions[p.latest_execution] ??= compact2(p.execution)
   },
   CellSourceEdited(s, p, e, apply) {
     const c = s.cells[p.cell_id]
@@ -257,7 +257,105 @@ const EVENTS = {
     x.cancel_requested = true
   }),
   KernelLaunchFailed: gone,
-  KernelSessionEnded: gone
+  KernelSessionEnded(s, p, e) {
+    for (const f of Object.values(s.functions ?? {})) if (f.kernel_session === p.kernel_session) delete f.kernel_session
+    gone(s, p, e)
+  },
+  FunctionsRegistered(s, p, e) {
+    const known = s.functions ?? {}
+    const names = p.functions.map(f => f.name)
+    for (const [name, f] of Object.entries(known)) if (f.kernel_session === p.kernel_session && !names.includes(name)) delete known[name]
+    for (const f of p.functions) {
+      const same = known[f.name] && isDeepStrictEqual(known[f.name].function, f)
+      const registered_version = same ? known[f.name].registered_version : e.version
+      set(s, 'functions', f.name, { function: f, registered_version, kernel_session: p.kernel_session })
+    }
+    put(s, 'functions', s.functions)
+  },
+  FunctionsForgotten(s, p) {
+    for (const name of p.names) drop(s, 'functions', name)
+  },
+  PolicyChanged(s, p) {
+    put(s, 'policy', p.policy === 'guarded' ? null : p.policy)
+  },
+  ConversationStarted(s, p, e) {
+    const is_outside = e.actor.kind === 'assistant'
+    const c = { title: p.title, started_by: e.actor, started_at: e.recorded_at }
+    set(s, 'conversations', p.conversation_id, is_outside ? { ...c, is_outside } : c)
+  },
+  ConversationClosed: (s, p) => drop(s, 'conversations', p.conversation_id),
+  MessagePosted(s, p) {
+    const reply = p.role === 'assistant' && p.turn_id ? replyOf(s, p.turn_id) : undefined
+    if (!reply) return
+    const whole = textOf(p.blocks)
+    const shown = firstUnits(whole, p.reply_units)
+    if (shown.length < whole.length) reply.is_cut = true
+    reply.text += (reply.text && shown ? '\n\n' : '') + shown
+  },
+  MessageFlagged(s, p) {
+    const c = s.conversations?.[p.conversation_id]
+    if (!c) return
+    c.flagged ??= {}
+    put(c.flagged, p.message_id, compact({ ...p.flags }))
+    put(c, 'flagged', c.flagged)
+  },
+  TurnStarted(s, p, e) {
+    const c = s.conversations?.[p.conversation_id]
+    if (c) {
+      c.turn = p.turn_id
+      delete c.is_outside
+    }
+    const { turn_id, ...rest } = p
+    set(s, 'turns', turn_id, {
+      ...rest,
+      requested_by: e.actor,
+      started_version: e.version,
+      started_at: e.recorded_at,
+      model_calls: 0,
+      attempts: 0
+    })
+    const cell = s.cells[p.cell_id]
+    if (cell) cell.reply = { turn_id, status: 'running', prompt: cell.source, text: '' }
+  },
+  ModelCallStarted: turn((t, p) => {
+    Object.assign(t, { model_calls: p.number, attempts: p.attempt, is_calling_model: true })
+    delete t.is_model_call_failed
+  }),
+  ModelCallFinished: turn((t, p) => {
+    delete t.is_calling_model
+    put(t, 'is_model_call_failed', p.failure != null)
+  }),
+  TurnFinished: endTurn((r, p) => Object.assign(r, { status: 'finished', stop_reason: p.stop_reason })),
+  TurnCancelled: endTurn(r => Object.assign(r, { status: 'stopped' })),
+  TurnFailed: endTurn((r, p) => Object.assign(r, { status: 'failed', cause: p.cause })),
+  ToolCallRequested(s, p, e) {
+    const { call_id, ...rest } = p
+    set(s, 'tool_calls', call_id, {
+      ...compact({ ...rest }),
+      arguments: p.arguments,
+      requested_by: e.actor,
+      requested_at: e.recorded_at,
+      requested_version: e.version,
+      phase: { phase: p.expires_at == null ? 'passed' : 'waiting' }
+    })
+  },
+  ToolCallConfirmed(s, p, e) {
+    if (s.tool_calls?.[p.call_id]) s.tool_calls[p.call_id].phase = { phase: 'confirmed', by: e.actor }
+  },
+  ToolCallStarted(s, p, e) {
+    if (s.tool_calls?.[p.call_id]) s.tool_calls[p.call_id].phase = { phase: 'started', at: e.recorded_at }
+  },
+  ToolCallDenied: endCall,
+  ToolCallWithdrawn: endCall,
+  ToolCallVoided: endCall,
+  ToolCallExpired: endCall,
+  ToolCallExecuted: endCall,
+  GrantIssued(s, p, e) {
+    const { grant_id, ...rest } = p
+    set(s, 'grants', grant_id, { ...compact({ ...rest }), issued_by: e.actor })
+  },
+  GrantRevoked: endGrant,
+  GrantExpired: endGrant
 }
 function compact2(x) {
   return { ...compact({ ...x }), output_seq: x.output_seq ?? 0 }
@@ -288,7 +386,6 @@ export function applyEvent(s, event, applyChange) {
   const p = event.payload
   EVENTS[event.type]?.(s, p, event, applyChange) // unknown types only move the version
   prune(s)
-  if (UNDOABLE.includes(event.type)) undo(s, event, p)
   s.version = event.version
   s.updated_at = event.recorded_at
 }

@@ -70,7 +70,45 @@ for (const f of list('golden/scenarios/'))
   await test(f, () => {
     const s = json(f),
       state = fresh(s.state?.notebook_id)
-    const both = async () => {
+    for (const e of s.events) applyEvent(state, e, apply)
+    assert.deepEqual(state, s.state)
+  })
+
+// --- with a server ---
+const { NOTARIUM_URL: url, NOTARIUM_TOKEN: token, NOTARIUM_KERNEL: kernel } = process.env
+if (url)
+  await withServer().catch(e => {
+    failed++
+    console.log('FAIL ', e.stack)
+  })
+else console.log('no NOTARIUM_URL: the rest needs a server')
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(failed ? 1 : 0)
+
+async function withServer() {
+  const wrong = [],
+    clients = []
+  const client = async (as = token) => {
+    const c = new Client({ url, token: as })
+    const check = (schema, who) => m => {
+      for (const x of complaints(schemas[schema], m)) wrong.push(`${who} ${Object.keys(m)}: ${x}`)
+    }
+    c.on('sent', check('client-message', 'we sent'))
+    c.on('received', check('server-message', 'we got'))
+    c.on('received', m => {
+      for (const e of m.events?.events ?? [])
+        if (schemas['event-payloads'].$defs[e.type])
+          for (const x of complaints({ $ref: `#/$defs/${e.type}` }, e.payload, schemas['event-payloads']))
+            wrong.push(`${e.type} ${x}`)
+    })
+    c.on('trouble', e => console.log('      error from the server:', JSON.stringify(e)))
+    clients.push(c)
+    await limit(c.connect(), 5000, 'welcome')
+    return c
+  }
+  const id = randomUUID()
+  let A, B, a, b, one, two, code
+  const both = async () => {
     // B, A and a fresh snapshot are at one version and the same
     const version = Math.max(a.state.version, b.state.version)
     await Promise.all([a, b].map(n => n.until(() => n.state.version >= version, 5000, `version ${version}`)))
