@@ -42,7 +42,7 @@ fn a_client_of_another_branch_gets_the_state_and_is_told() {
         for version in [3, 9, 10] {
             let mut scene =
                 with_edits(RoomConfig { max_recent_events, max_tail_events: 5, ..RoomConfig::default() }, 10);
-            scene.advance(60_000);
+            scene.advance(10_000);
             let since = Some(LastEvent { version, event_id: "of-another-branch".parse().unwrap() });
             let unconfirmed = vec![UnconfirmedText { cell_id: "a".parse().unwrap(), base: version }];
             let message = SubscribeMessage { notebook: context_notebook(), since, unconfirmed };

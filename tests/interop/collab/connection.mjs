@@ -50,7 +50,7 @@ export class Connection {
 
   on_welcome() {
     const unconfirmed = this.unconfirmed();
-    const since = this.version === undefined ? {} : { since: this.version };
+    const since = this.version === undefined ? {} : { since: { version: this.version, event_id: this.eventId } };
     this.send({ subscribe: { notebook: this.notebook, ...since, ...(unconfirmed.length ? { unconfirmed } : {}) } });
   }
 
@@ -58,7 +58,7 @@ export class Connection {
     this.behind = true;
   }
 
-  on_subscribed({ version, snapshot, unconfirmed_events = [], base_too_old = [] }) {
+  on_subscribed({ version, event_id, snapshot, unconfirmed_events = [], base_too_old = [] }) {
     const unasked = this.behind && snapshot && this.unconfirmed().length;
     this.behind = false;
     // The server did not know of text that is not acked: ask for its cells' events as well.
@@ -68,6 +68,7 @@ export class Connection {
     if (snapshot) {
       this.onSnapshot(snapshot, unconfirmed_events);
       this.version = version;
+      this.eventId = event_id;
     }
     this.subscribed = true;
     for (const { message } of this.pending.values()) this.send(message);
@@ -78,6 +79,7 @@ export class Connection {
     for (const event of events) {
       if (event.version <= this.version) continue;
       this.version = event.version;
+      this.eventId = event.id;
       this.onEvent(event);
     }
   }

@@ -14,7 +14,7 @@ use notarium_core::{
 };
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, LastEvent, PROTOCOL, RejectMessage,
-    ServerMessage, SubscribedMessage, WelcomeMessage,
+    ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -207,41 +207,7 @@ impl Inner {
                     features: vec![],
                 }));
             }
-            ClientMessage::Subscribe(subscribe) => {
-                let room = &self.rooms[&subscribe.notebook];
-                let state = room.state.clone().unwrap();
-                let id_at = |version: Version| {
-                    let stored = &room.log[usize::try_from(version).unwrap().checked_sub(1)?];
-                    Some(stored.envelope.id.clone())
-                };
-                let is_known = |last: &LastEvent| {
-                    last.version <= state.version && id_at(last.version) == Some(last.event_id.clone())
-                };
-                let diverged = subscribe.since.as_ref().is_some_and(|last| !is_known(last));
-                let since = subscribe.since.filter(|_| !diverged).map(|last| last.version);
-                let version = since.unwrap_or(state.version);
-                let _ = out.send(ServerMessage::Subscribed(Box::new(SubscribedMessage {
-                    notebook: subscribe.notebook.clone(),
-                    version,
-                    event_id: id_at(version).unwrap(),
-                    diverged,
-                    role: Role::Editor,
-                    read_only: false,
-                    snapshot: since.is_none().then(|| Box::new(Document::clone(&state.document))),
-                    unconfirmed_events: vec![],
-                    base_too_old: vec![],
-                    peers: vec![],
-                    kernels: vec![],
-                })));
-                let missed: Vec<EventMessage> =
-                    room.log[usize::try_from(version).unwrap()..].iter().map(EventMessage::from).collect();
-                if !missed.is_empty() {
-                    let notebook = subscribe.notebook.clone();
-                    let _ =
-                        out.send(ServerMessage::Events(EventsMessage { notebook, from: version + 1, events: missed }));
-                }
-                self.clients.get_mut(&number).unwrap().subscribed.insert(subscribe.notebook);
-            }
+            ClientMessage::Subscribe(subscribe) => self.subscribe(number, out, subscribe),
             ClientMessage::Unsubscribe { notebook } => {
                 self.clients.get_mut(&number).unwrap().subscribed.remove(&notebook);
             }
@@ -256,6 +222,40 @@ impl Inner {
             }
             _ => {}
         }
+    }
+
+    fn subscribe(&mut self, number: u64, out: &mpsc::UnboundedSender<ServerMessage>, subscribe: SubscribeMessage) {
+        let room = &self.rooms[&subscribe.notebook];
+        let state = room.state.clone().unwrap();
+        let id_at = |version: Version| {
+            let stored = &room.log[usize::try_from(version).unwrap().checked_sub(1)?];
+            Some(stored.envelope.id.clone())
+        };
+        let is_known =
+            |last: &LastEvent| last.version <= state.version && id_at(last.version) == Some(last.event_id.clone());
+        let diverged = subscribe.since.as_ref().is_some_and(|last| !is_known(last));
+        let since = subscribe.since.filter(|_| !diverged).map(|last| last.version);
+        let version = since.unwrap_or(state.version);
+        let _ = out.send(ServerMessage::Subscribed(Box::new(SubscribedMessage {
+            notebook: subscribe.notebook.clone(),
+            version,
+            event_id: id_at(version).unwrap(),
+            diverged,
+            role: Role::Editor,
+            read_only: false,
+            snapshot: since.is_none().then(|| Box::new(Document::clone(&state.document))),
+            unconfirmed_events: vec![],
+            base_too_old: vec![],
+            peers: vec![],
+            kernels: vec![],
+        })));
+        let missed: Vec<EventMessage> =
+            room.log[usize::try_from(version).unwrap()..].iter().map(EventMessage::from).collect();
+        if !missed.is_empty() {
+            let notebook = subscribe.notebook.clone();
+            let _ = out.send(ServerMessage::Events(EventsMessage { notebook, from: version + 1, events: missed }));
+        }
+        self.clients.get_mut(&number).unwrap().subscribed.insert(subscribe.notebook);
     }
 
     fn command(&mut self, actor: &Actor, message: &CommandMessage) -> ServerMessage {
