@@ -509,7 +509,7 @@ pub(crate) async fn history_of_an_execution(store: Store) {
     assert_eq!(history(&store, &author, execution("g")).await, [0; 0]);
 }
 
-const TURN: &str = r#"{"turn_id":"t","conversation_id":"talk","message_id":"m"}"#;
+const TURN: &str = r#"{"turn_id":"t","conversation_id":"talk","message_id":"m","scopes":["read"],"is_bound":false}"#;
 
 /// 11 to 13: a conversation, its message and its turn; 14 the turn's end; 15 a tool call.
 async fn fifteen(store: &Store) -> Author {

@@ -25,7 +25,7 @@ fn notebook(cells: &[(&str, Value)]) -> Document {
 
 fn turn(cell_id: Option<&str>) -> Turn {
     let mut turn = json!({"conversation_id": "talk", "message_id": "m", "requested_by": {"kind": "user", "id": "ann"}, "started_version": 1,
-        "started_at": 1, "model_calls": 1, "attempts": 1});
+        "started_at": 1, "model_calls": 1, "attempts": 1, "scopes": ["read", "edit", "run"], "is_bound": false});
     if let Some(cell_id) = cell_id {
         turn["cell_id"] = json!(cell_id);
     }
