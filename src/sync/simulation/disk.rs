@@ -132,7 +132,7 @@ fn chained(before: &Head, stored: &Stored) -> Hash {
         it.command_id.as_str().as_bytes(),
         it.correlation_id.as_str().as_bytes(),
     ];
-    let mut hash = Sha256::new().chain_update(before.hash.0);
+    let mut hash = Sha256::new().chain_update(before.hash.0).chain_update([1_u8]);
     for field in first {
         hash = hash.chain_update((field.len() as u32).to_be_bytes()).chain_update(field);
     }
