@@ -123,11 +123,11 @@ impl Roster {
                 self.claims.remove(&event.kernel_session);
                 Vec::new()
             }
-            Event::RestartRequested(event) if self.held.contains_key(&event.kernel_session) => {
+            Event::KernelRestartRequested(event) if self.held.contains_key(&event.kernel_session) => {
                 self.successors.insert(event.kernel_session.clone(), event.next.clone());
                 Vec::new()
             }
-            Event::InterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
+            Event::KernelInterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
                 vec![tell(&event.kernel_session, Input::Interrupt { execution_id: event.execution_id.clone() })]
             }
             _ => Vec::new(),

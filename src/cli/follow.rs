@@ -200,16 +200,16 @@ impl Runs {
                 self.is_new(&id, event.output_seq);
                 Some(News::Started(id))
             }
-            Event::OutputAppended(event) => {
+            Event::ExecutionOutputAppended(event) => {
                 self.is_new(&id, event.output_seq).then(|| News::Outputs(id, event.outputs.clone()))
             }
-            Event::OutputUpdated(event) => {
+            Event::ExecutionOutputUpdated(event) => {
                 self.is_new(&id, event.output_seq).then(|| News::Outputs(id, vec![event.output.clone()]))
             }
-            Event::InputRequested(event) => {
+            Event::ExecutionInputRequested(event) => {
                 Some(News::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
             }
-            Event::InputAnswered(_) => Some(News::Answered(id)),
+            Event::ExecutionInputAnswered(_) => Some(News::Answered(id)),
             event => End::of(event).map(|end| self.ended(id, end)),
         }
     }

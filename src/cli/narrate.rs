@@ -111,13 +111,15 @@ impl Narrator {
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
             Event::ExecutionStarted(_) => format!("started {run}"),
-            Event::OutputAppended(event) => {
+            Event::ExecutionOutputAppended(event) => {
                 format!("reported {} of {run}", print::count(event.outputs.len(), "output"))
             }
-            Event::OutputUpdated(_) => format!("updated a display of {run}"),
-            Event::OutputsCleared(_) => format!("cleared the outputs of {run}"),
-            Event::InputRequested(event) => format!("passed on what {run} asks: {}", print::clean(&event.prompt)),
-            Event::InputAnswered(_) => format!("answered what {run} asked"),
+            Event::ExecutionOutputUpdated(_) => format!("updated a display of {run}"),
+            Event::ExecutionOutputsCleared(_) => format!("cleared the outputs of {run}"),
+            Event::ExecutionInputRequested(event) => {
+                format!("passed on what {run} asks: {}", print::clean(&event.prompt))
+            }
+            Event::ExecutionInputAnswered(_) => format!("answered what {run} asked"),
             Event::ExecutionCompleted(event) => {
                 let how = if event.ok { "finished" } else { "ended with an error" };
                 let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
@@ -127,8 +129,8 @@ impl Narrator {
             }
             Event::ExecutionCancelled(event) => format!("cancelled {run}{}", cause_beside(&event.cause)),
             Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.cause)),
-            Event::OutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
-            Event::InterruptRequested(_) => format!("interrupted {run}"),
+            Event::ExecutionOutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
+            Event::KernelInterruptRequested(_) => format!("interrupted {run}"),
             _ => return None,
         })
     }
@@ -179,7 +181,9 @@ fn notebook_sentence(event: &Event) -> Option<String> {
         Event::NotebookMetadataSet(_) => "changed the metadata".to_owned(),
         Event::NotebookArchived(_) => "archived it".to_owned(),
         Event::NotebookUnarchived(_) => "took it out of the archive".to_owned(),
-        Event::VersionNamed(event) => format!("called version {} \"{}\"", event.version, print::clean(&event.name)),
+        Event::NotebookVersionNamed(event) => {
+            format!("called version {} \"{}\"", event.version, print::clean(&event.name))
+        }
         Event::UndoSkipped(_) => "had nothing left to undo there".to_owned(),
         _ => return None,
     })
@@ -216,11 +220,11 @@ fn kernel_sentence(event: &Event) -> Option<String> {
         Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
         Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
         Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.cause)),
-        Event::InterruptRequested(_) => "interrupted the kernel".to_owned(),
-        Event::RestartRequested(_) => "asked to restart the kernel".to_owned(),
-        Event::ShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
+        Event::KernelInterruptRequested(_) => "interrupted the kernel".to_owned(),
+        Event::KernelRestartRequested(_) => "asked to restart the kernel".to_owned(),
+        Event::KernelShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
         Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.cause)),
-        Event::FunctionsRegistered(event) => {
+        Event::KernelFunctionsRegistered(event) => {
             let names: Vec<&str> = event.functions.iter().map(|function| function.name.as_str()).collect();
             format!("offers assistants these functions: {}", print::clean(&names.join(", ")))
         }
@@ -244,15 +248,15 @@ fn assistant_sentence(event: &Event) -> Option<String> {
         Event::TurnFinished(event) => format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason)),
         Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),
         Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.cause)),
-        Event::ModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
-        Event::ModelCallFinished(event) => match &event.failure {
+        Event::TurnModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
+        Event::TurnModelCallFinished(event) => match &event.failure {
             Some(cause) => format!("got no answer of the model: {}", print::clean(cause)),
             None => format!(
                 "heard the model's answer ({} tokens in, {} out)",
                 event.usage.input_tokens, event.usage.output_tokens
             ),
         },
-        Event::PolicyChanged(event) => format!("set the policy for assistants to {}", word(&event.policy)),
+        Event::NotebookPolicyChanged(event) => format!("set the policy for assistants to {}", word(&event.policy)),
         Event::GrantIssued(event) => {
             format!("let conversation {} act unasked until {}", event.conversation_id, print::time(event.expires_at))
         }

@@ -18,9 +18,9 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::{call_decisions, cells, replies, tool_calls};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
-    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, ModelCallFinished,
-    ModelCallStarted, PolicyChanged, RawJson, StopReason, Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId,
-    TurnStarted, Usage, assistant_scopes,
+    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, NotebookPolicyChanged,
+    RawJson, StopReason, Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished,
+    TurnModelCallStarted, TurnStarted, Usage, assistant_scopes,
 };
 
 /// Model calls of one turn, at most.
@@ -41,7 +41,7 @@ pub enum TurnEnd {
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     match command {
         Command::SetPolicy { policy } if policy == notebook.policy => Ok(Decision::nothing()),
-        Command::SetPolicy { policy } => Ok(Decision::one(PolicyChanged { policy, previous: notebook.policy })),
+        Command::SetPolicy { policy } => Ok(Decision::one(NotebookPolicyChanged { policy, previous: notebook.policy })),
         Command::StartTurn { .. } => decide_start(notebook, context, command),
         Command::CancelTurn { turn_id } => decide_cancel(notebook, &turn_id),
         Command::FlagMessage { conversation_id, message_id, pinned, skipped } => {
@@ -302,7 +302,7 @@ fn decide_model_call(
         let message = format!("a turn has at most {MAX_MODEL_CALLS} model calls of {MAX_ATTEMPTS} attempts: end it");
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
-    Ok(Decision::one(ModelCallStarted { turn_id, number, attempt, provider, model }))
+    Ok(Decision::one(TurnModelCallStarted { turn_id, number, attempt, provider, model }))
 }
 
 fn decide_model_report(
@@ -317,7 +317,13 @@ fn decide_model_report(
         return Err(Rejection::new(RejectionCode::TurnState, "no model call of this turn is under way"));
     }
     let failure = failure.map(|cause| context.limits.cause(&cause));
-    Ok(Decision::one(ModelCallFinished { turn_id, number: turn.model_calls, attempt: turn.attempts, failure, usage }))
+    Ok(Decision::one(TurnModelCallFinished {
+        turn_id,
+        number: turn.model_calls,
+        attempt: turn.attempts,
+        failure,
+        usage,
+    }))
 }
 
 fn decide_reply(

@@ -11,9 +11,9 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::{cells, kernels};
 use notarium_record::{
     AgentId, CellId, CellType, Document, Event, Execution, ExecutionAssigned, ExecutionCancelled, ExecutionCause,
-    ExecutionCompleted, ExecutionId, ExecutionLost, ExecutionRequested, ExecutionStatus, ExecutionSubject,
-    InputAnswered, InterruptRequested, KernelPhase, KernelSession, KernelSessionId, Millis, Output, OutputAppended,
-    Version,
+    ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutputAppended,
+    ExecutionRequested, ExecutionStatus, ExecutionSubject, KernelInterruptRequested, KernelPhase, KernelSession,
+    KernelSessionId, Millis, Output, Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.
@@ -268,7 +268,7 @@ fn decide_cancel(notebook: &Document, context: &Context, id: &ExecutionId) -> Re
 
 fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
     let interrupt =
-        |kernel_session| Decision::one(InterruptRequested { kernel_session, execution_id: Some(id.clone()) });
+        |kernel_session| Decision::one(KernelInterruptRequested { kernel_session, execution_id: Some(id.clone()) });
     execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
 }
 
@@ -296,7 +296,7 @@ fn decide_answer(
     })?;
     // A password goes to the kernel beside the log and never enters it.
     let value = (!pending.password).then_some(value);
-    Ok(Decision::one(InputAnswered { execution_id, value }))
+    Ok(Decision::one(ExecutionInputAnswered { execution_id, value }))
 }
 
 // --- import ---
@@ -326,7 +326,7 @@ fn decide_record(
         stop_on_error: false,
     };
     let ok = !outputs.iter().any(Output::is_error);
-    let appended = OutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs };
+    let appended = ExecutionOutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs };
     let completed =
         ExecutionCompleted { execution_id: execution_id.clone(), output_seq: 2, ok, execution_count, notice: None };
     let outcome = Outcome { executions: vec![execution_id], ..Outcome::default() };

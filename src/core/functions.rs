@@ -13,8 +13,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::{check_arguments, check_schema};
 use crate::tools::{Arguments, CallFunction, Executor, TOOLS, Tool};
 use notarium_record::{
-    Document, FunctionsForgotten, FunctionsRegistered, KernelPhase, KernelSessionId, RawObject, Risk, UserFunction,
-    Version,
+    Document, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase, KernelSessionId, RawObject, Risk,
+    UserFunction, Version,
 };
 
 /// Functions that one kernel registers, at most.
@@ -49,20 +49,20 @@ pub(crate) fn decide_register(
         return Ok(Decision::nothing());
     }
     let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
-    let registered = FunctionsRegistered { kernel_session, functions };
+    let registered = KernelFunctionsRegistered { kernel_session, functions };
     let events = forgotten.into_iter().map(Decided::from).chain([registered.into()]).collect();
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
 /// Functions whose kernels have ended make room for new ones, the oldest first.
-fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<FunctionsForgotten> {
+fn forgotten(notebook: &Document, limit: usize, new: &[UserFunction]) -> Option<KernelFunctionsForgotten> {
     let is_new = |name: &str| new.iter().any(|function| function.name == name);
     let kept = notebook.functions.iter().filter(|(name, _)| !is_new(name));
     let excess = (kept.clone().count() + new.len()).saturating_sub(limit);
     let mut unused: Vec<_> = kept.filter(|(_, known)| known.kernel_session.is_none()).collect();
     unused.sort_by_key(|(_, known)| known.registered_version);
     let names: Vec<String> = unused.into_iter().take(excess).map(|(name, _)| name.clone()).collect();
-    (!names.is_empty()).then_some(FunctionsForgotten { names })
+    (!names.is_empty()).then_some(KernelFunctionsForgotten { names })
 }
 
 /// All or none: an assistant must not meet half of what somebody wrote.

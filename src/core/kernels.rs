@@ -9,8 +9,9 @@ use crate::lifecycle::{check_metadata, check_not_archived};
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, AgentId, Document, Execution, ExecutionCancelled, ExecutionId, ExecutionLost, ExecutionStatus,
-    InterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase, KernelSession,
-    KernelSessionEnded, KernelSessionId, KernelSessionStarted, RawObject, RestartRequested, ShutdownRequested,
+    KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
+    KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
+    KernelShutdownRequested, RawObject,
 };
 
 pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
@@ -138,7 +139,7 @@ fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
     }
-    Ok(Decision::one(InterruptRequested { kernel_session: id, execution_id: None }))
+    Ok(Decision::one(KernelInterruptRequested { kernel_session: id, execution_id: None }))
 }
 
 fn decide_restart(notebook: &Document, context: &mut Context, id: KernelSessionId) -> Result<Decision, Rejection> {
@@ -148,7 +149,7 @@ fn decide_restart(notebook: &Document, context: &mut Context, id: KernelSessionI
     }
     let next: KernelSessionId = context.ids.ulid().into();
     let mut events = cancel_queued(notebook, &id, "the kernel was restarted");
-    events.push(RestartRequested { kernel_session: id, next: next.clone() }.into());
+    events.push(KernelRestartRequested { kernel_session: id, next: next.clone() }.into());
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
@@ -158,10 +159,12 @@ fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision
         KernelPhase::Ending => return Ok(Decision::nothing()),
         KernelPhase::Requested => {
             let cause = "shut down before an agent started it".to_owned();
-            events.push(ShutdownRequested { kernel_session: id.clone() }.into());
+            events.push(KernelShutdownRequested { kernel_session: id.clone() }.into());
             events.push(KernelSessionEnded { kernel_session: id, cause }.into());
         }
-        KernelPhase::Claimed | KernelPhase::Started => events.push(ShutdownRequested { kernel_session: id }.into()),
+        KernelPhase::Claimed | KernelPhase::Started => {
+            events.push(KernelShutdownRequested { kernel_session: id }.into())
+        }
     }
     Ok(Decision { events, outcome: Outcome::default() })
 }
@@ -173,7 +176,7 @@ fn decide_stop_all(notebook: &Document) -> Decision {
             (ExecutionStatus::Queued, _) => events.push(cancelled(execution_id, "stopped")),
             (ExecutionStatus::Assigned | ExecutionStatus::Running, Some(id)) => {
                 let execution_id = Some(execution_id.clone());
-                events.push(InterruptRequested { kernel_session: id.clone(), execution_id }.into());
+                events.push(KernelInterruptRequested { kernel_session: id.clone(), execution_id }.into());
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, Document, ForkOrigin, NotebookArchived, NotebookCreated, NotebookMetadataSet, NotebookRenamed,
-    NotebookUnarchived, RawObject, Subject, Version, VersionNamed,
+    NotebookUnarchived, NotebookVersionNamed, RawObject, Subject, Version,
 };
 
 pub(crate) fn decide(notebook: &Document, context: &Context, command: Command) -> Result<Decision, Rejection> {
@@ -81,7 +81,7 @@ fn decide_name(notebook: &Document, context: &Context, version: Version, name: &
     if notebook.named_versions.get(&version) == Some(&name) {
         return Ok(Decision::nothing());
     }
-    Ok(Decision::one(VersionNamed { version, name }))
+    Ok(Decision::one(NotebookVersionNamed { version, name }))
 }
 
 /// Trims, and refuses what no list or file system could show.

@@ -6,8 +6,9 @@ use crate::decision::Decision;
 use crate::executions::{ended, replayed};
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Document, Execution, ExecutionCancelled, ExecutionCompleted, ExecutionId, ExecutionLost, ExecutionStarted,
-    ExecutionStatus, InputRequested, Output, OutputAppended, OutputRecovered, OutputUpdated, OutputsCleared, Version,
+    Actor, Document, Execution, ExecutionCancelled, ExecutionCompleted, ExecutionId, ExecutionInputRequested,
+    ExecutionLost, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated, ExecutionOutputsCleared,
+    ExecutionStarted, ExecutionStatus, Output, Version,
 };
 
 /// Whose report it is, and which.
@@ -70,11 +71,13 @@ impl Report {
         let Report { execution_id, seq: output_seq, .. } = self;
         match report {
             ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
-                Decision::one(OutputRecovered { execution_id, output_seq, outputs })
+                Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs })
             }
-            ExecutionReport::Output { outputs } => Decision::one(OutputAppended { execution_id, output_seq, outputs }),
+            ExecutionReport::Output { outputs } => {
+                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs })
+            }
             ExecutionReport::UpdateDisplay { display_id, output } => {
-                Decision::one(OutputUpdated { execution_id, output_seq, display_id, output })
+                Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
             }
             _ => Decision::nothing(),
         }
@@ -90,13 +93,17 @@ impl Report {
         Ok(match report {
             ExecutionReport::Started {} if execution.status == ExecutionStatus::Running => Decision::nothing(),
             ExecutionReport::Started {} => Decision::one(ExecutionStarted { execution_id, output_seq }),
-            ExecutionReport::Output { outputs } => Decision::one(OutputAppended { execution_id, output_seq, outputs }),
-            ExecutionReport::UpdateDisplay { display_id, output } => {
-                Decision::one(OutputUpdated { execution_id, output_seq, display_id, output })
+            ExecutionReport::Output { outputs } => {
+                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs })
             }
-            ExecutionReport::Clear { wait } => Decision::one(OutputsCleared { execution_id, output_seq, wait }),
+            ExecutionReport::UpdateDisplay { display_id, output } => {
+                Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
+            }
+            ExecutionReport::Clear { wait } => {
+                Decision::one(ExecutionOutputsCleared { execution_id, output_seq, wait })
+            }
             ExecutionReport::InputRequest { prompt, password } => {
-                Decision::one(InputRequested { execution_id, output_seq, prompt, password })
+                Decision::one(ExecutionInputRequested { execution_id, output_seq, prompt, password })
             }
             ExecutionReport::Completed { ok, execution_count, notice } => {
                 let completed = ExecutionCompleted { execution_id, output_seq, ok, execution_count, notice };

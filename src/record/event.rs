@@ -107,7 +107,7 @@ events! {
     NotebookMetadataSet { metadata: RawObject, previous: RawObject }
     NotebookArchived {}
     NotebookUnarchived {}
-    VersionNamed {
+    NotebookVersionNamed {
         version: Version,
         name: String,
     }
@@ -118,7 +118,7 @@ events! {
         expires_at: Option<Millis>,
     }
     AccessRevoked { subject: Subject }
-    PolicyChanged { policy: Policy, previous: Policy }
+    NotebookPolicyChanged { policy: Policy, previous: Policy }
     /// Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
     UndoSkipped {}
 
@@ -190,22 +190,22 @@ events! {
     ExecutionAssigned { execution_id: ExecutionId, kernel_session: KernelSessionId, agent: AgentId, fence: Version }
     /// The kernel has begun.
     ExecutionStarted { execution_id: ExecutionId, output_seq: u64 }
-    OutputAppended {
+    ExecutionOutputAppended {
         execution_id: ExecutionId,
         /// The agent's number of this write, 1, 2, 3 … per execution.
         output_seq: u64,
         outputs: Vec<Output>,
     }
     /// All outputs of the notebook that carry this `display_id` show this now.
-    OutputUpdated { execution_id: ExecutionId, output_seq: u64, display_id: String, output: Output }
-    OutputsCleared {
+    ExecutionOutputUpdated { execution_id: ExecutionId, output_seq: u64, display_id: String, output: Output }
+    ExecutionOutputsCleared {
         execution_id: ExecutionId,
         output_seq: u64,
         /// Clear when the next output comes.
         wait: bool,
     }
-    InputRequested { execution_id: ExecutionId, output_seq: u64, prompt: String, password: bool }
-    InputAnswered {
+    ExecutionInputRequested { execution_id: ExecutionId, output_seq: u64, prompt: String, password: bool }
+    ExecutionInputAnswered {
         execution_id: ExecutionId,
         /// Absent for a password: that value never enters the log.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -226,7 +226,7 @@ events! {
     /// Nobody knows how it ended, or that it ended.
     ExecutionLost { execution_id: ExecutionId, cause: String }
     /// Output that came after the execution was lost: kept, not shown as the run's own.
-    OutputRecovered { execution_id: ExecutionId, output_seq: u64, outputs: Vec<Output> }
+    ExecutionOutputRecovered { execution_id: ExecutionId, output_seq: u64, outputs: Vec<Output> }
 
     ]
     Kernels [
@@ -236,23 +236,23 @@ events! {
     /// The kernel answers. The version of this event is the fence of every later write about the session.
     KernelSessionStarted { kernel_session: KernelSessionId, agent: AgentId, kernelspec: String, language_info: RawObject }
     KernelLaunchFailed { kernel_session: KernelSessionId, cause: String }
-    InterruptRequested {
+    KernelInterruptRequested {
         kernel_session: KernelSessionId,
         /// Set when one execution is to be cancelled.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_id: Option<ExecutionId>,
     }
-    RestartRequested {
+    KernelRestartRequested {
         kernel_session: KernelSessionId,
         /// The session that follows on the same agent.
         next: KernelSessionId,
     }
-    ShutdownRequested { kernel_session: KernelSessionId }
+    KernelShutdownRequested { kernel_session: KernelSessionId }
     KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
     /// All functions that the kernel has registered by now, in place of those before.
-    FunctionsRegistered { kernel_session: KernelSessionId, functions: Vec<UserFunction> }
+    KernelFunctionsRegistered { kernel_session: KernelSessionId, functions: Vec<UserFunction> }
     /// Functions whose kernels have ended made room for others.
-    FunctionsForgotten { names: Vec<String> }
+    KernelFunctionsForgotten { names: Vec<String> }
 
     ]
     Conversations [
@@ -294,7 +294,7 @@ events! {
         is_bound: bool,
     }
     /// The claim before a model is called.
-    ModelCallStarted {
+    TurnModelCallStarted {
         turn_id: TurnId,
         /// Of the turn's model calls, 1, 2, 3 …
         number: u32,
@@ -303,7 +303,7 @@ events! {
         provider: String,
         model: String,
     }
-    ModelCallFinished {
+    TurnModelCallFinished {
         turn_id: TurnId,
         number: u32,
         attempt: u32,

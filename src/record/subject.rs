@@ -29,16 +29,16 @@ impl Event {
             Event::ExecutionRequested(event) => Some(&event.execution_id),
             Event::ExecutionAssigned(event) => Some(&event.execution_id),
             Event::ExecutionStarted(event) => Some(&event.execution_id),
-            Event::OutputAppended(event) => Some(&event.execution_id),
-            Event::OutputUpdated(event) => Some(&event.execution_id),
-            Event::OutputsCleared(event) => Some(&event.execution_id),
-            Event::InputRequested(event) => Some(&event.execution_id),
-            Event::InputAnswered(event) => Some(&event.execution_id),
+            Event::ExecutionOutputAppended(event) => Some(&event.execution_id),
+            Event::ExecutionOutputUpdated(event) => Some(&event.execution_id),
+            Event::ExecutionOutputsCleared(event) => Some(&event.execution_id),
+            Event::ExecutionInputRequested(event) => Some(&event.execution_id),
+            Event::ExecutionInputAnswered(event) => Some(&event.execution_id),
             Event::ExecutionCompleted(event) => Some(&event.execution_id),
             Event::ExecutionCancelled(event) => Some(&event.execution_id),
             Event::ExecutionLost(event) => Some(&event.execution_id),
-            Event::OutputRecovered(event) => Some(&event.execution_id),
-            Event::InterruptRequested(event) => event.execution_id.as_ref(),
+            Event::ExecutionOutputRecovered(event) => Some(&event.execution_id),
+            Event::KernelInterruptRequested(event) => event.execution_id.as_ref(),
             _ => None,
         }
     }
@@ -73,11 +73,11 @@ impl Event {
             Event::KernelLaunchClaimed(event) => Some(&event.kernel_session),
             Event::KernelSessionStarted(event) => Some(&event.kernel_session),
             Event::KernelLaunchFailed(event) => Some(&event.kernel_session),
-            Event::InterruptRequested(event) => Some(&event.kernel_session),
-            Event::RestartRequested(event) => Some(&event.kernel_session),
-            Event::ShutdownRequested(event) => Some(&event.kernel_session),
+            Event::KernelInterruptRequested(event) => Some(&event.kernel_session),
+            Event::KernelRestartRequested(event) => Some(&event.kernel_session),
+            Event::KernelShutdownRequested(event) => Some(&event.kernel_session),
             Event::KernelSessionEnded(event) => Some(&event.kernel_session),
-            Event::FunctionsRegistered(event) => Some(&event.kernel_session),
+            Event::KernelFunctionsRegistered(event) => Some(&event.kernel_session),
             _ => None,
         }
     }
@@ -88,8 +88,8 @@ impl Event {
     pub fn turn_id(&self) -> Option<&TurnId> {
         match self {
             Event::TurnStarted(TurnStarted { turn_id, .. })
-            | Event::ModelCallStarted(ModelCallStarted { turn_id, .. })
-            | Event::ModelCallFinished(ModelCallFinished { turn_id, .. })
+            | Event::TurnModelCallStarted(TurnModelCallStarted { turn_id, .. })
+            | Event::TurnModelCallFinished(TurnModelCallFinished { turn_id, .. })
             | Event::TurnFinished(TurnFinished { turn_id, .. })
             | Event::TurnCancelled(TurnCancelled { turn_id })
             | Event::TurnFailed(TurnFailed { turn_id, .. }) => Some(turn_id),

@@ -507,7 +507,9 @@ impl Effects {
                 self.catalog_now = true;
             }
             // Of these the list shows the version alone, which the end of their run brings up to date.
-            Event::OutputAppended(_) | Event::OutputUpdated(_) | Event::OutputsCleared(_) => {}
+            Event::ExecutionOutputAppended(_)
+            | Event::ExecutionOutputUpdated(_)
+            | Event::ExecutionOutputsCleared(_) => {}
             event => {
                 self.catalog_later = true;
                 self.note_kernels(event);
@@ -525,10 +527,10 @@ impl Effects {
             event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
             E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
             E::CellInserted(_) | E::CellRestored(_) => self.targets = true,
-            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::FunctionsRegistered(_) => {
+            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::KernelFunctionsRegistered(_) => {
                 (self.assistants, self.targets) = (true, true)
             }
-            E::KernelSessionStarted(_) | E::InputRequested(_) => self.assistants = true,
+            E::KernelSessionStarted(_) | E::ExecutionInputRequested(_) => self.assistants = true,
             E::ConversationStarted(_)
             | E::MessagePosted(_)
             | E::MessageFlagged(_)
@@ -536,10 +538,10 @@ impl Effects {
             | E::TurnFinished(_) => {
                 self.assistants = true;
             }
-            E::TurnCancelled(_) | E::TurnFailed(_) | E::ModelCallStarted(_) | E::ModelCallFinished(_) => {
+            E::TurnCancelled(_) | E::TurnFailed(_) | E::TurnModelCallStarted(_) | E::TurnModelCallFinished(_) => {
                 self.assistants = true;
             }
-            E::PolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
+            E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
             E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionLost(_) => self.assistants = true,
             _ => {}
         }
@@ -555,7 +557,7 @@ impl Effects {
             Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
             Event::KernelLaunchFailed(event) => self.ended(&event.kernel_session),
             Event::KernelSessionEnded(event) => self.ended(&event.kernel_session),
-            Event::KernelSessionStarted(_) | Event::RestartRequested(_) => self.kernels = true,
+            Event::KernelSessionStarted(_) | Event::KernelRestartRequested(_) => self.kernels = true,
             _ => {}
         }
     }

@@ -28,15 +28,15 @@ enum When {
 const MOMENTS: &[Moment] = &[
     Moment { name: "started", when: When::Seen(|_, types| count(types, "TurnStarted") == 1) },
     Moment { name: "mid-stream", when: When::Seen(|state, _| state.turns.values().any(|turn| turn.is_calling_model)) },
-    Moment { name: "replied", when: When::Seen(|_, types| count(types, "ModelCallFinished") == 1) },
+    Moment { name: "replied", when: When::Seen(|_, types| count(types, "TurnModelCallFinished") == 1) },
     Moment { name: "running a cell", when: When::Executing },
     Moment { name: "a call has ended", when: When::Seen(|_, types| count(types, "ToolCallExecuted") == 1) },
-    Moment { name: "second call", when: When::Seen(|_, types| count(types, "ModelCallStarted") == 2) },
+    Moment { name: "second call", when: When::Seen(|_, types| count(types, "TurnModelCallStarted") == 2) },
     Moment { name: "waiting for a person", when: When::Seen(|state, _| !waiting(state).is_empty()) },
     // The call behind one that waits: it stays so until that one is answered.
     Moment { name: "confirmed, not started", when: When::Seen(|state, _| state.tool_calls.values().any(is_confirmed)) },
     Moment { name: "confirmed this instant", when: When::Confirmed },
-    Moment { name: "third call", when: When::Seen(|_, types| count(types, "ModelCallStarted") == 3) },
+    Moment { name: "third call", when: When::Seen(|_, types| count(types, "TurnModelCallStarted") == 3) },
 ];
 
 fn is_confirmed(call: &Arc<ToolCall>) -> bool {

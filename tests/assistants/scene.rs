@@ -210,7 +210,7 @@ impl Scene {
         let told = self.ada.events().iter().map(|recorded| match &recorded.event {
             Event::TurnFailed(event) => format!("TurnFailed: {}", event.cause),
             Event::ToolCallExecuted(event) => format!("ToolCallExecuted: {}", event.result),
-            Event::ModelCallFinished(event) => format!("ModelCallFinished: {:?}", event.failure),
+            Event::TurnModelCallFinished(event) => format!("TurnModelCallFinished: {:?}", event.failure),
             event => event.event_type().to_owned(),
         });
         told.collect()

@@ -126,7 +126,7 @@ async fn what_a_model_call_took_is_recorded_as_its_provider_counts_and_else_as_a
     assert_eq!(scene.answered("Look").await, "There is one.");
     assert_eq!(scene.answered("And now?").await, "Nobody counts these words.");
     let finished = scene.ada.events().iter().filter_map(|recorded| match &recorded.event {
-        Event::ModelCallFinished(event) => Some((event.failure.is_some(), event.usage)),
+        Event::TurnModelCallFinished(event) => Some((event.failure.is_some(), event.usage)),
         _ => None,
     });
     let finished: Vec<(bool, Usage)> = finished.collect();
@@ -232,7 +232,7 @@ async fn a_provider_that_fails_is_asked_again_and_then_the_turn_says_why() {
     let mut scene = Scene::start(script(&faults)).await;
     assert_eq!(scene.answered("Try").await, "All right in the end.");
     let failures = scene.ada.events().iter().filter_map(|recorded| match &recorded.event {
-        Event::ModelCallFinished(event) => event.failure.clone(),
+        Event::TurnModelCallFinished(event) => event.failure.clone(),
         _ => None,
     });
     assert_eq!(failures.count(), 2, "{:#?}", scene.story());

@@ -250,7 +250,7 @@ impl EchoAgent {
                 self.agent_of.push((notebook.clone(), event.kernel_session, event.fence));
                 self.run(notebook, &event.execution_id, event.fence).await;
             }
-            Event::InterruptRequested(_) => {
+            Event::KernelInterruptRequested(_) => {
                 if let Some((notebook, id, fence)) = self.forever.take() {
                     self.complete(&notebook, &id, fence, 3, false).await;
                 }

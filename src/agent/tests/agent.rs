@@ -219,7 +219,7 @@ async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_noth
     }
     assert!(!proc.exists(), "the kernel of a stale session lives");
     let written = server.events(&ada.notebook).split_off(usize::try_from(version).unwrap());
-    assert!(written.iter().all(|recorded| is(recorded, "OutputRecovered")), "{written:?}");
+    assert!(written.iter().all(|recorded| is(recorded, "ExecutionOutputRecovered")), "{written:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -280,7 +280,7 @@ async fn large_parts_and_the_overflow_are_blobs() {
     let of = |id: &ExecutionId| {
         let about = events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)).cloned();
         let outputs = about.filter_map(|recorded| match recorded.event {
-            Event::OutputAppended(event) => Some(event.outputs),
+            Event::ExecutionOutputAppended(event) => Some(event.outputs),
             _ => None,
         });
         outputs.flatten().collect::<Vec<_>>()

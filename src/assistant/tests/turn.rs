@@ -260,7 +260,7 @@ fn a_turn_goes_from_model_to_tools_and_back_until_the_model_stops() {
     run(&mut world);
     world.check_once();
     assert_eq!(world.types().last(), Some(&"TurnFinished"));
-    assert_eq!(world.types().iter().filter(|name| **name == "ModelCallStarted").count(), 4);
+    assert_eq!(world.types().iter().filter(|name| **name == "TurnModelCallStarted").count(), 4);
     assert!(!world.notebook.cells.contains_key(&"a".parse::<CellId>().unwrap()), "confirmed, and deleted");
     assert_eq!(world.results().len(), 5);
     assert!(world.results().iter().all(|(_, is_error)| !is_error), "{:?}", world.results());
@@ -297,7 +297,7 @@ fn a_model_that_never_stops_is_stopped_after_ten_calls() {
     let ends: Vec<&Event> = world.recorded.iter().map(|recorded| &recorded.event).collect();
     let Some(Event::TurnFinished(end)) = ends.last() else { panic!("{:?}", world.types()) };
     assert_eq!(end.stop_reason, StopReason::MaxTurns);
-    assert_eq!(world.types().iter().filter(|name| **name == "ModelCallStarted").count(), 10);
+    assert_eq!(world.types().iter().filter(|name| **name == "TurnModelCallStarted").count(), 10);
 }
 
 #[test]

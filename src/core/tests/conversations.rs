@@ -104,12 +104,12 @@ pub fn cases() -> Vec<Case> {
             json!({"CancelTurn": {"turn_id": "turn"}}),
             events(["ToolCallWithdrawn", "TurnCancelled"]),
         ),
-        case(talking, it(), model_call(), events(["ModelCallStarted"])),
+        case(talking, it(), model_call(), events(["TurnModelCallStarted"])),
         case(talking, assistant_of("ann"), model_call(), rejected(Code::Forbidden)),
         case(talking, ann(), model_call(), rejected(Code::Forbidden)),
         case(modelling, it(), model_call(), rejected(Code::AlreadyClaimed)),
-        case(modelling, it(), answered(), events(["ModelCallFinished"])),
-        case(modelling, it(), failed(), events(["ModelCallFinished"])),
+        case(modelling, it(), answered(), events(["TurnModelCallFinished"])),
+        case(modelling, it(), failed(), events(["TurnModelCallFinished"])),
         case(talking, it(), answered(), rejected(Code::TurnState)),
         case(modelling, ann(), answered(), rejected(Code::Forbidden)),
         case(talking, it(), reply("assistant"), events(["MessagePosted"])),
@@ -171,7 +171,7 @@ pub fn cases() -> Vec<Case> {
             call("x", "create_cells", json!({"cells": [{"source": "1"}], "run": true})),
             rejected(Code::Forbidden),
         ),
-        case(with_cells, ann(), json!({"SetPolicy": {"policy": "trusted"}}), events(["PolicyChanged"])),
+        case(with_cells, ann(), json!({"SetPolicy": {"policy": "trusted"}}), events(["NotebookPolicyChanged"])),
         case(with_cells, ann(), json!({"SetPolicy": {"policy": "guarded"}}), nothing()),
         case(with_cells, user("editor"), json!({"SetPolicy": {"policy": "trusted"}}), rejected(Code::Forbidden)),
         case(with_cells, it(), json!({"SetPolicy": {"policy": "trusted"}}), rejected(Code::Forbidden)),
@@ -190,7 +190,7 @@ fn a_failed_model_call_is_tried_again_and_a_turn_has_ten_at_most() {
     let mut seen = Vec::new();
     for end in [failed(), answered(), answered()] {
         let (events, _) = world.try_do(&it, &model_call()).unwrap();
-        let [Event::ModelCallStarted(event)] = &events[..] else { panic!("{events:?}") };
+        let [Event::TurnModelCallStarted(event)] = &events[..] else { panic!("{events:?}") };
         seen.push((event.number, event.attempt));
         world.step(&it, end);
     }

@@ -65,11 +65,11 @@ pub fn cases() -> Vec<Case> {
     let large = json!({"type": "object", "description": "x".repeat(16 << 10)});
     let takes_notebook = json!({"type": "object", "properties": {"notebook": {"type": "string"}}});
     vec![
-        case(talking, gpu(), registration(), events(["FunctionsRegistered"])),
+        case(talking, gpu(), registration(), events(["KernelFunctionsRegistered"])),
         case(registered, gpu(), registration(), nothing()),
-        case(registered, gpu(), register(json!([])), events(["FunctionsRegistered"])),
+        case(registered, gpu(), register(json!([])), events(["KernelFunctionsRegistered"])),
         case(talking, gpu(), register(json!([])), nothing()),
-        case(again, gpu(), registration(), events(["FunctionsRegistered"])),
+        case(again, gpu(), registration(), events(["KernelFunctionsRegistered"])),
         // by its own agent alone
         case(talking, user("ann"), registration(), rejected(Code::Forbidden)),
         case(talking, mcp(), registration(), rejected(Code::Forbidden)),

@@ -210,8 +210,8 @@ impl Judge {
             recorded.event,
             Event::ConversationStarted(_)
                 | Event::MessagePosted(_)
-                | Event::ModelCallStarted(_)
-                | Event::ModelCallFinished(_)
+                | Event::TurnModelCallStarted(_)
+                | Event::TurnModelCallFinished(_)
                 | Event::TurnFinished(_)
                 | Event::TurnFailed(_)
         );

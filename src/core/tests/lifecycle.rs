@@ -41,7 +41,7 @@ pub fn cases() -> Vec<Case> {
         case(archived, ann(), json!({"UnarchiveNotebook": {}}), events(["NotebookUnarchived"])),
         case(created, ann(), json!({"UnarchiveNotebook": {}}), nothing()),
         case(shared, user("author"), json!({"UnarchiveNotebook": {}}), rejected(Code::Forbidden)),
-        case(created, ann(), json!({"NameVersion": {"version": 1, "name": "draft"}}), events(["VersionNamed"])),
+        case(created, ann(), json!({"NameVersion": {"version": 1, "name": "draft"}}), events(["NotebookVersionNamed"])),
         case(created, ann(), json!({"NameVersion": {"version": 2, "name": "draft"}}), rejected(Code::VersionInFuture)),
         case(created, ann(), json!({"NameVersion": {"version": 0, "name": "draft"}}), rejected(Code::VersionInFuture)),
         case(created, ann(), json!({"NameVersion": {"version": 1, "name": "\t"}}), rejected(Code::InvalidValue)),

@@ -17,13 +17,13 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::ConversationClosed(event) => _ = document.conversations.remove(&event.conversation_id),
         Event::MessageFlagged(event) => apply_flagged(document, event),
         Event::TurnStarted(event) => begin_turn(document, recorded, event),
-        Event::ModelCallStarted(event) => change(document, &event.turn_id, |turn| {
+        Event::TurnModelCallStarted(event) => change(document, &event.turn_id, |turn| {
             turn.model_calls = event.number;
             turn.attempts = event.attempt;
             turn.is_calling_model = true;
             turn.is_model_call_failed = false;
         }),
-        Event::ModelCallFinished(event) => change(document, &event.turn_id, |turn| {
+        Event::TurnModelCallFinished(event) => change(document, &event.turn_id, |turn| {
             turn.is_calling_model = false;
             turn.is_model_call_failed = event.failure.is_some();
         }),

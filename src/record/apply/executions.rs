@@ -12,7 +12,7 @@ use crate::state::Execution;
 pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
     match &recorded.event {
         Event::ExecutionRequested(event) => begin(document, recorded, event),
-        Event::OutputUpdated(event) => {
+        Event::ExecutionOutputUpdated(event) => {
             update_display(document, &event.display_id, &event.output);
             advance(document, &event.execution_id, recorded);
         }

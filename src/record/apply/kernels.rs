@@ -2,7 +2,9 @@
 
 use crate::document::Document;
 use crate::envelope::Recorded;
-use crate::event::{Event, FunctionsRegistered, KernelSessionEnded, KernelSessionStarted, RestartRequested};
+use crate::event::{
+    Event, KernelFunctionsRegistered, KernelRestartRequested, KernelSessionEnded, KernelSessionStarted,
+};
 use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::RawObject;
 use crate::state::{KernelNotice, KernelPhase, KernelSession, RegisteredFunction};
@@ -22,11 +24,11 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::KernelSessionStarted(event) => apply_started(document, event, version),
         Event::KernelLaunchFailed(event) => end(document, &event.kernel_session, &event.cause, version),
         Event::KernelSessionEnded(event) => apply_ended(document, event, version),
-        Event::FunctionsRegistered(event) => register(document, event, version),
-        Event::FunctionsForgotten(event) => document.functions.retain(|name, _| !event.names.contains(name)),
-        Event::InterruptRequested(_) => executions::apply(document, recorded),
-        Event::RestartRequested(event) => apply_restart(document, event),
-        Event::ShutdownRequested(event) => {
+        Event::KernelFunctionsRegistered(event) => register(document, event, version),
+        Event::KernelFunctionsForgotten(event) => document.functions.retain(|name, _| !event.names.contains(name)),
+        Event::KernelInterruptRequested(_) => executions::apply(document, recorded),
+        Event::KernelRestartRequested(event) => apply_restart(document, event),
+        Event::KernelShutdownRequested(event) => {
             change(document, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
         }
         _ => {}
@@ -64,7 +66,7 @@ fn apply_started(document: &mut Document, event: &KernelSessionStarted, version:
 }
 
 /// The next session takes the place of the old one, also in line: the default kernel stays the default.
-fn apply_restart(document: &mut Document, event: &RestartRequested) {
+fn apply_restart(document: &mut Document, event: &KernelRestartRequested) {
     let Some(session) = document.kernels.get_mut(&event.kernel_session) else { return };
     session.phase = KernelPhase::Ending;
     let (kernelspec, agent, version) = (session.kernelspec.clone(), session.agent.clone(), session.requested_version);
@@ -91,7 +93,7 @@ fn end(document: &mut Document, id: &KernelSessionId, cause: &str, version: Vers
 }
 
 /// The session's set is replaced. A function that is registered again unchanged keeps its version.
-fn register(document: &mut Document, event: &FunctionsRegistered, version: Version) {
+fn register(document: &mut Document, event: &KernelFunctionsRegistered, version: Version) {
     let id = &event.kernel_session;
     let is_new = |name: &String| event.functions.iter().any(|function| function.name == *name);
     document.functions.retain(|name, known| is_new(name) || known.kernel_session.as_ref() != Some(id));

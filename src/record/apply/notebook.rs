@@ -12,10 +12,10 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::NotebookMetadataSet(event) => document.metadata = event.metadata.clone(),
         Event::NotebookArchived(_) => document.archived = true,
         Event::NotebookUnarchived(_) => document.archived = false,
-        Event::VersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
+        Event::NotebookVersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
         Event::AccessGranted(event) => grant(document, event),
         Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
-        Event::PolicyChanged(event) => document.policy = event.policy,
+        Event::NotebookPolicyChanged(event) => document.policy = event.policy,
         _ => {}
     }
 }

@@ -118,22 +118,22 @@ impl Execution {
                 self.started_at = Some(at);
                 self.output_seq = event.output_seq;
             }
-            Event::OutputAppended(event) => self.append(&event.outputs, event.output_seq),
-            Event::OutputUpdated(event) => {
+            Event::ExecutionOutputAppended(event) => self.append(&event.outputs, event.output_seq),
+            Event::ExecutionOutputUpdated(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.update_display(&event.display_id, &event.output);
             }
-            Event::OutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
-            Event::OutputsCleared(event) => {
+            Event::ExecutionOutputRecovered(event) => self.output_seq = self.output_seq.max(event.output_seq),
+            Event::ExecutionOutputsCleared(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.clear(event.wait);
             }
-            Event::InputRequested(event) => {
+            Event::ExecutionInputRequested(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
             }
-            Event::InputAnswered(_) => self.pending_input = None,
-            Event::InterruptRequested(_) => self.cancel_requested = true,
+            Event::ExecutionInputAnswered(_) => self.pending_input = None,
+            Event::KernelInterruptRequested(_) => self.cancel_requested = true,
             Event::ExecutionCompleted(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.execution_count = event.execution_count;

@@ -7,8 +7,8 @@ use notarium_core::{
     StopReason, ToolCallEnd, Usage, Version,
 };
 use notarium_core::{
-    ModelCallFinished, ModelCallStarted, ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired,
-    ToolCallRequested, ToolCallStarted, ToolCallVoided, ToolCallWithdrawn, TurnFinished, TurnStarted,
+    ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired, ToolCallRequested, ToolCallStarted,
+    ToolCallVoided, ToolCallWithdrawn, TurnFinished, TurnModelCallFinished, TurnModelCallStarted, TurnStarted,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 
@@ -70,12 +70,12 @@ fn started() -> Happens {
 
 fn model_call(number: u32, attempt: u32) -> Happens {
     let (provider, model) = ("scripted".to_owned(), "one".to_owned());
-    event(ModelCallStarted { turn_id: "t".parse().unwrap(), number, attempt, provider, model })
+    event(TurnModelCallStarted { turn_id: "t".parse().unwrap(), number, attempt, provider, model })
 }
 
 fn model_call_ended(number: u32, attempt: u32, failure: Option<&str>) -> Happens {
     let failure = failure.map(str::to_owned);
-    event(ModelCallFinished { turn_id: "t".parse().unwrap(), number, attempt, failure, usage: Usage::default() })
+    event(TurnModelCallFinished { turn_id: "t".parse().unwrap(), number, attempt, failure, usage: Usage::default() })
 }
 
 fn text(text: &str) -> MessageBlock {

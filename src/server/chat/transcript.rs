@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use notarium_core::{
-    CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, ModelCallFinished, RawObject,
-    Recorded, ToolCallId, TurnId,
+    CallAnswer, Event, MAX_MODEL_CALLS, MessageBlock, MessagePosted, MessageRole, RawObject, Recorded, ToolCallId,
+    TurnId, TurnModelCallFinished,
 };
 
 use notarium_wire::rest::{CallState, ChatEvent};
@@ -162,8 +162,8 @@ impl Transcript {
                 cell_id: event.cell_id.clone(),
                 model: event.model.clone(),
             }),
-            Event::ModelCallStarted(event) => self.begin_model_call(event.number, event.attempt),
-            Event::ModelCallFinished(event) => self.end_model_call(event),
+            Event::TurnModelCallStarted(event) => self.begin_model_call(event.number, event.attempt),
+            Event::TurnModelCallFinished(event) => self.end_model_call(event),
             Event::MessagePosted(event) => self.posted(event),
             Event::TurnFinished(event) => self.end(ChatEvent::Done { stop_reason: word(&event.stop_reason) }),
             Event::TurnCancelled(_) => self.end(ChatEvent::Done { stop_reason: "cancelled".to_owned() }),
@@ -180,7 +180,7 @@ impl Transcript {
         self.reply = Some(Reply { start: self.at, progress: Progress::default() });
     }
 
-    fn end_model_call(&mut self, event: &ModelCallFinished) {
+    fn end_model_call(&mut self, event: &TurnModelCallFinished) {
         let Some(error) = event.failure.clone() else { return };
         self.reply = None;
         self.send(ChatEvent::AttemptFailed { model_call: event.number, attempt: event.attempt, error });

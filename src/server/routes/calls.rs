@@ -181,7 +181,7 @@ impl Usages<'_> {
         if !self.turns.contains_key(turn_id) {
             let events = events_of(self.app, self.notebook, turn_id).await?;
             let ends = events.iter().filter_map(|recorded| match &recorded.event {
-                Event::ModelCallFinished(event) => Some((recorded.envelope.version, event.usage)),
+                Event::TurnModelCallFinished(event) => Some((recorded.envelope.version, event.usage)),
                 _ => None,
             });
             self.turns.insert(turn_id.clone(), ends.collect());

@@ -69,11 +69,11 @@ fn summary(events: &[Recorded]) -> Option<TurnSummary> {
 fn follow(turn: &mut TurnSummary, recorded: &Recorded) {
     let mut end = |status| (turn.status, turn.ended_at) = (status, Some(recorded.envelope.recorded_at));
     match &recorded.event {
-        Event::ModelCallStarted(event) => {
+        Event::TurnModelCallStarted(event) => {
             (turn.model_calls, turn.attempts) = (event.number, turn.attempts + 1);
             turn.model = Some(format!("{}/{}", event.provider, event.model));
         }
-        Event::ModelCallFinished(event) => {
+        Event::TurnModelCallFinished(event) => {
             turn.usage.input_tokens = turn.usage.input_tokens.saturating_add(event.usage.input_tokens);
             turn.usage.output_tokens = turn.usage.output_tokens.saturating_add(event.usage.output_tokens);
             turn.usage.estimated |= event.usage.estimated;

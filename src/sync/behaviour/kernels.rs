@@ -142,8 +142,8 @@ fn an_interrupt_overtakes_the_output_that_waits() {
     scene.send(1, &user("anna"), &format!(r#"{{"InterruptKernel":{{"kernel_session":"{session}"}}}}"#));
     while scene.release() > 0 {}
     let types: Vec<&str> = scene.disk.events.iter().rev().take(49).map(|it| &*it.envelope.event_type).collect();
-    assert_eq!(types[48], "InterruptRequested");
-    assert!(types[..48].iter().all(|it| *it == "OutputAppended"));
+    assert_eq!(types[48], "KernelInterruptRequested");
+    assert!(types[..48].iter().all(|it| *it == "ExecutionOutputAppended"));
 }
 
 #[test]

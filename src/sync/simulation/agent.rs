@@ -83,17 +83,17 @@ impl Agent {
                     kernel.fence = Some(recorded.envelope.version);
                 }
             }
-            Event::RestartRequested(event) => {
+            Event::KernelRestartRequested(event) => {
                 self.ask_to_end(&event.kernel_session);
                 if self.hosts(&event.next) {
                     self.kernels.entry(event.next.clone()).or_default();
                 }
             }
-            Event::ShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
+            Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
             Event::KernelSessionEnded(event) => {
                 self.kernels.remove(&event.kernel_session);
             }
-            Event::InterruptRequested(event) => {
+            Event::KernelInterruptRequested(event) => {
                 let kernel = self.kernels.get_mut(&event.kernel_session);
                 if let Some(run) = kernel.and_then(|kernel| kernel.running.as_mut()) {
                     run.is_interrupted = true;

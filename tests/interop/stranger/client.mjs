@@ -283,7 +283,7 @@ export class Notebook extends EventEmitter {
     let completed = null
     const hear = e => {
       if (e.payload?.execution_id !== execution_id) return
-      if (e.type === 'OutputAppended') outputs.push(...e.payload.outputs)
+      if (e.type === 'ExecutionOutputAppended') outputs.push(...e.payload.outputs)
       if (/^Execution(Completed|Cancelled|Lost)$/.test(e.type)) completed = e
     }
     this.on('event', hear)

@@ -101,7 +101,7 @@ const EVENTS = {
   NotebookUnarchived(s) {
     delete s.archived
   },
-  VersionNamed(s, p) {
+  NotebookVersionNamed(s, p) {
     ;(s.named_versions ??= {})[p.version] = p.name
   },
   AccessGranted(s, p) {
@@ -187,32 +187,32 @@ const EVENTS = {
     x.status = 'running'
     x.started_at = e.recorded_at
   }),
-  OutputAppended: run((x, p) => {
+  ExecutionOutputAppended: run((x, p) => {
     if (x.clear_on_next_output) {
       delete x.outputs
       delete x.clear_on_next_output
     }
     put(x, 'outputs', [...(x.outputs ?? []), ...p.outputs.map(o => compact({ ...o }))])
   }),
-  OutputRecovered: run(() => {}), // only its output_seq
-  OutputUpdated(s, p, e) {
+  ExecutionOutputRecovered: run(() => {}), // only its output_seq
+  ExecutionOutputUpdated(s, p, e) {
     run(() => {})(s, p, e)
     for (const x of Object.values(s.executions))
       x.outputs?.forEach((o, i) => {
         if (o.display_id === p.display_id) x.outputs[i] = compact({ ...p.output, display_id: p.display_id })
       })
   },
-  OutputsCleared: run((x, p) => {
+  ExecutionOutputsCleared: run((x, p) => {
     if (p.wait) x.clear_on_next_output = true
     else {
       delete x.outputs
       delete x.clear_on_next_output
     }
   }),
-  InputRequested: run((x, p) => {
+  ExecutionInputRequested: run((x, p) => {
     x.pending_input = { prompt: p.prompt, password: p.password }
   }),
-  InputAnswered: run(x => {
+  ExecutionInputAnswered: run(x => {
     delete x.pending_input
   }),
   ExecutionCompleted: run((x, p, e) => {
@@ -238,7 +238,7 @@ const EVENTS = {
     put(k, 'language_info', p.language_info)
     delete s.kernel_notice
   },
-  RestartRequested(s, p, e) {
+  KernelRestartRequested(s, p, e) {
     const k = s.kernels[p.kernel_session]
     if (k) {
       k.phase = 'ending'
@@ -250,10 +250,10 @@ const EVENTS = {
       })
     }
   },
-  ShutdownRequested(s, p) {
+  KernelShutdownRequested(s, p) {
     if (s.kernels[p.kernel_session]) s.kernels[p.kernel_session].phase = 'ending'
   },
-  InterruptRequested: run(x => {
+  KernelInterruptRequested: run(x => {
     x.cancel_requested = true
   }),
   KernelLaunchFailed: gone,
@@ -261,7 +261,7 @@ const EVENTS = {
     for (const f of Object.values(s.functions ?? {})) if (f.kernel_session === p.kernel_session) delete f.kernel_session
     gone(s, p, e)
   },
-  FunctionsRegistered(s, p, e) {
+  KernelFunctionsRegistered(s, p, e) {
     const known = s.functions ?? {}
     const names = p.functions.map(f => f.name)
     for (const [name, f] of Object.entries(known)) if (f.kernel_session === p.kernel_session && !names.includes(name)) delete known[name]
@@ -272,10 +272,10 @@ const EVENTS = {
     }
     put(s, 'functions', s.functions)
   },
-  FunctionsForgotten(s, p) {
+  KernelFunctionsForgotten(s, p) {
     for (const name of p.names) drop(s, 'functions', name)
   },
-  PolicyChanged(s, p) {
+  NotebookPolicyChanged(s, p) {
     put(s, 'policy', p.policy === 'guarded' ? null : p.policy)
   },
   ConversationStarted(s, p, e) {
@@ -317,11 +317,11 @@ const EVENTS = {
     const cell = s.cells[p.cell_id]
     if (cell) cell.reply = { turn_id, status: 'running', prompt: cell.source, text: '' }
   },
-  ModelCallStarted: turn((t, p) => {
+  TurnModelCallStarted: turn((t, p) => {
     Object.assign(t, { model_calls: p.number, attempts: p.attempt, is_calling_model: true })
     delete t.is_model_call_failed
   }),
-  ModelCallFinished: turn((t, p) => {
+  TurnModelCallFinished: turn((t, p) => {
     delete t.is_calling_model
     put(t, 'is_model_call_failed', p.failure != null)
   }),

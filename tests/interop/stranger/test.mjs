@@ -527,7 +527,7 @@ async function withServer() {
       await both()
       await a.command({ RestartKernel: { kernel_session: k } })
       await both()
-      const next = a.seen.findLast(e => e.type === 'RestartRequested').payload.next
+      const next = a.seen.findLast(e => e.type === 'KernelRestartRequested').payload.next
       await report4({ output: { outputs: [stream('between')] } })
       await g.command({ ReportKernelEnded: { kernel_session: k, cause: 'restarted' } })
       await both()

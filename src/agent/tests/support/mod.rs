@@ -364,7 +364,7 @@ pub fn is(recorded: &Recorded, event_type: &str) -> bool {
 pub fn streamed(events: &[Recorded]) -> String {
     let mut text = String::new();
     for recorded in events {
-        let Event::OutputAppended(event) = &recorded.event else { continue };
+        let Event::ExecutionOutputAppended(event) = &recorded.event else { continue };
         for output in &event.outputs {
             let content: serde_json::Value = serde_json::from_str(output.content.get()).unwrap();
             text.push_str(content["text"].as_str().unwrap_or_default());
