@@ -155,7 +155,7 @@ impl Assistants {
                                 call_id: call_id.clone(),
                                 risk: call.risk,
                                 reasons: call.reasons.clone(),
-                                expires_at: call.expires_at,
+                                expires_at: call.gate.until(),
                             });
                         }
                         _ if is_over => return Ok(Called::Running { call_id: call_id.clone() }),
@@ -206,7 +206,7 @@ impl Caller for Assistants {
             turn_id: None,
             function: function.to_owned(),
             arguments,
-            wait_for: None,
+            after: None,
             conversation_title: title.map(str::to_owned),
         };
         let ack = self.0.host.execute(actor, notebook, &command).await?;

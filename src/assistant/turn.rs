@@ -114,7 +114,7 @@ pub struct Wanted {
     pub function: String,
     pub arguments: RawObject,
     /// The call before it in the message, which waits for a person: it keeps its place behind that one.
-    pub wait_for: Option<ToolCallId>,
+    pub after: Option<ToolCallId>,
 }
 
 /// What is to be done next.
@@ -221,9 +221,9 @@ fn answered(
     answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP)))
 }
 
-fn request(call_id: &ToolCallId, function: &str, arguments: &str, wait_for: Option<ToolCallId>) -> Step {
+fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<ToolCallId>) -> Step {
     let Ok(arguments) = serde_json::from_str(arguments) else { return Step::Wait };
-    Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments, wait_for })
+    Step::Request(Wanted { call_id: call_id.clone(), function: function.to_owned(), arguments, after })
 }
 
 /// Arguments that are no JSON object: the model is told, nobody else is asked.

@@ -269,7 +269,7 @@ fn call_sentence(event: &Event) -> Option<String> {
     let call = event.tool_call_id()?;
     Some(match event {
         Event::ToolCallRequested(event) => {
-            let waits = if event.expires_at.is_some() { ", which waits for a person" } else { "" };
+            let waits = if event.gate.waits() { ", which waits for a person" } else { "" };
             format!("called {} ({}, call {call}){waits}", print::clean(&event.function), word(&event.risk))
         }
         Event::ToolCallConfirmed(_) => format!("confirmed call {call}"),

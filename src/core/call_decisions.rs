@@ -48,7 +48,7 @@ fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) 
     let call = known(notebook, &context.history, call_id)?;
     let refused = |message: String| Err(Rejection::new(RejectionCode::ToolCallState, message));
     match &call.phase {
-        ToolCallPhase::Waiting if call.expires_at.is_some_and(|at| at <= context.now) => {
+        ToolCallPhase::Waiting if call.gate.until().is_some_and(|at| at <= context.now) => {
             refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
         }
         ToolCallPhase::Waiting => Ok(call),
@@ -81,7 +81,7 @@ pub fn sweep_due(notebook: &Document) -> Option<Millis> {
     let changes = TargetChanges::since(notebook);
     let due = waiting.filter_map(|call| {
         let is_void = changes.of_call(call).is_some();
-        if is_void { Some(0) } else { call.expires_at }
+        if is_void { Some(0) } else { call.gate.until() }
     });
     due.min()
 }
@@ -119,7 +119,7 @@ pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Dec
     let waiting = notebook.tool_calls.iter().filter(|(_, call)| matches!(call.phase, ToolCallPhase::Waiting));
     let changes = TargetChanges::since(notebook);
     let events = waiting.filter_map(|(id, call)| {
-        if call.expires_at.is_some_and(|at| at <= context.now) {
+        if call.gate.until().is_some_and(|at| at <= context.now) {
             return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
         }
         let reason = changes.of_call(call)?;

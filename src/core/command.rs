@@ -351,7 +351,7 @@ pub enum Command {
         arguments: RawObject,
         /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        wait_for: Option<ToolCallId>,
+        after: Option<ToolCallId>,
         /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         conversation_title: Option<String>,

@@ -25,7 +25,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool, find};
 use crate::{conversations, undo};
 use notarium_record::{
-    Actor, CellId, ConversationId, Document, Event, Millis, Passed, RawObject, Recorded, ToolCall, ToolCallEnd,
+    Actor, CellId, ConversationId, Document, Event, Gate, Millis, Passed, RawObject, Recorded, ToolCall, ToolCallEnd,
     ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, ToolCallVoided, Turn, TurnId,
     UserId, Version,
 };
@@ -139,8 +139,7 @@ fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection>
 // --- request ---
 
 fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::RequestToolCall { call_id, turn_id, function, arguments, wait_for, conversation_title } = command
-    else {
+    let Command::RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title } = command else {
         unreachable!("called for RequestToolCall only")
     };
     check_not_archived(notebook)?;
@@ -153,7 +152,7 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
         return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
     }
-    let wait_for = held_by(notebook, &conversation_id, &call_id, wait_for)?;
+    let after = held_by(notebook, &conversation_id, &call_id, after)?;
     let tool = find(notebook, &function)?;
     let typed = tool.arguments(&arguments)?;
     let operations = operations(tool.operation(), &typed);
@@ -164,9 +163,12 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
     let (risk, reasons) = judge(notebook, &context.history, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
     let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };
-    let expires_at = passed.is_none().then_some(context.now + context.limits.tool_call_expiry_ms);
-    let starts_now = wait_for.is_none() && executor(&typed) == Executor::Core;
-    if passed.is_none() || wait_for.is_some() {
+    let gate = match &passed {
+        Some(_) => Gate::Passes,
+        None => Gate::WaitsForPerson { until: context.now + context.limits.tool_call_expiry_ms },
+    };
+    let starts_now = after.is_none() && executor(&typed) == Executor::Core;
+    if passed.is_none() || after.is_some() {
         check_room(notebook, context)?;
     }
     let requested = ToolCallRequested {
@@ -178,8 +180,8 @@ fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) 
         risk,
         reasons,
         targets,
-        expires_at,
-        wait_for,
+        gate: gate.into(),
+        after,
     };
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
@@ -198,9 +200,9 @@ fn held_by(
     notebook: &Notebook,
     conversation_id: &ConversationId,
     call_id: &ToolCallId,
-    wait_for: Option<ToolCallId>,
+    after: Option<ToolCallId>,
 ) -> Result<Option<ToolCallId>, Rejection> {
-    let Some(other) = wait_for else { return Ok(None) };
+    let Some(other) = after else { return Ok(None) };
     let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
     if other == *call_id {
         return invalid(format!("call {call_id} cannot wait for itself: name an earlier call, or none"));
@@ -310,7 +312,7 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
         _ if notebook.archived => return Ok(voided(call_id, "the notebook is archived".to_owned())),
         ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
     }
-    if let Some(other) = call.wait_for.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
+    if let Some(other) = call.after.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
         let message = format!("call {call_id} comes after call {other}, which has not ended: wait for that one first");
         return Err(Rejection::new(RejectionCode::ToolCallState, message));
     }

@@ -17,11 +17,12 @@ use crate::ids::{
 };
 use crate::json::{RawJson, RawObject};
 use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
+use crate::open::Open;
 use crate::order_key::OrderKey;
 use crate::output::Output;
 use crate::reply::CellReply;
 use crate::text::ChangeSet;
-use crate::tool_call::{Passed, Policy, Risk, Target, ToolCallEnd};
+use crate::tool_call::{Gate, Passed, Policy, Risk, Target, ToolCallEnd};
 
 /// Why an event could not be typed: this build is older than the log. The raw event is kept and passed on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -333,12 +334,10 @@ events! {
         /// What it touches, in the version that the assistant and the confirming person see.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         targets: Vec<Target>,
-        /// Present: it waits for a person until then.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        expires_at: Option<Millis>,
+        gate: Open<Gate>,
         /// Present: it starts when that call has ended, not before.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        wait_for: Option<ToolCallId>,
+        after: Option<ToolCallId>,
     }
     /// A permitted person said yes, once, to exactly these arguments.
     ToolCallConfirmed { call_id: ToolCallId, arguments_hash: Hash }

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
-use crate::ids::{CellId, GrantId, KernelSessionId, Version};
+use crate::ids::{CellId, GrantId, KernelSessionId, Millis, Version};
+use crate::open::Open;
 
 /// What a tool call can do, from harmless to what cannot be taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +62,33 @@ pub enum Target {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
     },
+}
+
+/// Whether anybody is asked before a call starts, as it was judged when the call was requested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Gate {
+    /// Its risk passes under the policy, or a grant covers it.
+    Passes,
+    WaitsForPerson {
+        /// Then it expires.
+        until: Millis,
+    },
+}
+
+impl Open<Gate> {
+    /// What is not known to pass waits.
+    pub fn waits(&self) -> bool {
+        *self != Gate::Passes
+    }
+
+    /// Until when it waits for a person.
+    pub fn until(&self) -> Option<Millis> {
+        match self.known() {
+            Some(Gate::WaitsForPerson { until }) => Some(*until),
+            _ => None,
+        }
+    }
 }
 
 /// What let a call through.

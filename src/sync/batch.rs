@@ -521,7 +521,7 @@ impl Effects {
         use Event as E;
         match event {
             // The list says where calls wait: it is asked what waits for somebody.
-            E::ToolCallRequested(event) if event.expires_at.is_some() => {
+            E::ToolCallRequested(event) if event.gate.waits() => {
                 (self.assistants, self.targets, self.catalog_now) = (true, true, true);
             }
             event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),

@@ -33,7 +33,7 @@ impl Room {
     }
 
     fn judging_before(&self, command: &Command) -> Option<Ticket> {
-        let Command::RequestToolCall { wait_for: Some(earlier), .. } = command else { return None };
+        let Command::RequestToolCall { after: Some(earlier), .. } = command else { return None };
         let is_earlier = |queued: &Queued| matches!(&queued.command, Some(Command::RequestToolCall { call_id: Some(id), .. }) if id == earlier);
         self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
     }

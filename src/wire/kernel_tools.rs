@@ -90,7 +90,7 @@ mod tests {
     use std::sync::Arc;
 
     use notarium_core::kernel_tools::{self, CODE};
-    use notarium_core::{Actor, Risk, ToolCallPhase};
+    use notarium_core::{Actor, Gate, Risk, ToolCallPhase};
     use serde_json::json;
 
     use super::*;
@@ -123,8 +123,8 @@ mod tests {
             requested_at: 0,
             requested_version: 1,
             turn_id: None,
-            expires_at: None,
-            wait_for: None,
+            gate: Gate::Passes.into(),
+            after: None,
             phase: ToolCallPhase::Passed,
         };
         let mut notebook = Document::new("n".parse().expect("an id"));

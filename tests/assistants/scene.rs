@@ -238,7 +238,7 @@ impl Scene {
 
     /// The call that waits for a person.
     pub async fn waiting(&mut self) -> ToolCallId {
-        let waits = |state: &notarium_core::Document| state.tool_calls.values().any(|call| call.expires_at.is_some());
+        let waits = |state: &notarium_core::Document| state.tool_calls.values().any(|call| call.gate.waits());
         self.ada.until("a call that waits", waits).await;
         self.ada.state().tool_calls.keys().next().cloned().unwrap()
     }

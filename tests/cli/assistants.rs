@@ -33,7 +33,7 @@ impl Assistant {
             turn_id: None,
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-            wait_for: None,
+            after: None,
             conversation_title: None,
         };
         self.does(world, &command).await;

@@ -128,7 +128,7 @@ impl Driver {
                 turn_id: Some(turn.id.clone()),
                 function: "delete_cell".to_owned(),
                 arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-                wait_for: before.replace(call_id.clone()),
+                after: before.replace(call_id.clone()),
                 conversation_title: None,
             };
             self.act(turn, request).await;

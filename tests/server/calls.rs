@@ -33,7 +33,7 @@ fn request(id: &str, function: &str, arguments: &Value) -> Command {
         turn_id: None,
         function: function.to_owned(),
         arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-        wait_for: None,
+        after: None,
         conversation_title: None,
     }
 }
@@ -410,7 +410,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         turn_id: Some("t".parse().unwrap()),
         function: "create_cell".into(),
         arguments: RawObject::parse(r#"{"source":"y"}"#).unwrap(),
-        wait_for: None,
+        after: None,
         conversation_title: None,
     };
     scene.act(&create).await.unwrap();

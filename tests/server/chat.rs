@@ -120,7 +120,7 @@ impl Turn<'_> {
             turn_id: Some(self.id.clone()),
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-            wait_for: None,
+            after: None,
             conversation_title: None,
         })
         .await;

@@ -120,13 +120,13 @@ impl World {
                 let failure = Some("the server was restarted".to_owned());
                 self.reactor(Command::ReportModelCall { turn_id, failure, usage: Usage::default() });
             }
-            Step::Request(Wanted { call_id, function, arguments, wait_for }) => {
+            Step::Request(Wanted { call_id, function, arguments, after }) => {
                 let request = Command::RequestToolCall {
                     call_id: Some(call_id.clone()),
                     turn_id: Some(turn_id),
                     function,
                     arguments,
-                    wait_for,
+                    after,
                     conversation_title: None,
                 };
                 if let Err(rejection) = self.submit("it", request) {

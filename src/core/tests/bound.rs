@@ -50,7 +50,7 @@ fn a_grant_of_the_second_speaker_is_not_the_firsts() {
 fn asks(world: &mut World, person: &str, turn: &str) -> Option<u64> {
     let (events, _) = world.try_do(&reactor_of(person), &create(turn, turn)).unwrap();
     let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
-    event.expires_at
+    event.gate.until()
 }
 
 /// One of Ann's cells, made by her assistant, then another.

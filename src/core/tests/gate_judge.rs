@@ -72,7 +72,7 @@ impl Judge {
             }
             Event::ToolCallExpired(_) => {
                 let call = self.advance(&moment, &[Stage::Waiting], Stage::Ended);
-                assert!(call.asked.expires_at.is_some_and(|at| at <= moment.now()), "it expires before its time");
+                assert!(call.asked.gate.until().is_some_and(|at| at <= moment.now()), "it expires before its time");
             }
             Event::ToolCallWithdrawn(_) | Event::ToolCallVoided(_) => {
                 self.advance(&moment, &[Stage::Waiting, Stage::Passed, Stage::Confirmed], Stage::Ended);
@@ -116,17 +116,17 @@ impl Judge {
         assert!(!moment.before.archived, "{id} in an archived notebook");
         assert!(event.risk >= least_risk(&event.function), "{id}: {} is {:?}", event.function, event.risk);
         assert_eq!(event.arguments_hash, arguments_hash(&event.function, &event.arguments), "{id}");
-        assert!(event.expires_at.is_none_or(|at| at == moment.now() + EXPIRY_MS), "{id} waits for a day");
+        assert!(event.gate.until().is_none_or(|at| at == moment.now() + EXPIRY_MS), "{id} waits for a day");
         moment.check_may(moment.actor(), event, "asks for");
         self.check_token(event);
         moment.check_targets(event);
         moment.check_touched(event);
-        if let Some(after) = &event.wait_for {
+        if let Some(after) = &event.after {
             let after = &self.calls[after];
             let is_of_it = after.requester.conversation() == moment.actor().conversation();
             assert!(after.stage != Stage::Ended && is_of_it, "{id} waits for {after:?}");
         }
-        let stage = if event.expires_at.is_some() { Stage::Waiting } else { Stage::Passed };
+        let stage = if event.gate.waits() { Stage::Waiting } else { Stage::Passed };
         let requester = moment.actor().clone();
         assert!(matches!(requester, Actor::Assistant { .. }), "{id} is requested by {requester:?}");
         let code = moment.code_to_run(event);
@@ -137,7 +137,7 @@ impl Judge {
         let call = self.advance(moment, &[Stage::Waiting], Stage::Confirmed);
         let id = &event.call_id;
         assert_eq!(event.arguments_hash, call.asked.arguments_hash, "{id}: other arguments are confirmed");
-        assert!(call.asked.expires_at.is_some_and(|at| moment.now() < at), "{id} is confirmed after its time");
+        assert!(call.asked.gate.until().is_some_and(|at| moment.now() < at), "{id} is confirmed after its time");
         assert!(!moment.before.archived, "{id} is confirmed in an archived notebook");
         moment.check_decides(moment.actor(), &call.asked);
         moment.check_targets(&call.asked);
@@ -157,7 +157,7 @@ impl Judge {
         moment.check_targets(&asked);
         moment.check_code(&asked);
         self.check_token(&asked);
-        if let Some(after) = &asked.wait_for {
+        if let Some(after) = &asked.after {
             assert_eq!(self.calls[after].stage, Stage::Ended, "{id} starts before {after} has ended");
             self.count("started after another one");
         }

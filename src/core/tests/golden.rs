@@ -168,7 +168,7 @@ fn assistance() -> World {
         world.step(&ann, json!({then: {"call_id": id, "reason": "not now"}}));
     }
     let mut after = call("after", "create_cell", json!({"source": "later", "after": "b"}));
-    after["RequestToolCall"]["wait_for"] = json!("first");
+    after["RequestToolCall"]["after"] = json!("first");
     world.step(&it, delete(&world, "first"));
     world.step(&it, after);
     world.step(&ann, json!({"DenyToolCall": {"call_id": "first"}}));
@@ -335,10 +335,7 @@ const ADDED: &[(&str, IsEvent)] = &[
     ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.reply.is_some())),
     ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.reply.is_some())),
     ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.reply.is_some())),
-    (
-        "ToolCallRequested.1.wait_for",
-        |event| matches!(event, Event::ToolCallRequested(event) if event.wait_for.is_some()),
-    ),
+    ("ToolCallRequested.1.after", |event| matches!(event, Event::ToolCallRequested(event) if event.after.is_some())),
     ("TurnStarted.1.is_bound", |event| matches!(event, Event::TurnStarted(event) if event.is_bound)),
     ("TurnStarted.1.scopes", |event| matches!(event, Event::TurnStarted(event) if event.scopes.len() < 3)),
 ];

@@ -7,7 +7,7 @@ use notarium_core::{Actor, Event, MAX_CALLS_PER_MINUTE, RejectionCode as Code};
 /// A call that comes after another one.
 fn after(other: &str, id: &str, function: &str, arguments: serde_json::Value) -> serde_json::Value {
     let mut command = call(id, function, arguments);
-    command["RequestToolCall"]["wait_for"] = json!(other);
+    command["RequestToolCall"]["after"] = json!(other);
     command
 }
 
@@ -82,7 +82,7 @@ pub fn cases() -> Vec<Case> {
         case(
             waiting,
             assistant_in("mcp"),
-            json!({"RequestToolCall": {"call_id": "x", "function": "get_variables", "wait_for": "del"}}),
+            json!({"RequestToolCall": {"call_id": "x", "function": "get_variables", "after": "del"}}),
             rejected(Code::InvalidValue),
         ),
         case(held, it(), start("new"), rejected(Code::ToolCallState)),

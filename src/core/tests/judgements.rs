@@ -17,7 +17,7 @@ fn code_that_deletes_files_asks_and_says_why() {
         let [Event::ToolCallRequested(event)] = &events[..] else { panic!("{function}: {events:?}") };
         assert_eq!(event.risk, Risk::Destructive, "{function}");
         assert!(!event.reasons.is_empty(), "{function}");
-        assert!(event.expires_at.is_some());
+        assert!(event.gate.waits());
     }
 }
 
@@ -103,7 +103,7 @@ fn code_that_was_not_judged_as_it_is_asks_and_starts_nothing() {
     let decision = decide(&world.notebook, &mut context, asked).unwrap();
     let Event::ToolCallRequested(event) = &decision.events[0].event else { panic!("{decision:?}") };
     assert_eq!((event.risk, event.reasons.len()), (Risk::Destructive, 1), "another notebook was judged");
-    assert!(event.expires_at.is_some());
+    assert!(event.gate.waits());
 
     let cells = json!({"cells": [{"source": "x = 1"}], "run": true, "after": "a"});
     world.step(&user("ann"), json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));

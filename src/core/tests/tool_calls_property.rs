@@ -215,7 +215,7 @@ fn a_request(dice: &mut Dice, world: &World) -> Value {
     };
     let turn = (dice.roll(3) > 0).then_some("turn");
     let after = (dice.roll(3) == 0).then(|| some_call(dice, world));
-    json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(80)), "turn_id": turn, "wait_for": after,
+    json!({"RequestToolCall": {"call_id": format!("call{}", dice.roll(80)), "turn_id": turn, "after": after,
         "function": function, "arguments": arguments}})
 }
 

@@ -42,9 +42,9 @@ fn begin(document: &mut Document, recorded: &Recorded, event: &ToolCallRequested
         requested_at: recorded.envelope.recorded_at,
         requested_version: recorded.envelope.version,
         turn_id: event.turn_id.clone(),
-        expires_at: event.expires_at,
-        wait_for: event.wait_for.clone(),
-        phase: if event.expires_at.is_some() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
+        gate: event.gate.clone(),
+        after: event.after.clone(),
+        phase: if event.gate.waits() { ToolCallPhase::Waiting } else { ToolCallPhase::Passed },
     };
     document.tool_calls.insert(event.call_id.clone(), Arc::new(call));
 }

@@ -7,7 +7,8 @@ use crate::actor::Actor;
 use crate::hash::Hash;
 use crate::ids::{ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
-use crate::tool_call::{Risk, Target};
+use crate::open::Open;
+use crate::tool_call::{Gate, Risk, Target};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "phase", rename_all = "snake_case")]
@@ -40,11 +41,10 @@ pub struct ToolCall {
     pub requested_version: Version,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expires_at: Option<Millis>,
+    pub gate: Open<Gate>,
     /// It does not start before this call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wait_for: Option<ToolCallId>,
+    pub after: Option<ToolCallId>,
     pub phase: ToolCallPhase,
 }
 

@@ -121,8 +121,8 @@ fn gated_call(id: &str) -> Vec<Happens> {
         risk: notarium_core::Risk::Destructive,
         reasons: Vec::new(),
         targets: Vec::new(),
-        expires_at: Some(99),
-        wait_for: None,
+        gate: notarium_core::Gate::WaitsForPerson { until: 99 }.into(),
+        after: None,
     };
     let update = ActivityKind::ToolUpdate { call_id: call_id.clone(), message: "still at it".to_owned() };
     vec![

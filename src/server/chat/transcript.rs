@@ -235,7 +235,7 @@ impl Transcript {
                 (known.is_requested, known.tool_name) = (true, event.function.clone());
                 known.input = Some(event.arguments.clone());
                 let tool_id = known.tool_id.clone();
-                if event.expires_at.is_some()
+                if event.gate.waits()
                     && let Some(call) = record::replay(std::slice::from_ref(recorded))
                 {
                     self.send(ChatEvent::ToolConfirmation { tool_id, call: Box::new(call), confirmation: None });

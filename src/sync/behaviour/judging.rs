@@ -8,7 +8,7 @@ use crate::io::Input;
 use crate::simulation::harmless;
 
 const RUN: &str = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
-const AFTER: &str = r#"{"RequestToolCall":{"call_id":"after","function":"delete_cell","arguments":{"cell_id":"a","cell_version":2},"wait_for":"run"}}"#;
+const AFTER: &str = r#"{"RequestToolCall":{"call_id":"after","function":"delete_cell","arguments":{"cell_id":"a","cell_version":2},"after":"run"}}"#;
 
 /// Anna writes as client 1; her assistant has asked, as client 2, to run code that nobody has judged yet.
 fn with_slow_judge() -> Scene {
@@ -74,7 +74,7 @@ fn a_call_behind_it_comes_after_it() {
     judge(&mut scene, true);
     assert_eq!(scene.words(2).len(), 2);
     let after = &scene.room.state.tool_calls[&"after".parse().unwrap()];
-    assert_eq!(after.wait_for, Some("run".parse().unwrap()));
+    assert_eq!(after.after, Some("run".parse().unwrap()));
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
     let mut scene = with_waiting_call();
     scene.subscribe(1, &user("anna"), Some(scene.room.state.version));
     scene.seen(1);
-    let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
+    let due = scene.room.state.tool_calls.values().next().unwrap().gate.until().unwrap();
     scene.advance(due - scene.now - 1);
     assert!(waiting(&scene).is_some());
     scene.advance(1);
@@ -127,7 +127,7 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
 fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
     let mut scene = with_waiting_call();
     scene.subscribe(1, &user("anna"), None);
-    let due = scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap();
+    let due = scene.room.state.tool_calls.values().next().unwrap().gate.until().unwrap();
     scene.failure = Some(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
     scene.advance(due - scene.now);
     assert!(waiting(&scene).is_some(), "nothing was written");
@@ -142,7 +142,7 @@ fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
 #[test]
 fn a_call_expires_on_time_over_a_restart() {
     let scene = with_waiting_call();
-    let (now, due) = (scene.now, scene.room.state.tool_calls.values().next().unwrap().expires_at.unwrap());
+    let (now, due) = (scene.now, scene.room.state.tool_calls.values().next().unwrap().gate.until().unwrap());
     let mut scene = scene.restarted(RoomConfig::default());
     scene.now = now;
     assert_eq!(scene.room.expiry_at(), Some(due), "a room that unloads meanwhile is opened again then");

@@ -179,7 +179,7 @@ pub struct Call {
     pub expires_at: Option<Millis>,
     /// The call that must have ended before this one starts.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub wait_for: Option<ToolCallId>,
+    pub after: Option<ToolCallId>,
     pub state: CallState,
     /// Who confirmed, denied or withdrew it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -336,7 +336,7 @@ const EVENTS = {
       requested_by: e.actor,
       requested_at: e.recorded_at,
       requested_version: e.version,
-      phase: { phase: p.expires_at == null ? 'passed' : 'waiting' }
+      phase: { phase: p.gate.kind === 'passes' ? 'passed' : 'waiting' }
     })
   },
   ToolCallConfirmed(s, p, e) {

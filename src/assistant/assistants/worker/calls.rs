@@ -4,13 +4,13 @@ use super::*;
 
 impl Worker {
     pub(super) async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
-        let Wanted { call_id, function, arguments, wait_for } = wanted;
+        let Wanted { call_id, function, arguments, after } = wanted;
         let request = Command::RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: Some(turn_id.clone()),
             function,
             arguments,
-            wait_for,
+            after,
             conversation_title: None,
         };
         match self.send(actor, &request).await {

@@ -26,7 +26,7 @@ impl Scene {
             turn_id: None,
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
-            wait_for: None,
+            after: None,
             conversation_title: None,
         };
         let (id, actor) = (ulid::Ulid::generate().into(), Self::assistant());

@@ -14,8 +14,8 @@ pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
         risk: call.risk,
         reasons: call.reasons.clone(),
         targets: call.targets.clone(),
-        expires_at: call.expires_at,
-        wait_for: call.wait_for.clone(),
+        gate: call.gate.clone(),
+        after: call.after.clone(),
     };
     requested(event, call.requested_by.clone(), call.requested_at, call.requested_version)
 }
@@ -32,7 +32,7 @@ pub fn replay(events: &[Recorded]) -> Option<Call> {
 
 fn requested(event: ToolCallRequested, by: Actor, at: Millis, version: Version) -> Call {
     Call {
-        state: if event.expires_at.is_some() { CallState::Waiting } else { CallState::Passed },
+        state: if event.gate.waits() { CallState::Waiting } else { CallState::Passed },
         id: event.call_id,
         function: event.function,
         arguments: event.arguments,
@@ -45,8 +45,8 @@ fn requested(event: ToolCallRequested, by: Actor, at: Millis, version: Version) 
         requested_version: version,
         turn_id: event.turn_id,
         model_usage: None,
-        expires_at: event.expires_at,
-        wait_for: event.wait_for,
+        expires_at: event.gate.until(),
+        after: event.after,
         decided_by: None,
         decided_at: None,
         reason: None,
