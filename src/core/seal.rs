@@ -41,5 +41,5 @@ fn seal_one(
         recorded_at: context.now.max(head.recorded_at),
     };
     let salt = context.ids.salt();
-    Stored::seal(head, envelope, event, salt)
+    Ok(Stored::seal(head, envelope, event.payload()?, salt))
 }

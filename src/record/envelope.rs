@@ -4,6 +4,8 @@
 //! hash, each preceded by its length (u32, big endian). The payload digest is `SHA-256(salt ‖ payload bytes)`: with the
 //! salt destroyed, a redacted payload cannot be guessed from its digest, and the chain still verifies.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -12,6 +14,7 @@ use crate::event::{DecodeError, Event};
 use crate::hash::{Hash, Salt};
 use crate::ids::{CommandId, CorrelationId, EventId, Millis, NotebookId, Version};
 use crate::json::RawJson;
+use crate::upcast::{newest_schema, to_newest};
 
 /// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,10 +84,21 @@ pub enum ChainError {
 }
 
 impl Stored {
-    /// Types the payload.
+    /// Types the payload, whatever schema it was written in.
     pub fn typed(&self) -> Result<Recorded, DecodeError> {
         let event = Event::decode(&self.envelope.event_type, self.envelope.schema, self.payload.get())?;
         Ok(Recorded { envelope: self.envelope.clone(), event })
+    }
+
+    /// Schema and payload as this build writes them: those of the log, unless they are of an older schema. What this build
+    /// cannot read stays as it is.
+    pub fn newest(&self) -> (u16, RawJson) {
+        let Envelope { event_type, schema, .. } = &self.envelope;
+        let upcast = match to_newest(event_type, *schema, self.payload.get()) {
+            Ok(Cow::Owned(payload)) => RawJson::parse(&payload).ok(),
+            Ok(Cow::Borrowed(_)) | Err(_) => None,
+        };
+        upcast.map_or_else(|| (*schema, self.payload.clone()), |payload| (newest_schema(event_type), payload))
     }
 
     /// The end of a chain that ends here.
@@ -140,13 +154,12 @@ fn chain_hash(previous: &Hash, envelope: &Envelope, digest: &Hash) -> Hash {
 }
 
 impl Stored {
-    /// Seals an event: its payload as text, and the hash that continues the chain at `head`, which is moved on.
-    pub fn seal(head: &mut Head, envelope: Envelope, event: &Event, salt: Salt) -> Result<Stored, serde_json::Error> {
-        let payload = event.payload()?;
+    /// Seals an event's payload with the hash that continues the chain at `head`, which is moved on.
+    pub fn seal(head: &mut Head, envelope: Envelope, payload: RawJson, salt: Salt) -> Stored {
         let digest = payload_digest(&salt, payload.get());
         let hash = chain_hash(&head.hash, &envelope, &digest);
         *head = Head { version: envelope.version, hash, recorded_at: envelope.recorded_at };
-        Ok(Stored { envelope, payload, salt: Some(salt), payload_digest: digest, hash })
+        Stored { envelope, payload, salt: Some(salt), payload_digest: digest, hash }
     }
 }
 

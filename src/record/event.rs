@@ -1,7 +1,7 @@
 //! The events: facts, in the past tense, for ever. `type` and `schema` stand in the envelope; the payloads are here.
 //!
-//! Never change the meaning of a field. A new shape is a new `schema` number with an upcaster in [`Event::decode`] and a
-//! golden file in `protocol/golden/events/`. Fields may be added when their absence means what it meant before.
+//! Never change the meaning of a field. A new shape is a new `schema` number of that type, with an upcaster in `upcast.rs`
+//! and a golden file in `protocol/golden/events/`. What may change without one: `protocol/versions.md`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,14 +23,21 @@ use crate::output::Output;
 use crate::reply::CellReply;
 use crate::text::ChangeSet;
 use crate::tool_call::{Gate, Passed, Policy, Risk, Target, ToolCallEnd};
+use crate::upcast;
 
-/// Why an event could not be typed: this build is older than the log. The raw event is kept and passed on.
+/// Why an event could not be typed: this build is older than the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    #[error("event type '{event_type}' schema {schema} is not known to this version: update it, or read only")]
+    #[error("this build knows no event '{event_type}' of schema {schema}")]
     Unknown { event_type: String, schema: u16 },
-    #[error("payload of '{event_type}' schema {schema} does not parse: {reason}")]
+    #[error("this build cannot read the payload of the event '{event_type}' of schema {schema}: {reason}")]
     Malformed { event_type: String, schema: u16, reason: String },
+}
+
+impl DecodeError {
+    pub(crate) fn malformed(event_type: &str, schema: u16, error: &serde_json::Error) -> Self {
+        Self::Malformed { event_type: event_type.to_owned(), schema, reason: error.to_string() }
+    }
 }
 
 macro_rules! events {
@@ -67,22 +74,22 @@ macro_rules! events {
                 match self { $($(Event::$name(_) => EventGroup::$group),*),* }
             }
 
-            /// The schema number that this build writes.
-            pub fn schema(&self) -> u16 { 1 }
+            /// The newest schema of its type: the one that this build writes.
+            pub fn schema(&self) -> u16 { upcast::newest_schema(self.event_type()) }
 
             /// The payload's JSON text: the bytes that are hashed and stored.
             pub fn payload(&self) -> Result<RawJson, serde_json::Error> {
                 match self { $($(Event::$name(payload) => RawJson::of(payload)),*),* }
             }
 
-            /// Types a stored payload.
+            /// Types a payload of any schema that its type has had.
             pub fn decode(event_type: &str, schema: u16, payload: &str) -> Result<Event, DecodeError> {
-                match (event_type, schema) {
-                    $($((stringify!($name), 1) => serde_json::from_str(payload).map(Event::$name).map_err(|error| DecodeError::Malformed {
-                        event_type: event_type.to_owned(), schema, reason: error.to_string(),
-                    }),)*)*
-                    _ => Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema }),
-                }
+                let payload = upcast::to_newest(event_type, schema, payload)?;
+                let event = match event_type {
+                    $($(stringify!($name) => serde_json::from_str(&payload).map(Event::$name),)*)*
+                    _ => return Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema }),
+                };
+                event.map_err(|error| DecodeError::malformed(event_type, schema, &error))
             }
 
             /// JSON Schemas of all payloads, by type.

@@ -32,6 +32,7 @@ mod state;
 mod subject;
 pub mod text;
 mod tool_call;
+pub mod upcast;
 
 pub use access::*;
 pub use actor::Actor;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, History, NewEvent, Notebook,
-    RawJson, Recorded, Rejection, RejectionCode, Stored, decide, required_history, seal, sweep_due,
+    RawJson, Recorded, Rejection, RejectionCode, Stored, Version, decide, required_history, seal, sweep_due,
 };
 use notarium_wire::{ErrorCode, ServerMessage, frame};
 
@@ -177,7 +177,10 @@ impl Room {
         command: Command,
     ) {
         let secrets = queue::secrets(&command);
-        let decided = if self.read_only { Err(read_only()) } else { decide(&self.state, &mut context, command) };
+        let decided = match &self.read_only {
+            Some(unknown) => Err(read_only(unknown, self.committed)),
+            None => decide(&self.state, &mut context, command),
+        };
         let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
             Ok(outcome) => outcome,
             Err(rejection) => return self.refuse(cycle, queued, rejection),
@@ -236,7 +239,7 @@ impl Room {
         command: &Command,
     ) -> Result<Option<History>, Vec<notarium_core::HistoryQuery>> {
         let is_answered = queued.ticket.is_some();
-        if is_answered || self.read_only || !self.state.exists() {
+        if is_answered || self.read_only.is_some() || !self.state.exists() {
             return Ok(None);
         }
         let mut queries = required_history(&self.state, context, command);
@@ -477,11 +480,12 @@ fn not_readable(failure: ReadFailure) -> Rejection {
     }
 }
 
-fn read_only() -> Rejection {
-    Rejection::new(
-        RejectionCode::ReadOnly,
-        "a newer server has written this notebook: update this server, or read and export only",
-    )
+fn read_only(unknown: &str, version: Version) -> Rejection {
+    let message = format!(
+        "nothing was changed: a newer server has written this notebook ({unknown}); update this server, \
+        until then read and export the notebook as it was at version {version}"
+    );
+    Rejection::new(RejectionCode::ReadOnly, message)
 }
 
 impl Entry {

@@ -352,7 +352,7 @@ impl Room {
             event_id,
             diverged: wish.diverged,
             role,
-            read_only: self.read_only,
+            read_only: self.read_only.is_some(),
             snapshot: None,
             unconfirmed_events,
             base_too_old,

@@ -14,7 +14,7 @@ const MAX_JUDGING: usize = 32;
 impl Room {
     /// The judgement that the command must wait for: that of its own code, or of the call that it comes after.
     pub(crate) fn judging_ticket(&mut self, cycle: &mut Cycle, queued: &Queued, command: &Command) -> Option<Ticket> {
-        if self.read_only || self.role(cycle.now, &queued.identity).is_none() {
+        if self.read_only.is_some() || self.role(cycle.now, &queued.identity).is_none() {
             return None;
         }
         if let Some(ticket) = self.judging_before(command) {

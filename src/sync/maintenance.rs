@@ -20,9 +20,8 @@ impl Room {
             Phase::Failed(at) => Some(at),
             _ => None,
         };
-        let sweep = self.sweep_at.filter(|_| !self.read_only);
-        let settled =
-            [self.catalog_at, self.leases.wake_at(now, &self.config), self.unload_at, self.grant_ends_at, sweep];
+        let leases = self.leases.wake_at(now, &self.config);
+        let settled = [self.catalog_at, leases, self.unload_at, self.grant_ends_at, self.sweep_at];
         let settled = if self.is_settled() { earliest(settled) } else { None };
         let frames = [self.fan_out_at(), self.presence_at(now), self.activity_at()];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
@@ -46,6 +45,9 @@ impl Room {
 
     /// After a load: launches that nobody has claimed.
     pub(crate) fn ask_for_work(&self, cycle: &mut Cycle) {
+        if self.read_only.is_some() {
+            return;
+        }
         cycle.out.extend(waiting_launches(&self.state));
         if !self.state.turns.is_empty() || !self.state.tool_calls.is_empty() {
             cycle.out.push(Output::WakeAssistants { version: self.committed });
@@ -56,7 +58,7 @@ impl Room {
 
     /// Closes what waited too long, and what has nothing to act on any more.
     fn sweep_tool_calls(&mut self, cycle: &mut Cycle) {
-        if !self.is_settled() || self.read_only || self.sweep_at.is_none_or(|at| at > cycle.now) {
+        if !self.is_settled() || self.sweep_at.is_none_or(|at| at > cycle.now) {
             return;
         }
         // Asked again when the events of the sweep are on disk.
@@ -66,11 +68,11 @@ impl Room {
     }
 
     fn end_leases(&mut self, cycle: &mut Cycle) {
-        if !self.is_settled() || self.read_only {
+        if !self.is_settled() {
             return;
         }
         let expired = self.leases.expired(&self.state, cycle.now);
-        if expired.is_empty() {
+        if expired.is_empty() || self.read_only.is_some() {
             return;
         }
         for session in expired {
@@ -110,7 +112,7 @@ impl Room {
     }
 
     fn write_snapshot(&mut self, cycle: &mut Cycle) {
-        if self.read_only || self.committed == self.snapshot_version {
+        if self.read_only.is_some() || self.committed == self.snapshot_version {
             return;
         }
         self.snapshot_version = self.committed;

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, verify_chain};
+use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, Version, verify_chain};
 
 /// A notebook as it was loaded.
 #[derive(Debug, Clone)]
 pub struct Loaded {
+    /// At the head, or before the first event that this build does not know.
     pub notebook: Arc<Notebook>,
+    /// Of the log.
     pub head: Head,
-    /// Events up to the head, gapless; at least the last one.
+    /// Events up to the notebook's version, gapless; at least the last one.
     pub recent: Vec<Stored>,
-    /// The log holds events that this build does not know.
-    pub read_only: bool,
+    /// Which event this build does not know: nobody may write on top of it.
+    pub read_only: Option<String>,
     /// Of the snapshot that the load began with; 0: none.
-    pub snapshot_version: u64,
+    pub snapshot_version: Version,
 }
 
 /// Folds stored events into a notebook, and checks their chain.
@@ -22,26 +24,32 @@ pub struct Loaded {
 pub struct Replay {
     notebook: Notebook,
     head: Head,
-    read_only: bool,
-    snapshot_version: u64,
+    read_only: Option<String>,
+    snapshot_version: Version,
 }
 
 impl Replay {
     /// From the first event on.
     pub fn new(notebook_id: NotebookId) -> Self {
-        Self { notebook: Notebook::new(notebook_id), head: Head::START, read_only: false, snapshot_version: 0 }
+        Self { notebook: Notebook::new(notebook_id), head: Head::START, read_only: None, snapshot_version: 0 }
     }
 
     /// From a snapshot on, whose state is the one at `head`.
     pub fn from_snapshot(notebook: Notebook, head: Head) -> Self {
-        Self { notebook, head, read_only: false, snapshot_version: head.version }
+        Self { notebook, head, read_only: None, snapshot_version: head.version }
     }
 
     pub fn head(&self) -> Head {
         self.head
     }
 
-    /// Folds the events in that follow; those that are in already are passed over.
+    /// The notebook's: the head's, or that of the last event before an unknown one.
+    pub fn version(&self) -> Version {
+        self.notebook.version
+    }
+
+    /// Folds the events in that follow; those that are in already are passed over. From the first unknown event on, the chain
+    /// alone is checked: what would be folded in on top of it could be wrong.
     ///
     /// # Errors
     /// The first break of the chain; nothing after it was applied.
@@ -49,25 +57,21 @@ impl Replay {
         let applied = self.head.version;
         for stored in events.iter().filter(|stored| stored.envelope.version > applied) {
             self.head = verify_chain(self.head, [stored])?;
+            if self.read_only.is_some() {
+                continue;
+            }
             match stored.typed() {
                 Ok(recorded) => self.notebook.apply(&recorded),
-                Err(_) => self.skip_unknown(),
+                Err(error) => self.read_only = Some(format!("version {}: {error}", self.head.version)),
             }
         }
         Ok(())
     }
 
-    /// An event of a newer server: what it changed is not known here.
-    fn skip_unknown(&mut self) {
-        self.read_only = true;
-        let document = Arc::make_mut(&mut self.notebook.document);
-        document.version = self.head.version;
-        document.updated_at = self.head.recorded_at;
-    }
-
-    /// `recent`: events up to the head, gapless, for the room's memory.
-    pub fn finish(self, recent: Vec<Stored>) -> Loaded {
+    /// `recent`: events up to the notebook's version or beyond it, gapless, for the room's memory.
+    pub fn finish(self, mut recent: Vec<Stored>) -> Loaded {
         let Self { notebook, head, read_only, snapshot_version } = self;
+        recent.retain(|stored| stored.envelope.version <= notebook.version);
         Loaded { notebook: Arc::new(notebook), head, recent, read_only, snapshot_version }
     }
 }

@@ -69,7 +69,8 @@ pub struct Room {
     pub(crate) head: Head,
     /// Up to here everything is on disk, and may be shown.
     pub(crate) committed: Version,
-    pub(crate) read_only: bool,
+    /// Which event of the log this build does not know: the notebook stands before it, and nothing is written.
+    pub(crate) read_only: Option<String>,
     /// Why the last load failed, or the room ended.
     pub(crate) failure: String,
     pub(crate) ring: Ring,
@@ -117,7 +118,7 @@ impl Room {
             epoch: 0,
             head: Head::START,
             committed: 0,
-            read_only: false,
+            read_only: None,
             failure: String::new(),
             ring: Ring::default(),
             queue: Queue::default(),
@@ -240,15 +241,20 @@ impl Room {
 
     fn adopt(&mut self, cycle: &mut Cycle, loaded: Loaded) {
         self.head = loaded.head;
-        self.committed = loaded.head.version;
+        self.committed = loaded.notebook.version;
         self.state = loaded.notebook;
         self.read_only = loaded.read_only;
         self.ring = Ring::of(self.committed, &loaded.recent);
         self.snapshot_version = loaded.snapshot_version;
         self.snapshot_text = None;
         self.idle_at = Some(cycle.now + self.config.idle_ms);
-        self.leases.follow(&self.state, cycle.now, &self.config);
-        self.sweep_at = sweep_due(&self.state);
+        if self.read_only.is_some() {
+            // Neither kernels nor tool calls can be ended here.
+            (self.leases, self.sweep_at) = (Leases::default(), None);
+        } else {
+            self.leases.follow(&self.state, cycle.now, &self.config);
+            self.sweep_at = sweep_due(&self.state);
+        }
         self.recheck_access(cycle);
         self.resync_unreachable(cycle);
         self.snapshot_when_due(cycle);
@@ -341,7 +347,7 @@ impl Room {
             head: self.head,
             role,
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
-            read_only: self.read_only,
+            read_only: self.read_only.is_some(),
         })
     }
 

@@ -217,7 +217,8 @@ pub struct SubscribedMessage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diverged: bool,
     pub role: Role,
-    /// True: this server cannot write the notebook, because a newer one has.
+    /// True: a newer server has written this notebook. `version` is the last one before the first event that this server does
+    /// not know; no more events come, and every command is refused with `read_only`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
@@ -344,21 +345,23 @@ pub struct ErrorMessage {
     pub fatal: bool,
 }
 
+/// In the newest schema, whatever it was written in.
 impl From<&Stored> for EventMessage {
     fn from(stored: &Stored) -> Self {
         let envelope = stored.envelope.clone();
+        let (schema, payload) = stored.newest();
         Self {
             version: envelope.version,
             id: envelope.id,
             event_type: envelope.event_type,
-            schema: envelope.schema,
+            schema,
             actor: envelope.actor,
             command_id: envelope.command_id,
             correlation_id: envelope.correlation_id,
             causation_id: envelope.causation_id,
             undoes: envelope.undoes,
             recorded_at: envelope.recorded_at,
-            payload: stored.payload.clone(),
+            payload,
         }
     }
 }

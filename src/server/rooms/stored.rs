@@ -151,10 +151,15 @@ async fn follow(
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
     loop {
         let page = store.read(notebook, after, MAX_READ_EVENTS).await.map_err(|error| error.to_string())?;
-        let Some(last) = page.last() else { return Ok(replay.finish(recent)) };
+        let Some(last) = page.last() else { break };
         after = last.envelope.version;
         replay.apply(&page).map_err(|error| error.to_string())?;
-        recent.extend(page);
+        recent.extend(page.into_iter().filter(|stored| stored.envelope.version <= replay.version()));
         recent.drain(..recent.len().saturating_sub(MAX_RECENT_EVENTS));
     }
+    let loaded = replay.finish(recent);
+    if let Some(reason) = &loaded.read_only {
+        tracing::error!(%notebook, reason, "a newer server has written this notebook: it is read-only until this one is updated");
+    }
+    Ok(loaded)
 }

@@ -96,7 +96,7 @@ async fn list_trash(
     let state = app.read(&authenticated, &notebook).await?.notebook;
     let mut seen: BTreeSet<_> = state.cells.keys().cloned().collect();
     let mut cells = Vec::new();
-    let older = backwards(&*app.store, &notebook, "CellDeleted", None, |recorded| {
+    let older = backwards(&*app.store, &notebook, "CellDeleted", Some(state.version + 1), |recorded| {
         cells.extend(trashed(recorded).filter(|cell| seen.insert(cell.cell_id.clone())));
         cells.len() == MAX_PAGE
     });
@@ -123,8 +123,9 @@ async fn verify(
     Params(notebook): Params<NotebookId>,
     QueryOf(query): QueryOf<AtVersion>,
 ) -> Result<Json<Verification>, Problem> {
-    let served = app.read(&authenticated, &notebook).await?.notebook;
-    let to = query.at.unwrap_or(served.version).min(served.version);
+    let read = app.read(&authenticated, &notebook).await?;
+    let (served, end) = (read.notebook, read.head.version);
+    let to = query.at.unwrap_or(end).min(end);
     let (head, broken) = proven(&app, &notebook, to).await?;
     let mut answer = Verification {
         ok: broken.is_none(),
@@ -134,7 +135,8 @@ async fn verify(
         state_is_replayed: None,
         problem: broken.map(|error| error.to_string()),
     };
-    if answer.ok {
+    // The chain of events that this server does not know can be proven; what they lead to, it cannot say.
+    if answer.ok && to <= served.version {
         let state = replay::replayed(&app, &notebook, to).await?;
         answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
         answer.state_hash = Some(replay::state_hash(&state));

@@ -191,8 +191,10 @@ fn a_log_with_events_from_the_future_is_served_read_only() {
     scene.subscribe(1, &user("anna"), None);
     let seen = scene.seen(1);
     let notarium_wire::ServerMessage::Subscribed(subscribed) = &seen[0] else { panic!("{seen:?}") };
-    assert!(subscribed.read_only && subscribed.version == 3);
-    assert_eq!(scene.refused("anna", &edit(2, r#"[[0,"x"]]"#)), Code::ReadOnly);
+    assert!(subscribed.read_only && subscribed.version == 2, "up to the last known version");
+    let rejection = scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap_err();
+    assert_eq!(rejection.code, Code::ReadOnly);
+    assert!(rejection.message.contains("'CellDreamt' of schema 1") && rejection.message.contains("update this server"));
     // Its state is not the whole truth, so it is no snapshot.
     scene.feed(Input::ShutDown);
     assert!(!scene.others.iter().any(|output| matches!(output, Output::WriteSnapshot { .. })));

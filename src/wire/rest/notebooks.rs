@@ -88,12 +88,14 @@ pub struct ReadQuery {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookAnswer {
     pub version: Version,
-    /// Hash of the event at `version`; absent for the past.
+    /// The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Value>")]
     pub head: Option<Head>,
     /// Yours, now.
     pub role: Role,
+    /// True: a newer server has written this notebook. It is shown as it was before the first event that this one does not
+    /// know, and takes no commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

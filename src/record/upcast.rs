@@ -1,0 +1,65 @@
+//! From an old payload to one of the newest schema of its type: on read, never in the store.
+//!
+//! A type's first schema is 1. A new shape of a payload adds one upcaster here, which takes the schema before to it: so the
+//! number of a type, [`newest_schema`], cannot disagree with what can be read. An upcaster is never changed or removed.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::event::DecodeError;
+use crate::json::RawJson;
+
+/// The fields of a payload, each as the text that stands in the log: an upcaster leaves alone what it does not know.
+pub type Fields = BTreeMap<String, RawJson>;
+
+/// The way from one schema of an event type to the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Upcaster {
+    pub event_type: &'static str,
+    /// The schema that it takes. It gives the next one.
+    pub schema: u16,
+    /// The error says what of the payload is not as that schema has it.
+    pub upcast: fn(&mut Fields) -> Result<(), serde_json::Error>,
+}
+
+/// The upcasters of the record: no type has a second schema yet.
+const UPCASTERS: &[Upcaster] = &[];
+
+static MORE: OnceLock<&'static [Upcaster]> = OnceLock::new();
+
+/// Adds upcasters to those of the record, for the whole process, as a build with more schemas would have them. Only the first
+/// call counts; it comes before any event is read or written.
+pub fn extend(upcasters: &'static [Upcaster]) {
+    MORE.get_or_init(|| upcasters);
+}
+
+fn upcasters(event_type: &str) -> impl Iterator<Item = &'static Upcaster> {
+    let more = MORE.get().copied().unwrap_or_default();
+    UPCASTERS.iter().chain(more).filter(move |upcaster| upcaster.event_type == event_type)
+}
+
+/// The schema that this build writes of an event type.
+pub fn newest_schema(event_type: &str) -> u16 {
+    upcasters(event_type).map(|upcaster| upcaster.schema + 1).max().unwrap_or(1)
+}
+
+/// The payload in the newest schema of its type. The payload of an unknown type comes back as it is.
+pub(crate) fn to_newest<'a>(event_type: &str, schema: u16, payload: &'a str) -> Result<Cow<'a, str>, DecodeError> {
+    let newest = newest_schema(event_type);
+    if schema == newest {
+        return Ok(Cow::Borrowed(payload));
+    }
+    if schema == 0 || schema > newest {
+        return Err(DecodeError::Unknown { event_type: event_type.to_owned(), schema });
+    }
+    let upcast = || -> Result<String, serde_json::Error> {
+        let mut fields: Fields = serde_json::from_str(payload)?;
+        for step in schema..newest {
+            upcasters(event_type).filter(|it| it.schema == step).try_for_each(|it| (it.upcast)(&mut fields))?;
+        }
+        serde_json::to_string(&fields)
+    };
+    let malformed = |error: serde_json::Error| DecodeError::malformed(event_type, schema, &error);
+    upcast().map(Cow::Owned).map_err(malformed)
+}
