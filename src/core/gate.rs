@@ -2,9 +2,7 @@
 //! before every start, whoever wants the start.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::access::{self, Operation};
@@ -12,6 +10,7 @@ use crate::context::Context;
 use crate::functions;
 use notarium_record::{
     Actor, AssistantGrant, CellType, Document, Hash, Millis, Passed, Policy, RawObject, Risk, Target, ToolCall,
+    canonical_json,
 };
 
 /// Why a target is not what it was; `None`: it is. Files are looked at by who executes the call.
@@ -112,21 +111,9 @@ pub(crate) fn passes_unasked(
     Some(Passed::Grant { grant_id: grant_id.clone() })
 }
 
-/// SHA-256 over the function's name and its arguments with sorted keys and no blanks: two texts of the same arguments
-/// have the same hash.
+/// SHA-256 over the function's name, a zero byte and the canonical JSON of the arguments: two texts of the same arguments
+/// have the same hash. Arguments without a canonical form count as they are written.
 pub fn arguments_hash(function: &str, arguments: &RawObject) -> Hash {
-    let value: Value = serde_json::from_str(arguments.get()).unwrap_or_default();
-    let canonical = serde_json::to_string(&sorted(value)).unwrap_or_default();
+    let canonical = canonical_json(arguments).unwrap_or_else(|_| arguments.get().as_bytes().to_vec());
     Hash(Sha256::new().chain_update(function).chain_update([0]).chain_update(canonical).finalize().into())
-}
-
-fn sorted(value: Value) -> Value {
-    match value {
-        Value::Object(fields) => {
-            let fields: BTreeMap<String, Value> = fields.into_iter().map(|(key, value)| (key, sorted(value))).collect();
-            Value::Object(fields.into_iter().collect())
-        }
-        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
-        value => value,
-    }
 }

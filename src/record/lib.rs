@@ -14,6 +14,7 @@
 mod access;
 mod actor;
 mod apply;
+mod canonical;
 mod cell;
 mod document;
 mod envelope;
@@ -36,6 +37,7 @@ pub mod upcast;
 
 pub use access::*;
 pub use actor::Actor;
+pub use canonical::canonical_json;
 pub use cell::{CellContent, CellFlags, CellType};
 pub use document::Document;
 pub use envelope::{ChainError, Envelope, Head, Recorded, Stored, verify_chain};

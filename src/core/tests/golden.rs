@@ -12,7 +12,7 @@ use crate::held_calls::assistant_in;
 use crate::support::*;
 use notarium_core::*;
 
-fn protocol() -> PathBuf {
+pub fn protocol() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocol")
 }
 
@@ -395,7 +395,18 @@ fn every_golden_command_decodes_and_re_encodes_to_its_bytes() {
 struct Scenario {
     about: String,
     events: Vec<Stored>,
+    /// Of the state after each event.
+    digests: Vec<Hash>,
     state: Document,
+}
+
+fn digests(events: &[Stored]) -> Vec<Hash> {
+    let mut document = Document::new(events[0].envelope.notebook_id.clone());
+    let after = |stored: &Stored| {
+        document.apply(&stored.typed().unwrap());
+        document.digest().unwrap()
+    };
+    events.iter().map(after).collect()
 }
 
 fn typing() -> World {
@@ -443,6 +454,7 @@ fn the_golden_scenarios_lead_to_their_states() {
     for (name, about, world) in scenarios {
         let scenario = Scenario {
             about: about.to_owned(),
+            digests: digests(&world.log),
             events: world.log,
             state: Arc::unwrap_or_clone(world.notebook.document),
         };
@@ -452,6 +464,7 @@ fn the_golden_scenarios_lead_to_their_states() {
         let read: Scenario = serde_json::from_str(&text).unwrap();
         verify_chain(Head::START, &read.events).unwrap();
         assert_eq!(line(&replay(&read.events).document), line(&read.state), "{name}");
+        assert_eq!(read.digests, digests(&read.events), "{name}");
         assert_eq!(line(&read), text, "{name}");
     }
 }

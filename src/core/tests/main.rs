@@ -9,6 +9,7 @@ mod bound;
 mod cells;
 mod conversations;
 mod cost;
+mod digest;
 
 mod edits;
 mod executions;

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync, existsSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import assert from 'node:assert/strict'
 import { Client } from './client.mjs'
+import { canonical, digest } from './digest.mjs'
 import { applyEvent, fresh } from './state.mjs'
 import { apply, compose, map, replacement } from './text.mjs'
 import { complaints } from './schema.mjs'
@@ -52,6 +53,11 @@ await test('golden messages fit the schemas', () => {
     for (const f of list(`golden/messages/${side}/`)) assert.deepEqual(complaints(schemas[`${side}-message`], json(f)), [], f)
   for (const f of list('golden/commands/')) assert.deepEqual(complaints(schemas.command, json(f).body ?? json(f)), [], f)
 })
+await test('golden digest', () => {
+  const example = json('golden/digest.json')
+  assert.equal(canonical(example.document), example.canonical)
+  assert.equal(digest(example.document), example.digest)
+})
 await test('golden text', () => {
   for (const line of read('golden/text/codemirror-cases.jsonl').trim().split('\n')) {
     const c = JSON.parse(line)
@@ -70,7 +76,10 @@ for (const f of list('golden/scenarios/'))
   await test(f, () => {
     const s = json(f),
       state = fresh(s.state?.notebook_id)
-    for (const e of s.events) applyEvent(state, e, apply)
+    s.events.forEach((e, i) => {
+      applyEvent(state, e, apply)
+      assert.equal(digest(state), s.digests[i], `after ${e.type}, version ${e.version}`)
+    })
     assert.deepEqual(state, s.state)
   })
 
