@@ -24,7 +24,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use notarium_core::{
     Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
-    RejectionCode, Risk, Stored, ToolCallId, ToolCallPhase, Version,
+    RejectionCode, RequestToolCall, Risk, Stored, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
@@ -201,14 +201,14 @@ impl Caller for Assistants {
         patience: Duration,
     ) -> Result<Called, Rejection> {
         let call_id: ToolCallId = ulid::Ulid::generate().into();
-        let command = Command::RequestToolCall {
+        let command = Command::RequestToolCall(RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: None,
             function: function.to_owned(),
             arguments,
             after: None,
             conversation_title: title.map(str::to_owned),
-        };
+        });
         let ack = self.0.host.execute(actor, notebook, &command).await?;
         self.follow(notebook, &call_id, ack.version, patience, true).await
     }

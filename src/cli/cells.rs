@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand, ValueEnum};
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellFlagChanges, CellId, CellType, Command, Document, NotebookId, Place, RawObject, Version,
+    Cell, CellFlagChanges, CellId, CellType, Command, Document, InsertCell, NotebookId, Place, RawObject, Version,
 };
 use notarium_wire::rest::{CellAnswer, NotebookAnswer, Trash};
 use reqwest::{Method, StatusCode};
@@ -261,7 +261,7 @@ async fn add(args: AddArgs, context: &Context) -> Ended {
     let client = context.client()?;
     let notebook = find::notebook(&client, &args.notebook).await?;
     let place = args.place.place(&*outline(&client, &notebook).await?)?;
-    let command = Command::InsertCell {
+    let command = Command::InsertCell(InsertCell {
         cell_id: args.id,
         cell_type: args.cell_type.into(),
         source: args.source.read().await?.unwrap_or_default(),
@@ -270,7 +270,7 @@ async fn add(args: AddArgs, context: &Context) -> Ended {
         attachments: None,
         flags: CellFlagChanges::default(),
         reply: None,
-    };
+    });
     let answer = client.command(&notebook, &command).await?;
     answer.outcome.cells.iter().try_for_each(|id| print::line(id.as_str()))
 }

@@ -7,7 +7,8 @@ use std::pin::pin;
 use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, NotebookId, Output,
+    CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, NotebookId,
+    Output, RequestExecution,
 };
 use notarium_wire::rest::Kernels;
 use tokio::sync::mpsc;
@@ -118,12 +119,14 @@ impl Following {
     /// The ids are chosen here, so that the events tell which runs are ours before the ack does.
     fn command(&self, targets: impl Iterator<Item = ExecutionTarget>, args: &ExecArgs) -> Command {
         let stop_on_error = !args.allow_errors && self.views.len() > 1;
-        let request = |(view, target): (&View, ExecutionTarget)| Command::RequestExecution {
-            execution_id: Some(view.id.clone()),
-            target,
-            kernel_session: None,
-            timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1_000)),
-            stop_on_error,
+        let request = |(view, target): (&View, ExecutionTarget)| {
+            Command::RequestExecution(RequestExecution {
+                execution_id: Some(view.id.clone()),
+                target,
+                kernel_session: None,
+                timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1_000)),
+                stop_on_error,
+            })
         };
         Command::Batch { commands: self.views.iter().zip(targets).map(request).collect() }
     }

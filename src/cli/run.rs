@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use notarium_core::{CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId};
+use notarium_core::{
+    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId, RequestExecution,
+};
 use notarium_wire::ipynb::{self, Document};
 use notarium_wire::rest::ImportAnswer;
 use reqwest::Method;
@@ -195,12 +197,14 @@ async fn execute_steps(
 }
 
 fn requests(args: &RunArgs, cells: &[(ExecutionId, &Step)], kernel: Option<&KernelSessionId>) -> Vec<Command> {
-    let request = |(id, step): &(ExecutionId, &Step)| Command::RequestExecution {
-        execution_id: Some(id.clone()),
-        target: ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None },
-        kernel_session: kernel.cloned(),
-        timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
-        stop_on_error: !args.allow_errors,
+    let request = |(id, step): &(ExecutionId, &Step)| {
+        Command::RequestExecution(RequestExecution {
+            execution_id: Some(id.clone()),
+            target: ExecutionTarget::Cell { cell_id: step.cell_id.clone(), cell_version: None },
+            kernel_session: kernel.cloned(),
+            timeout_ms: args.timeout.map(|seconds| seconds.saturating_mul(1000)),
+            stop_on_error: !args.allow_errors,
+        })
     };
     cells.iter().map(request).collect()
 }

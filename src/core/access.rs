@@ -1,133 +1,13 @@
-//! Roles, operations and the total table between them. `protocol/roles.md` is printed from here.
+//! Who may do what now, and the access list itself.
 
-use std::collections::BTreeSet;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use crate::authority::{Authority, Operation, operation};
+use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::limits::Limits;
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::{
-    AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Scopes, Subject, WorkspaceId,
-};
-
-/// What can be done to a notebook. Every command, route and message is one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Operation {
-    /// Read state, history and outputs; follow; export; fork.
-    Read,
-    /// Be seen by others.
-    ShowPresence,
-    Comment,
-    /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
-    Edit,
-    /// Request and cancel executions; launch a kernel.
-    Run,
-    /// Interrupt, restart, shut down a kernel; clear the queue.
-    ControlKernel,
-    AnswerInput,
-    /// Talk to an assistant, which then acts with the rights of who asks, and no more.
-    Converse,
-    /// Decide on a tool call that only edits.
-    ConfirmEdit,
-    /// Decide on any tool call.
-    Confirm,
-    /// Archive, unarchive, name versions.
-    Organise,
-    /// Grant and revoke access, hand over ownership, make share links.
-    Share,
-    SetPolicy,
-    Redact,
-    Erase,
-    /// Claim launches and report what kernels do.
-    ReportExecution,
-}
-
-impl Operation {
-    pub const ALL: [Operation; 16] = [
-        Operation::Read,
-        Operation::ShowPresence,
-        Operation::Comment,
-        Operation::Edit,
-        Operation::Run,
-        Operation::ControlKernel,
-        Operation::AnswerInput,
-        Operation::Converse,
-        Operation::ConfirmEdit,
-        Operation::Confirm,
-        Operation::Organise,
-        Operation::Share,
-        Operation::SetPolicy,
-        Operation::Redact,
-        Operation::Erase,
-        Operation::ReportExecution,
-    ];
-
-    /// The table of roles and operations. Total: a new role or operation does not compile until it has its answer.
-    pub fn is_open_to(self, role: Role) -> bool {
-        use Operation as O;
-        match self {
-            O::Read | O::ShowPresence => true,
-            O::Comment | O::Converse => !matches!(role, Role::Viewer | Role::Agent),
-            O::Edit | O::ConfirmEdit => matches!(role, Role::Author | Role::Editor | Role::Owner),
-            O::Run | O::ControlKernel | O::AnswerInput => matches!(role, Role::Runner | Role::Editor | Role::Owner),
-            O::Confirm | O::Organise => matches!(role, Role::Editor | Role::Owner),
-            O::Share | O::SetPolicy | O::Redact | O::Erase => matches!(role, Role::Owner),
-            O::ReportExecution => matches!(role, Role::Agent),
-        }
-    }
-
-    /// The scope that a token needs for it, beside the role.
-    pub fn scope(self) -> Scope {
-        use Operation as O;
-        match self {
-            O::Read | O::ShowPresence => Scope::Read,
-            O::Comment | O::Converse | O::Edit | O::Organise => Scope::Edit,
-            O::Run | O::ControlKernel | O::AnswerInput => Scope::Run,
-            O::ConfirmEdit | O::Confirm => Scope::Confirm,
-            O::Share | O::SetPolicy | O::Redact | O::Erase => Scope::Manage,
-            O::ReportExecution => Scope::Agent,
-        }
-    }
-}
-
-/// What a connection may do besides the notebook's own access list.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Authority {
-    /// A role that comes from outside the notebook: a workspace, a share link, an agent's token.
-    pub ambient_role: Option<Role>,
-    /// The person's workspaces: what the notebook's access list grants to one of these is granted to the person.
-    pub workspaces: BTreeSet<WorkspaceId>,
-    /// The scopes of the token or session.
-    pub scopes: Scopes,
-    /// The token is good for some notebooks only.
-    pub is_bound: bool,
-    /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
-    /// connection ever has it.
-    pub reactor: Option<DelegatedAuthority>,
-}
-
-/// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who
-/// issued grants to its conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DelegatedAuthority(pub Vec<(Actor, Authority)>);
-
-impl Authority {
-    /// An interactive session: every scope that people have.
-    pub fn session() -> Self {
-        let scopes = [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm, Scope::Manage, Scope::Admin];
-        Self { scopes: scopes.into(), ..Self::default() }
-    }
-
-    /// A runtime agent whose token covers this notebook.
-    pub fn agent() -> Self {
-        Self { ambient_role: Some(Role::Agent), scopes: [Scope::Read, Scope::Agent].into(), ..Self::default() }
-    }
-}
+use notarium_record::{AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn};
 
 /// The actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. They add up: an
 /// author by grant who is a runner by workspace edits and runs.
@@ -155,6 +35,22 @@ fn subject_of(actor: &Actor) -> Option<Subject> {
 pub fn granted_role(notebook: &Document, subject: &Subject, now: Millis) -> Option<Role> {
     let entry = notebook.access.iter().find(|entry| entry.subject == *subject)?;
     entry.grant.expires_at.is_none_or(|at| now < at).then_some(entry.grant.role)
+}
+
+/// Refuses a command that the sender may not send, or that would change an archived notebook.
+pub(crate) fn authorise_command(notebook: &Document, context: &Context, command: &Command) -> Result<(), Rejection> {
+    match command {
+        Command::CreateNotebook { .. } => authorise_create(context),
+        // A batch may begin by creating the notebook: each part is authorised on the state that it meets.
+        Command::Batch { commands } if matches!(commands.first(), Some(Command::CreateNotebook { .. })) => {
+            authorise_create(context)
+        }
+        Command::Batch { .. } => authorise(notebook, context, Operation::Read),
+        command => {
+            authorise(notebook, context, operation(command))?;
+            if operation(command) == Operation::Edit { check_not_archived(notebook) } else { Ok(()) }
+        }
+    }
 }
 
 /// Refuses what the role or the scopes do not allow. A notebook that the actor may not read is unknown to it.
@@ -222,6 +118,24 @@ pub(crate) fn authorise_create(context: &Context) -> Result<(), Rejection> {
     }
 }
 
+/// Starting, reporting and a turn's own steps are the server's.
+pub(crate) fn check_is_reactor(context: &Context) -> Result<(), Rejection> {
+    if context.authority.reactor.is_some() || context.actor == Actor::System {
+        return Ok(());
+    }
+    Err(Rejection::new(RejectionCode::Forbidden, "only the server itself does this for an assistant"))
+}
+
+/// Whether the turn is this assistant's.
+pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
+    match (actor, &turn.requested_by) {
+        (Actor::Assistant { for_user, conversation }, Actor::User { id }) => {
+            for_user == id && *conversation == turn.conversation_id
+        }
+        _ => false,
+    }
+}
+
 fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejection> {
     if context.authority.scopes.contains(&scope) {
         return Ok(());
@@ -241,17 +155,14 @@ fn unknown_notebook(notebook: &Document) -> Rejection {
     )
 }
 
-pub(crate) fn decide(notebook: &Document, context: &Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::GrantAccess { subject, role, expires_at } => {
-            decide_grant(notebook, &context.limits, subject, Grant { role, expires_at })
-        }
-        Command::RevokeAccess { subject } => decide_revoke(notebook, subject),
-        _ => unreachable!("the dispatcher sends access commands only"),
-    }
-}
-
-fn decide_grant(notebook: &Document, limits: &Limits, subject: Subject, grant: Grant) -> Result<Decision, Rejection> {
+pub(crate) fn decide_grant(
+    notebook: &Document,
+    limits: &Limits,
+    subject: Subject,
+    role: Role,
+    expires_at: Option<Millis>,
+) -> Result<Decision, Rejection> {
+    let grant = Grant { role, expires_at };
     check_grantable(&subject, grant)?;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {
@@ -281,7 +192,7 @@ fn check_grantable(subject: &Subject, grant: Grant) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Decision, Rejection> {
+pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Decision, Rejection> {
     if !notebook.access.iter().any(|entry| entry.subject == subject) {
         return Ok(Decision::nothing());
     }

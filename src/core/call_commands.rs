@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use crate::call_risk::code_cells;
-use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
+use crate::command::{CellFlagChanges, Command, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::{Context, IdSource};
-use crate::kernels;
+use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, CreateCells, Undo};
@@ -89,7 +89,7 @@ fn creations(call: &CreateCells, ids: Option<&mut IdSource>) -> Vec<Command> {
 }
 
 fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: Place) -> Command {
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id,
         cell_type,
         source: source.replace("\r\n", "\n").replace('\r', "\n"),
@@ -98,7 +98,7 @@ fn insertion(cell_id: Option<CellId>, cell_type: CellType, source: &str, place: 
         attachments: None,
         flags: CellFlagChanges::default(),
         reply: None,
-    }
+    })
 }
 
 fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place>, Rejection> {
@@ -111,17 +111,17 @@ fn place(after: Option<&CellId>, before: Option<&CellId>) -> Result<Option<Place
 }
 
 fn execution(cell_id: &CellId, cell_version: Option<Version>) -> Command {
-    Command::RequestExecution {
+    Command::RequestExecution(RequestExecution {
         execution_id: None,
         target: ExecutionTarget::Cell { cell_id: cell_id.clone(), cell_version },
         kernel_session: None,
         timeout_ms: None,
         stop_on_error: true,
-    }
+    })
 }
 
 fn session(notebook: &Document) -> Result<KernelSessionId, Rejection> {
-    kernels::default_session(notebook).cloned().ok_or_else(|| {
+    kernel_sessions::default_session(notebook).cloned().ok_or_else(|| {
         Rejection::new(RejectionCode::UnknownKernelSession, "the notebook has no kernel: run a cell to start one")
     })
 }

@@ -1,17 +1,58 @@
 //! What becomes of a tool call before it starts: a person confirms or denies it, it is taken back, it lapses.
 
-use crate::access::{self, Authority, Operation};
+use crate::access::{self, check_is_reactor};
+use crate::authority::{Authority, Operation};
 use crate::call_rights::operations_of;
+use crate::checks::check_not_archived;
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::gate::{TargetChanges, deciding};
-use crate::lifecycle::check_not_archived;
+use crate::history::{History, HistoryQuery};
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tool_calls::{check_is_reactor, known, voided};
 use notarium_record::{
-    Actor, Document, Hash, Millis, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallExpired, ToolCallId,
-    ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, TurnId,
+    Actor, Document, Hash, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd,
+    ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, TurnId,
 };
+
+/// How a call ended that is no longer among the open ones.
+pub(crate) fn required_history(notebook: &Document, call_id: &ToolCallId) -> Option<HistoryQuery> {
+    (!notebook.tool_calls.contains_key(call_id)).then(|| HistoryQuery::ToolCall { call_id: call_id.clone() })
+}
+
+/// The last that happened to a call which has ended.
+pub(crate) fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Recorded> {
+    history.events.iter().rev().find(|recorded| recorded.event.tool_call_id() == Some(call_id))
+}
+
+/// The call, unless it is over: then who ended it is told.
+pub(crate) fn known<'a>(
+    notebook: &'a Document,
+    history: &History,
+    call_id: &ToolCallId,
+) -> Result<&'a ToolCall, Rejection> {
+    if let Some(call) = notebook.tool_calls.get(call_id) {
+        return Ok(call);
+    }
+    let message = match happened(history, call_id) {
+        Some(recorded) => {
+            format!("call {call_id} is over: {} by {}", recorded.envelope.event_type, recorded.envelope.actor.key())
+        }
+        None => {
+            return Err(Rejection::new(
+                RejectionCode::UnknownToolCall,
+                format!("no tool call {call_id}: list what waits"),
+            ));
+        }
+    };
+    Err(Rejection::new(RejectionCode::ToolCallState, message))
+}
+
+pub(crate) fn voided(call_id: ToolCallId, reason: String) -> Decision {
+    let notices = vec![format!("call {call_id} is void: {reason}")];
+    let event = ToolCallVoided { call_id: call_id.clone(), reason };
+    let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
+    Decision { events: vec![event.into()], outcome }
+}
 
 pub(crate) fn decide_confirm(
     notebook: &Document,
@@ -126,4 +167,25 @@ pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Dec
         Some(ToolCallVoided { call_id: id.clone(), reason }.into())
     });
     Ok(Decision { events: events.collect(), outcome: Outcome::default() })
+}
+
+pub(crate) fn decide_report(
+    notebook: &Document,
+    context: &Context,
+    call_id: ToolCallId,
+    end: ToolCallEnd,
+    result: String,
+) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let call = known(notebook, &context.history, &call_id)?;
+    let ToolCallPhase::Started { at } = call.phase else {
+        return Err(Rejection::new(RejectionCode::ToolCallState, format!("call {call_id} has not started")));
+    };
+    let limit = context.limits.max_tool_result_bytes;
+    if result.len() > limit {
+        let message = format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let duration_ms = context.now.saturating_sub(at);
+    Ok(Decision::one(ToolCallExecuted { call_id, end, result, duration_ms }))
 }

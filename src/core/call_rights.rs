@@ -1,8 +1,9 @@
 //! What a tool call needs of those who ask for it and decide on it.
 
-use crate::access::Operation;
+use crate::authority::Operation;
+use crate::offered::operation_of;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, Tool, operation_of};
+use crate::tools::{Arguments, Tool};
 use notarium_record::{Document, ToolCall, TurnId};
 
 /// The rights that the call needs: the tool's own, and to run code where it goes on to do so.

@@ -1,11 +1,11 @@
 //! What a tool call touches and how much it can destroy, judged on the notebook as it is.
 
-use crate::command::Command;
-use crate::functions::find;
+use crate::command::{Command, RequestToolCall};
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
+use crate::kernel_sessions;
 use crate::kernel_tools;
-use crate::kernels;
+use crate::offered::find;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, NewCell};
 use notarium_record::{CellId, CellType, Document, Risk, Target, ToolCall, ToolCallPhase, Version};
@@ -41,7 +41,7 @@ pub(crate) fn targets(notebook: &Document, arguments: &Arguments) -> Result<Vec<
         Arguments::ExecuteCellAsync(call) => run(&call.cell_id, call.cell_version)?,
         Arguments::MoveCell(call) => now(&call.cell_id).into_iter().collect(),
         Arguments::RunAll(_) => vec![code_target(notebook)],
-        Arguments::RestartKernel(_) => kernels::default_session(notebook)
+        Arguments::RestartKernel(_) => kernel_sessions::default_session(notebook)
             .map(|id| Target::Kernel { kernel_session: id.clone() })
             .into_iter()
             .collect(),
@@ -100,7 +100,7 @@ pub(crate) fn does_more(
 /// The code that must be judged before this command is decided; the answer goes into `context.history`.
 pub fn required_judgement(notebook: &Document, command: &Command) -> Option<JudgementQuery> {
     let (function, arguments) = match command {
-        Command::RequestToolCall { function, arguments, .. } => (function, arguments),
+        Command::RequestToolCall(RequestToolCall { function, arguments, .. }) => (function, arguments),
         Command::StartToolCall { call_id } => {
             let call = notebook.tool_calls.get(call_id)?;
             (&call.function, &call.arguments)
@@ -164,8 +164,8 @@ fn code_of(cells: &[NewCell]) -> Vec<&str> {
 fn runs_python(notebook: &Document, arguments: &Arguments) -> bool {
     // A new notebook has no kernelspec, and starts `python3`.
     matches!(arguments, Arguments::CreateNotebook(_))
-        || kernels::language(notebook).map_or_else(
-            || kernels::coming_kernelspec(notebook).starts_with("python"),
-            |told| kernels::is_python_name(&told),
+        || kernel_sessions::language(notebook).map_or_else(
+            || kernel_sessions::coming_kernelspec(notebook).starts_with("python"),
+            |told| kernel_sessions::is_python_name(&told),
         )
 }

@@ -1,14 +1,14 @@
 //! Cells: inserting, editing, moving, retyping, deleting and restoring them.
 
-use crate::command::{CellFlagChanges, Command, ExecutionTarget, Place};
+use crate::checks::{check_attachments, check_metadata, check_source};
+use crate::command::{CellFlagChanges, Command, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::{History, HistoryQuery};
-use crate::lifecycle::{check_metadata, check_not_archived};
 use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{executions, history, replies};
+use crate::{history, replies};
 use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
@@ -38,7 +38,7 @@ pub(crate) fn required_for_named(notebook: &Document, command: &Command) -> impl
 /// The cell that a place is named by.
 fn anchor(command: &Command) -> Option<&CellId> {
     match command {
-        Command::InsertCell { place: Place::Before(id) | Place::After(id), .. }
+        Command::InsertCell(InsertCell { place: Place::Before(id) | Place::After(id), .. })
         | Command::MoveCell { place: Place::Before(id) | Place::After(id), .. } => Some(id),
         _ => None,
     }
@@ -47,7 +47,7 @@ fn anchor(command: &Command) -> Option<&CellId> {
 /// The cell that a command is about.
 fn subject(command: &Command) -> Option<&CellId> {
     match command {
-        Command::InsertCell { cell_id, .. } => cell_id.as_ref(),
+        Command::InsertCell(InsertCell { cell_id, .. }) => cell_id.as_ref(),
         Command::ReplaceSource { cell_id, .. }
         | Command::MoveCell { cell_id, .. }
         | Command::ChangeCellType { cell_id, .. }
@@ -58,34 +58,10 @@ fn subject(command: &Command) -> Option<&CellId> {
         | Command::ClearOutputs { cell_id }
         | Command::RecordExecution { cell_id, .. }
         | Command::RestoreCell { cell_id }
-        | Command::RequestExecution { target: ExecutionTarget::Cell { cell_id, .. }, .. } => Some(cell_id),
+        | Command::RequestExecution(RequestExecution { target: ExecutionTarget::Cell { cell_id, .. }, .. }) => {
+            Some(cell_id)
+        }
         _ => None,
-    }
-}
-
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    check_not_archived(notebook)?;
-    match command {
-        Command::InsertCell { .. } => decide_insert(notebook, context, command),
-        Command::EditSource { cell_id, base, change } => decide_edit(notebook, context, cell_id, base, change),
-        Command::ReplaceSource { cell_id, cell_version, source } => {
-            decide_replace(notebook, context, cell_id, cell_version, &source)
-        }
-        Command::MoveCell { cell_id, place, cell_version } => {
-            decide_move(notebook, context, cell_id, &place, cell_version)
-        }
-        Command::ChangeCellType { cell_id, cell_type, cell_version } => {
-            decide_type(notebook, context, cell_id, cell_type, cell_version)
-        }
-        Command::DeleteCell { cell_id, cell_version } => decide_delete(notebook, context, cell_id, cell_version),
-        Command::RestoreCell { cell_id } => decide_restore(notebook, context, cell_id),
-        Command::SetCellMetadata { cell_id, metadata } => decide_metadata(notebook, context, cell_id, metadata),
-        Command::SetCellAttachments { cell_id, attachments } => {
-            decide_attachments(notebook, context, cell_id, attachments)
-        }
-        Command::SetCellFlags { cell_id, flags } => decide_flags(notebook, context, cell_id, &flags),
-        Command::ClearOutputs { cell_id } => decide_clear(notebook, context, cell_id),
-        _ => unreachable!("the dispatcher sends cell commands only"),
     }
 }
 
@@ -117,10 +93,12 @@ fn check_cell_version(cell_id: &CellId, cell: &Cell, expected: Option<Version>) 
 
 // --- insert, move ---
 
-fn decide_insert(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags, reply } = command else {
-        unreachable!("called for InsertCell only")
-    };
+pub(crate) fn decide_insert(
+    notebook: &Document,
+    context: &mut Context,
+    command: InsertCell,
+) -> Result<Decision, Rejection> {
+    let InsertCell { cell_id, cell_type, source, place, metadata, attachments, flags, reply } = command;
     check_room_for_cell(notebook, &context.limits)?;
     let cell_id = cell_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.cells.contains_key(&cell_id) || find_deleted(&context.history, &cell_id).is_some() {
@@ -146,7 +124,7 @@ fn check_room_for_cell(notebook: &Document, limits: &Limits) -> Result<(), Rejec
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
-fn decide_move(
+pub(crate) fn decide_move(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -221,7 +199,7 @@ pub(crate) fn free_key(notebook: &Document, cell_id: &CellId, key: &OrderKey) ->
 
 // --- text ---
 
-fn decide_edit(
+pub(crate) fn decide_edit(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -257,7 +235,7 @@ fn edited(context: &Context, cell_id: CellId, cell: &Cell, change: ChangeSet) ->
     Ok(Decision::one(CellSourceEdited { cell_id, change, removed: applied.removed }))
 }
 
-fn decide_replace(
+pub(crate) fn decide_replace(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -274,21 +252,9 @@ fn invalid_change(error: TextError) -> Rejection {
     Rejection::new(RejectionCode::InvalidChange, format!("the change does not fit the cell's text: {error}"))
 }
 
-pub(crate) fn check_source(limits: &Limits, source: &str) -> Result<(), Rejection> {
-    if source.len() > limits.max_source_bytes {
-        let message = format!("a cell's source has at most {} bytes: split the cell", limits.max_source_bytes);
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
-    if source.contains('\r') {
-        let message = "a source has line breaks \\n only: replace \\r\\n and \\r";
-        return Err(Rejection::new(RejectionCode::InvalidValue, message));
-    }
-    Ok(())
-}
-
 // --- type, metadata, attachments, flags ---
 
-fn decide_type(
+pub(crate) fn decide_type(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -304,7 +270,7 @@ fn decide_type(
     Ok(Decision::one(CellTypeChanged { cell_id, cell_type, previous }))
 }
 
-fn decide_metadata(
+pub(crate) fn decide_metadata(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -318,7 +284,7 @@ fn decide_metadata(
     Ok(Decision::one(CellMetadataSet { cell_id, metadata, previous }))
 }
 
-fn decide_attachments(
+pub(crate) fn decide_attachments(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -332,16 +298,7 @@ fn decide_attachments(
     Ok(Decision::one(CellAttachmentsSet { cell_id, attachments, previous }))
 }
 
-fn check_attachments(limits: &Limits, attachments: Option<&RawObject>) -> Result<(), Rejection> {
-    if attachments.is_some_and(|object| object.get().len() > limits.max_attachments_bytes) {
-        let message =
-            format!("attachments of a cell have at most {} bytes: link large files", limits.max_attachments_bytes);
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
-    Ok(())
-}
-
-fn decide_flags(
+pub(crate) fn decide_flags(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -370,7 +327,7 @@ fn changed_flags(flags: CellFlags, changes: &CellFlagChanges) -> Result<CellFlag
     })
 }
 
-fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
     live_cell(notebook, context, &cell_id)?;
     let Some((execution_id, execution)) = notebook.latest_execution(&cell_id) else { return Ok(Decision::nothing()) };
     if !execution.status.is_finished() {
@@ -382,7 +339,7 @@ fn decide_clear(notebook: &Document, context: &Context, cell_id: CellId) -> Resu
 
 // --- delete, restore ---
 
-fn decide_delete(
+pub(crate) fn decide_delete(
     notebook: &Document,
     context: &Context,
     cell_id: CellId,
@@ -410,7 +367,7 @@ pub(crate) fn deletion(notebook: &Document, cell_id: &CellId, cell: &Cell) -> Ve
     cancelled.chain([deleted.into()]).collect()
 }
 
-fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Result<Decision, Rejection> {
     if notebook.cells.contains_key(&cell_id) {
         return Err(Rejection::new(
             RejectionCode::CellNotDeleted,
@@ -424,7 +381,7 @@ fn decide_restore(notebook: &Notebook, context: &Context, cell_id: CellId) -> Re
             format!("no cell {cell_id} in the trash: check the id"),
         ));
     };
-    let execution = deleted.latest_execution.as_ref().and_then(|id| executions::replayed(&context.history, id));
+    let execution = deleted.latest_execution.as_ref().and_then(|id| history::replayed(&context.history, id));
     let restored = restoration(notebook, &cell_id, deleted, execution);
     let outcome = Outcome { cells: vec![cell_id], ..Outcome::default() };
     Ok(Decision { events: vec![restored.into()], outcome })
@@ -452,5 +409,3 @@ fn find_deleted<'a>(history: &'a History, cell_id: &CellId) -> Option<&'a CellDe
         _ => None,
     })
 }
-
-// --- apply ---

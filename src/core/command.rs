@@ -3,12 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::conversations::TurnEnd;
 use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellReply, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash,
-    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject,
-    ToolCallEnd, ToolCallId, TurnId, Usage, UserFunction, Version,
+    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, StopReason,
+    Subject, ToolCallEnd, ToolCallId, TurnId, Usage, UserFunction, Version,
 };
 
 /// Where a cell goes.
@@ -111,25 +110,7 @@ pub enum Command {
     },
 
     // --- cells ---
-    InsertCell {
-        /// Named by the client when it shows the cell before the ack; else by the server.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        cell_id: Option<CellId>,
-        cell_type: CellType,
-        #[serde(default)]
-        source: String,
-        #[serde(default = "end")]
-        place: Place,
-        #[serde(default)]
-        metadata: RawObject,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        attachments: Option<RawObject>,
-        #[serde(default)]
-        flags: CellFlagChanges,
-        /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        reply: Option<Box<CellReply>>,
-    },
+    InsertCell(InsertCell),
     /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
     EditSource {
         cell_id: CellId,
@@ -195,17 +176,7 @@ pub enum Command {
     },
 
     // --- executions ---
-    RequestExecution {
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        execution_id: Option<ExecutionId>,
-        target: ExecutionTarget,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        kernel_session: Option<KernelSessionId>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        timeout_ms: Option<Millis>,
-        #[serde(default)]
-        stop_on_error: bool,
-    },
+    RequestExecution(RequestExecution),
     /// Queued: it will not run. Running: its kernel is interrupted.
     CancelExecution {
         execution_id: ExecutionId,
@@ -280,19 +251,7 @@ pub enum Command {
     },
 
     // --- assistants: what people do ---
-    /// Says something to an assistant and begins its turn. A conversation that does not exist begins.
-    StartTurn {
-        conversation_id: ConversationId,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        turn_id: Option<TurnId>,
-        /// What is asked; absent for a prompt cell, whose source it is.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        text: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        cell_id: Option<CellId>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        model: Option<String>,
-    },
+    StartTurn(StartTurn),
     /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
     CancelTurn {
         turn_id: TurnId,
@@ -340,22 +299,7 @@ pub enum Command {
     },
 
     // --- assistants: what they do ---
-    /// The only way in which an assistant acts.
-    RequestToolCall {
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        call_id: Option<ToolCallId>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        turn_id: Option<TurnId>,
-        function: String,
-        #[serde(default)]
-        arguments: RawObject,
-        /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        after: Option<ToolCallId>,
-        /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        conversation_title: Option<String>,
-    },
+    RequestToolCall(RequestToolCall),
 
     // --- assistants: what the server's reactor does for them ---
     /// Starts a call whose gate is open; what is core commands happens with it.
@@ -396,6 +340,85 @@ pub enum Command {
     Batch {
         commands: Vec<Command>,
     },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InsertCell {
+    /// Named by the client when it shows the cell before the ack; else by the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell_id: Option<CellId>,
+    pub cell_type: CellType,
+    #[serde(default)]
+    pub source: String,
+    #[serde(default = "end")]
+    pub place: Place,
+    #[serde(default)]
+    pub metadata: RawObject,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attachments: Option<RawObject>,
+    #[serde(default)]
+    pub flags: CellFlagChanges,
+    /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reply: Option<Box<CellReply>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestExecution {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub execution_id: Option<ExecutionId>,
+    pub target: ExecutionTarget,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernel_session: Option<KernelSessionId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeout_ms: Option<Millis>,
+    #[serde(default)]
+    pub stop_on_error: bool,
+}
+
+/// Says something to an assistant and begins its turn. A conversation that does not exist begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartTurn {
+    pub conversation_id: ConversationId,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn_id: Option<TurnId>,
+    /// What is asked; absent for a prompt cell, whose source it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell_id: Option<CellId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+}
+
+/// The only way in which an assistant acts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestToolCall {
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call_id: Option<ToolCallId>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn_id: Option<TurnId>,
+    pub function: String,
+    #[serde(default)]
+    pub arguments: RawObject,
+    /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<ToolCallId>,
+    /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub conversation_title: Option<String>,
+}
+
+/// How the reactor ends a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TurnEnd {
+    Finished(StopReason),
+    Failed(String),
 }
 
 /// What to execute. A request for a cell names it and never carries code.

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 use ulid::Ulid;
 
-use crate::access::Authority;
+use crate::authority::Authority;
 use crate::history::History;
 use crate::limits::Limits;
 use notarium_record::{Actor, CommandId, CorrelationId, EventId, Millis, Salt, Version};

@@ -5,22 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::command::Command;
+use crate::access;
+use crate::access::check_is_reactor;
+use crate::checks::{check_not_archived, checked_title};
+use crate::command::{StartTurn, TurnEnd};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::HistoryQuery;
-use crate::lifecycle::{check_not_archived, checked_title};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{call_decisions, cells, replies, tool_calls};
+use crate::{call_decisions, cells, replies};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
-    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, NotebookPolicyChanged,
-    RawJson, StopReason, Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished,
-    TurnModelCallStarted, TurnStarted, Usage, assistant_scopes,
+    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, RawJson, Turn,
+    TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished, TurnModelCallStarted, TurnStarted, Usage,
+    assistant_scopes,
 };
 
 /// Model calls of one turn, at most.
@@ -30,41 +29,14 @@ const MAX_ATTEMPTS: u32 = 10;
 /// An outside assistant that has called nothing for so long is idle: its calls of the last minute no longer count.
 const IDLE_MS: Millis = 60_000;
 
-/// How the reactor ends a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TurnEnd {
-    Finished(StopReason),
-    Failed(String),
-}
-
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::SetPolicy { policy } if policy == notebook.policy => Ok(Decision::nothing()),
-        Command::SetPolicy { policy } => Ok(Decision::one(NotebookPolicyChanged { policy, previous: notebook.policy })),
-        Command::StartTurn { .. } => decide_start(notebook, context, command),
-        Command::CancelTurn { turn_id } => decide_cancel(notebook, &turn_id),
-        Command::FlagMessage { conversation_id, message_id, pinned, skipped } => {
-            decide_flags(notebook, context, conversation_id, message_id, pinned, skipped)
-        }
-        Command::StartModelCall { turn_id, provider, model } => {
-            decide_model_call(notebook, context, turn_id, provider, model)
-        }
-        Command::ReportModelCall { turn_id, failure, usage } => {
-            decide_model_report(notebook, context, turn_id, failure, usage)
-        }
-        Command::PostReply { turn_id, role, blocks } => decide_reply(notebook, context, turn_id, role, blocks),
-        Command::EndTurn { turn_id, end } => decide_end(notebook, context, turn_id, end),
-        _ => unreachable!("the dispatcher sends commands of conversations only"),
-    }
-}
-
 // --- what people do ---
 
-fn decide_start(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::StartTurn { conversation_id, turn_id, text, cell_id, model } = command else {
-        unreachable!("called for StartTurn only")
-    };
+pub(crate) fn decide_start(
+    notebook: &Notebook,
+    context: &mut Context,
+    command: StartTurn,
+) -> Result<Decision, Rejection> {
+    let StartTurn { conversation_id, turn_id, text, cell_id, model } = command;
     check_not_archived(notebook)?;
     let Actor::User { .. } = context.actor else {
         let message = "an assistant acts for a person with an account: sign in first";
@@ -202,7 +174,7 @@ fn check_size(context: &Context, bytes: usize) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Rejection> {
     known(notebook, turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, turn_id, "the turn was stopped");
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
@@ -219,7 +191,7 @@ pub(crate) fn required_for_message(
     (!conversation.flagged.contains_key(message)).then(|| HistoryQuery::Conversation { conversation_id: id.clone() })
 }
 
-fn decide_flags(
+pub(crate) fn decide_flags(
     notebook: &Notebook,
     context: &Context,
     conversation_id: ConversationId,
@@ -227,7 +199,6 @@ fn decide_flags(
     pinned: Option<bool>,
     skipped: Option<bool>,
 ) -> Result<Decision, Rejection> {
-    check_not_archived(notebook)?;
     let flagged = notebook.conversations.get(&conversation_id).map(|conversation| &conversation.flagged);
     let before = flagged.and_then(|flagged| flagged.get(&message_id).copied());
     if before.is_none() && !was_posted(context, &conversation_id, &message_id) {
@@ -272,15 +243,15 @@ fn known<'a>(notebook: &'a Notebook, turn_id: &TurnId) -> Result<&'a Turn, Rejec
 
 /// The turn, for the reactor in the name of the assistant whose turn it is.
 fn own<'a>(notebook: &'a Notebook, context: &Context, turn_id: &TurnId) -> Result<&'a Turn, Rejection> {
-    tool_calls::check_is_reactor(context)?;
+    check_is_reactor(context)?;
     let turn = known(notebook, turn_id)?;
-    if tool_calls::is_of(turn, &context.actor) {
+    if access::is_of(turn, &context.actor) {
         return Ok(turn);
     }
     Err(Rejection::new(RejectionCode::Forbidden, format!("turn {turn_id} is another assistant's: carry on your own")))
 }
 
-fn decide_model_call(
+pub(crate) fn decide_model_call(
     notebook: &Notebook,
     context: &Context,
     turn_id: TurnId,
@@ -305,7 +276,7 @@ fn decide_model_call(
     Ok(Decision::one(TurnModelCallStarted { turn_id, number, attempt, provider, model }))
 }
 
-fn decide_model_report(
+pub(crate) fn decide_model_report(
     notebook: &Notebook,
     context: &Context,
     turn_id: TurnId,
@@ -326,7 +297,7 @@ fn decide_model_report(
     }))
 }
 
-fn decide_reply(
+pub(crate) fn decide_reply(
     notebook: &Notebook,
     context: &mut Context,
     turn_id: TurnId,
@@ -344,7 +315,12 @@ fn decide_reply(
 }
 
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
-fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: TurnEnd) -> Result<Decision, Rejection> {
+pub(crate) fn decide_end(
+    notebook: &Notebook,
+    context: &Context,
+    turn_id: TurnId,
+    end: TurnEnd,
+) -> Result<Decision, Rejection> {
     own(notebook, context, &turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, &turn_id, "the turn has ended");
     events.push(match end {
@@ -353,5 +329,3 @@ fn decide_end(notebook: &Notebook, context: &Context, turn_id: TurnId, end: Turn
     });
     Ok(Decision { events, outcome: Outcome::default() })
 }
-
-// --- apply ---

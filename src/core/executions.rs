@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::command::{Command, ExecutionTarget};
+use crate::cells;
+use crate::checks::{check_not_archived, check_source, checked_title};
+use crate::command::{Command, ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::history::{History, HistoryQuery};
-use crate::lifecycle::check_not_archived;
+use crate::history::{HistoryQuery, replayed};
+use crate::kernel_sessions;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{cells, kernels};
 use notarium_record::{
     AgentId, CellId, CellType, Document, Event, Execution, ExecutionAssigned, ExecutionCancelled, ExecutionCause,
     ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutputAppended,
@@ -26,30 +27,19 @@ pub(crate) fn required_history(notebook: &Document, execution_id: &ExecutionId) 
 pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
     match command {
         Command::ReportExecution { execution_id, .. }
-        | Command::RequestExecution { execution_id: Some(execution_id), .. } => Some(execution_id),
+        | Command::RequestExecution(RequestExecution { execution_id: Some(execution_id), .. }) => Some(execution_id),
         _ => None,
-    }
-}
-
-pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::RequestExecution { .. } => decide_request(notebook, context, command),
-        Command::CancelExecution { execution_id } => decide_cancel(notebook, context, &execution_id),
-        Command::GiveUpExecution { execution_id } => decide_give_up(notebook, context, &execution_id),
-        Command::AnswerInput { execution_id, value } => decide_answer(notebook, context, execution_id, value),
-        Command::RecordExecution { cell_id, outputs, execution_count } => {
-            decide_record(notebook, context, &cell_id, outputs, execution_count)
-        }
-        _ => unreachable!("the dispatcher sends execution commands only"),
     }
 }
 
 // --- request ---
 
-fn decide_request(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command else {
-        unreachable!("called for RequestExecution only")
-    };
+pub(crate) fn decide_request(
+    notebook: &Document,
+    context: &mut Context,
+    command: RequestExecution,
+) -> Result<Decision, Rejection> {
+    let RequestExecution { execution_id, target, kernel_session, timeout_ms, stop_on_error } = command;
     check_not_archived(notebook)?;
     check_timeout(timeout_ms)?;
     check_queue(notebook, context)?;
@@ -127,8 +117,8 @@ fn subject_of(notebook: &Document, context: &Context, target: ExecutionTarget) -
     match target {
         ExecutionTarget::Cell { cell_id, cell_version } => cell_subject(notebook, context, cell_id, cell_version),
         ExecutionTarget::Scratch { source, purpose } => {
-            cells::check_source(&context.limits, &source)?;
-            let purpose = crate::lifecycle::checked_title(&context.limits, &purpose)?;
+            check_source(&context.limits, &source)?;
+            let purpose = checked_title(&context.limits, &purpose)?;
             Ok(ExecutionSubject::Scratch { source: source.into(), purpose })
         }
     }
@@ -161,13 +151,13 @@ fn session_for(
     named: Option<KernelSessionId>,
 ) -> Result<(KernelSessionId, Vec<Decided>), Rejection> {
     if let Some(id) = named {
-        kernels::usable(notebook, &id)?;
+        kernel_sessions::usable(notebook, &id)?;
         return Ok((id, Vec::new()));
     }
-    if let Some(id) = kernels::default_session(notebook) {
+    if let Some(id) = kernel_sessions::default_session(notebook) {
         return Ok((id.clone(), Vec::new()));
     }
-    let (id, launch) = kernels::launch(notebook, context, None)?;
+    let (id, launch) = kernel_sessions::launch(notebook, context, None)?;
     Ok((id, vec![launch.into()]))
 }
 
@@ -254,7 +244,7 @@ fn is_over(id: &ExecutionId) -> Rejection {
     Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
 }
 
-fn decide_cancel(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     match execution.status {
         ExecutionStatus::Queued => {
@@ -272,7 +262,7 @@ fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
     execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
 }
 
-fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
@@ -281,7 +271,7 @@ fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> R
     Ok(ended(notebook, id, execution, lost.into()))
 }
 
-fn decide_answer(
+pub(crate) fn decide_answer(
     notebook: &Document,
     context: &Context,
     execution_id: ExecutionId,
@@ -301,14 +291,13 @@ fn decide_answer(
 
 // --- import ---
 
-fn decide_record(
+pub(crate) fn decide_record(
     notebook: &Document,
     context: &mut Context,
     cell_id: &CellId,
     outputs: Vec<Output>,
     execution_count: Option<u64>,
 ) -> Result<Decision, Rejection> {
-    check_not_archived(notebook)?;
     check_recorded_size(context, &outputs)?;
     let cell = cells::live_cell(notebook, context, cell_id)?;
     let execution_id: ExecutionId = context.ids.ulid().into();
@@ -340,11 +329,4 @@ fn check_recorded_size(context: &Context, outputs: &[Output]) -> Result<(), Reje
     }
     let message = format!("the outputs of a recorded run have at most {limit} bytes: put large parts in blobs");
     Err(Rejection::new(RejectionCode::LimitExceeded, message))
-}
-
-// --- apply ---
-
-/// The execution as the record tells it.
-pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
-    Execution::replay(history.events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)))
 }

@@ -5,9 +5,10 @@ use std::cell::OnceCell;
 
 use sha2::{Digest, Sha256};
 
-use crate::access::{self, Operation};
+use crate::access;
+use crate::authority::Operation;
 use crate::context::Context;
-use crate::functions;
+use crate::offered;
 use notarium_record::{
     Actor, AssistantGrant, CellType, Document, Hash, Millis, Passed, Policy, RawObject, Risk, Target, ToolCall,
     canonical_json,
@@ -78,7 +79,7 @@ impl<'a> TargetChanges<'a> {
             Target::Kernel { kernel_session } if !notebook.kernels.contains_key(kernel_session) => {
                 Some(format!("kernel session {kernel_session} is over"))
             }
-            Target::Function { name, registered_version } => functions::change(notebook, name, *registered_version),
+            Target::Function { name, registered_version } => offered::change(notebook, name, *registered_version),
             Target::Kernel { .. } | Target::File { .. } => None,
         }
     }

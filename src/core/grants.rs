@@ -1,10 +1,9 @@
 //! Grants: a person's leave for the calls of one conversation, for a while. What they open is the gate's business.
 
-use crate::command::Command;
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
+use crate::offered::find;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::find;
 use notarium_record::{
     Actor, ConversationId, Document, GrantExpired, GrantId, GrantIssued, GrantRevoked, Millis, Risk, UserId,
 };
@@ -12,20 +11,14 @@ use notarium_record::{
 /// A grant lasts no longer.
 const MAX_GRANT_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
-pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
-            decide_grant(notebook, context, grant_id, conversation_id, functions, expires_at)
-        }
-        Command::RevokeGrant { grant_id } if notebook.grants.contains_key(&grant_id) => {
-            Ok(Decision::one(GrantRevoked { grant_id }))
-        }
-        Command::RevokeGrant { .. } => Ok(Decision::nothing()),
-        _ => unreachable!("the dispatcher sends commands of grants only"),
+pub(crate) fn decide_revoke(notebook: &Document, grant_id: GrantId) -> Decision {
+    match notebook.grants.contains_key(&grant_id) {
+        true => Decision::one(GrantRevoked { grant_id }),
+        false => Decision::nothing(),
     }
 }
 
-fn decide_grant(
+pub(crate) fn decide_issue(
     notebook: &Document,
     context: &mut Context,
     grant_id: Option<GrantId>,

@@ -2,7 +2,7 @@
 
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    CellId, ConversationId, Envelope, Event, ExecutionId, Recorded, Risk, Stored, ToolCallId, Version,
+    CellId, ConversationId, Envelope, Event, Execution, ExecutionId, Recorded, Risk, Stored, ToolCallId, Version,
 };
 
 /// What [`crate::required_history`] asks for.
@@ -159,4 +159,9 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
         }
     }
     edits
+}
+
+/// The execution as the record tells it.
+pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
+    Execution::replay(history.events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)))
 }

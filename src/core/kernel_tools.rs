@@ -12,20 +12,19 @@ mod answer;
 
 use serde_json::Value;
 
-use crate::access::{self, Operation};
+use crate::access;
+use crate::authority::Operation;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::executions;
-use crate::kernels;
+use crate::kernel_sessions;
 use crate::limits::Limits;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::Arguments;
 use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
 
-pub use answer::{MAX_ANSWER_BYTES, answer};
+pub use answer::{MAX_ANSWER_BYTES, RESULT_MIME, answer};
 
-/// The type of the output that carries a tool's answer.
-pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
 /// A tool that runs longer is interrupted: an object's own code may hang.
 pub const TOOL_TIMEOUT_MS: Millis = 30_000;
 /// What `save_data` writes, at most; a cell can write more.
@@ -157,8 +156,8 @@ fn check_language(notebook: &Document, arguments: &Arguments) -> Result<(), Reje
         return Ok(()); // Its kernel has shown that it knows our module.
     }
     let tool = arguments.name();
-    let language = kernels::language(notebook).or_else(|| written_language(notebook));
-    let Some(language) = language.filter(|name| !kernels::is_python_name(name)) else { return Ok(()) };
+    let language = kernel_sessions::language(notebook).or_else(|| written_language(notebook));
+    let Some(language) = language.filter(|name| !kernel_sessions::is_python_name(name)) else { return Ok(()) };
     let message =
         format!("{tool} needs a Python kernel, and this notebook's is {language}: run code in a cell instead");
     Err(Rejection::new(RejectionCode::NotRunnable, message))

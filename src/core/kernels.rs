@@ -1,45 +1,20 @@
 //! Kernel sessions: requested, claimed by one agent, started, ended. The version of the start is the fence.
 
-use crate::command::Command;
+use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::executions::{self, unfinished_on};
-use crate::functions;
-use crate::lifecycle::{check_metadata, check_not_archived};
+use crate::kernel_sessions::{check_owner, launch, sender, session, wrong_phase};
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, AgentId, Document, Execution, ExecutionCancelled, ExecutionId, ExecutionLost, ExecutionStatus,
-    KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelLaunchRequested, KernelPhase,
-    KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted,
-    KernelShutdownRequested, RawObject,
+    Document, Execution, ExecutionCancelled, ExecutionId, ExecutionLost, ExecutionStatus, KernelInterruptRequested,
+    KernelLaunchClaimed, KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded,
+    KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
-
-pub(crate) fn decide(notebook: &Document, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::LaunchKernel { kernelspec } => decide_launch(notebook, context, kernelspec),
-        Command::InterruptKernel { kernel_session } => decide_interrupt(notebook, kernel_session),
-        Command::RestartKernel { kernel_session } => decide_restart(notebook, context, kernel_session),
-        Command::ShutDownKernel { kernel_session } => decide_shut_down(notebook, kernel_session),
-        Command::StopAll {} => Ok(decide_stop_all(notebook)),
-        Command::ClaimKernelLaunch { kernel_session } => decide_claim(notebook, context, kernel_session),
-        Command::ReportKernelStarted { kernel_session, language_info } => {
-            decide_started(notebook, context, kernel_session, language_info)
-        }
-        Command::ReportKernelLaunchFailed { kernel_session, cause } => {
-            decide_failed(notebook, context, kernel_session, &cause)
-        }
-        Command::ReportKernelEnded { kernel_session, cause } => decide_ended(notebook, context, kernel_session, &cause),
-        Command::RegisterFunctions { kernel_session, fence, functions } => {
-            functions::decide_register(notebook, context, kernel_session, fence, functions)
-        }
-        Command::ReconcileKernels { alive } => decide_reconcile(notebook, context, &alive),
-        _ => unreachable!("the dispatcher sends kernel commands only"),
-    }
-}
 
 // --- people ---
 
-fn decide_launch(
+pub(crate) fn decide_launch(
     notebook: &Document,
     context: &mut Context,
     kernelspec: Option<String>,
@@ -50,91 +25,7 @@ fn decide_launch(
     Ok(Decision { events: vec![event.into()], outcome })
 }
 
-/// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
-pub(crate) fn launch(
-    notebook: &Document,
-    context: &mut Context,
-    kernelspec: Option<String>,
-) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
-    let limit = context.limits.max_kernels;
-    if notebook.kernels.len() >= limit {
-        let message = format!("a notebook has at most {limit} kernels: shut one down first");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
-    let kernelspec = match kernelspec {
-        Some(name) => crate::lifecycle::checked_title(&context.limits, &name)?,
-        None => own_kernelspec(&notebook.metadata),
-    };
-    let id: KernelSessionId = context.ids.ulid().into();
-    Ok((id.clone(), KernelLaunchRequested { kernel_session: id, kernelspec }))
-}
-
-/// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
-pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
-    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
-    kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
-}
-
-/// The notebook's own kernelspec, else `python3`.
-fn own_kernelspec(metadata: &RawObject) -> String {
-    written_kernelspec(metadata).unwrap_or_else(|| "python3".to_owned())
-}
-
-/// nbformat's `metadata.kernelspec.name`.
-fn written_kernelspec(metadata: &RawObject) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Kernelspec {
-        name: String,
-    }
-    #[derive(serde::Deserialize)]
-    struct Metadata {
-        kernelspec: Kernelspec,
-    }
-    let metadata: Metadata = serde_json::from_str(metadata.get()).ok()?;
-    let name = metadata.kernelspec.name;
-    (!name.is_empty() && name.len() <= 255).then_some(name)
-}
-
-fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
-    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
-    notebook.kernels.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownKernelSession, unknown()))
-}
-
-/// A session that executions may be meant for.
-pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
-    let session = session(notebook, id)?;
-    if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
-}
-
-/// The oldest session that takes executions.
-pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
-    let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
-    usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
-}
-
-/// The language of the notebook's kernel, as the kernel told it.
-pub(crate) fn language(notebook: &Document) -> Option<String> {
-    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
-    let told: serde_json::Value = serde_json::from_str(kernel.language_info.get()).ok()?;
-    told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
-}
-
-/// Whether a kernel that calls its language so runs Python.
-pub(crate) fn is_python_name(language: &str) -> bool {
-    matches!(language.to_ascii_lowercase().as_str(), "python" | "ipython" | "python3")
-}
-
-/// Whether the notebook's default kernel runs Python; true where none has started.
-pub fn is_python(notebook: &Document) -> bool {
-    language(notebook).is_none_or(|language| is_python_name(&language))
-}
-
-fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
-    let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
-    Rejection::new(RejectionCode::KernelState, message)
-}
-
-fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -142,7 +33,11 @@ fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Result<Decision
     Ok(Decision::one(KernelInterruptRequested { kernel_session: id, execution_id: None }))
 }
 
-fn decide_restart(notebook: &Document, context: &mut Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_restart(
+    notebook: &Document,
+    context: &mut Context,
+    id: KernelSessionId,
+) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
@@ -153,7 +48,7 @@ fn decide_restart(notebook: &Document, context: &mut Context, id: KernelSessionI
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
-fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
     let mut events = cancel_queued(notebook, &id, "the kernel was shut down");
     match session(notebook, &id)?.phase {
         KernelPhase::Ending => return Ok(Decision::nothing()),
@@ -169,7 +64,7 @@ fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-fn decide_stop_all(notebook: &Document) -> Decision {
+pub(crate) fn decide_stop_all(notebook: &Document) -> Decision {
     let mut events = Vec::new();
     for (execution_id, execution) in &notebook.executions {
         match (execution.status, &execution.kernel_session) {
@@ -195,36 +90,7 @@ fn cancel_queued(notebook: &Document, id: &KernelSessionId, cause: &str) -> Vec<
 
 // --- agents ---
 
-fn sender(context: &Context) -> Result<Option<&AgentId>, Rejection> {
-    match &context.actor {
-        Actor::Agent { id } => Ok(Some(id)),
-        Actor::System => Ok(None),
-        _ => Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents report on kernels")),
-    }
-}
-
-/// Refuses an agent that is not the session's; the server itself may speak for any.
-fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejection> {
-    match sender(context)? {
-        Some(agent) if session.agent.as_ref() != Some(agent) => {
-            Err(Rejection::new(RejectionCode::StaleFence, "this kernel session belongs to another agent: leave it"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The sender's own session.
-pub(crate) fn owned<'a>(
-    notebook: &'a Document,
-    context: &Context,
-    id: &KernelSessionId,
-) -> Result<&'a KernelSession, Rejection> {
-    let session = session(notebook, id)?;
-    check_owner(context, session)?;
-    Ok(session)
-}
-
-fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     let Some(agent) = sender(context)? else {
         return Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents claim kernels"));
@@ -238,7 +104,7 @@ fn decide_claim(notebook: &Document, context: &Context, id: KernelSessionId) -> 
     }
 }
 
-fn decide_started(
+pub(crate) fn decide_started(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
@@ -259,7 +125,7 @@ fn decide_started(
     Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
 }
 
-fn decide_failed(
+pub(crate) fn decide_failed(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
@@ -276,7 +142,7 @@ fn decide_failed(
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-fn decide_ended(
+pub(crate) fn decide_ended(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
@@ -288,7 +154,11 @@ fn decide_ended(
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
-fn decide_reconcile(notebook: &Document, context: &Context, alive: &[KernelSessionId]) -> Result<Decision, Rejection> {
+pub(crate) fn decide_reconcile(
+    notebook: &Document,
+    context: &Context,
+    alive: &[KernelSessionId],
+) -> Result<Decision, Rejection> {
     let Some(agent) = sender(context)? else { return Ok(Decision::nothing()) };
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
     let dead = mine.filter(|(id, _)| !alive.contains(id));
@@ -311,5 +181,3 @@ fn ending(notebook: &Document, id: &KernelSessionId, session: &KernelSession, ca
     events.push(KernelSessionEnded { kernel_session: id.clone(), cause: cause.to_owned() }.into());
     events
 }
-
-// --- apply ---

@@ -1,7 +1,11 @@
 //! What is allowed at most. Units are in the names.
 
-use crate::tool_calls::{EXPIRY_MS, MAX_CALLS_PER_MINUTE};
 use notarium_record::Millis;
+
+/// How long a tool call waits for a person, unless the limits say otherwise.
+pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
+/// Tool calls of one conversation in a minute, at most, unless the limits say otherwise.
+pub const MAX_CALLS_PER_MINUTE: usize = 20;
 
 /// Quotas that `decide` enforces; each has a typed rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]

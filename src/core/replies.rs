@@ -1,7 +1,7 @@
 //! What an assistant answered in a prompt cell. The reply stays with its prompt, as outputs stay with a code cell; asked
 //! again, the cell shows the new one, and the older ones are in the record.
 
-use crate::cells::check_source;
+use crate::checks::check_source;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};

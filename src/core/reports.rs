@@ -3,7 +3,8 @@
 use crate::command::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::executions::{ended, replayed};
+use crate::executions::ended;
+use crate::history::replayed;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, Document, Execution, ExecutionCancelled, ExecutionCompleted, ExecutionId, ExecutionInputRequested,

@@ -2,7 +2,8 @@
 
 use crate::context::Context;
 use crate::decision::Decided;
-use notarium_record::{Envelope, Head, NotebookId, Stored};
+use crate::notebook::Notebook;
+use notarium_record::{Envelope, EventId, Head, NotebookId, Recorded, Stored};
 
 /// Turns decided events into stored ones that continue the chain at `head`, which is moved on.
 pub fn seal(
@@ -14,32 +15,33 @@ pub fn seal(
     let mut next = *head;
     let mut sealed = Vec::with_capacity(events.len());
     for decided in events {
-        sealed.push(seal_one(&mut next, notebook_id, context, decided)?);
+        let envelope = envelope(context.ids.ulid().into(), notebook_id, &next, context, decided);
+        let salt = context.ids.salt();
+        sealed.push(Stored::seal(&mut next, envelope, decided.event.payload()?, salt));
     }
     *head = next;
     Ok(sealed)
 }
 
-fn seal_one(
-    head: &mut Head,
-    notebook_id: &NotebookId,
-    context: &mut Context,
-    decided: &Decided,
-) -> Result<Stored, serde_json::Error> {
-    let event = &decided.event;
-    let envelope = Envelope {
-        id: context.ids.ulid().into(),
+/// The event as it will be recorded, but for id and hash, which no state depends on.
+pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Decided) -> Recorded {
+    let head = Head { version: notebook.version, recorded_at: notebook.updated_at, ..Head::START };
+    let envelope = envelope(ulid::Ulid::nil().into(), &notebook.notebook_id, &head, context, decided);
+    Recorded { envelope, event: decided.event.clone() }
+}
+
+fn envelope(id: EventId, notebook_id: &NotebookId, head: &Head, context: &Context, decided: &Decided) -> Envelope {
+    Envelope {
+        id,
         notebook_id: notebook_id.clone(),
         version: head.version + 1,
-        event_type: event.event_type().to_owned(),
-        schema: event.schema(),
+        event_type: decided.event.event_type().to_owned(),
+        schema: decided.event.schema(),
         actor: context.actor.clone(),
         command_id: context.command_id.clone(),
         correlation_id: decided.correlation_id.clone().unwrap_or_else(|| context.correlation_id.clone()),
         causation_id: context.causation_id.clone(),
         undoes: decided.undoes.clone(),
         recorded_at: context.now.max(head.recorded_at),
-    };
-    let salt = context.ids.salt();
-    Ok(Stored::seal(head, envelope, event.payload()?, salt))
+    }
 }

@@ -6,77 +6,47 @@
 
 use serde_json::{Value, json};
 
-use crate::access::{self, Operation};
+use crate::access::{self, check_is_reactor};
+use crate::authority::Operation;
 use crate::call_commands::{commands, said_in_full, undo_command};
-use crate::call_decisions::{decide_confirm, decide_deny, decide_sweep, decide_withdraw};
+use crate::call_decisions::{self, happened, known, voided};
 use crate::call_rights::{check_token, operations};
 use crate::call_risk::{does_more, judge, targets};
-use crate::command::Command;
+use crate::checks::check_not_archived;
+use crate::command::{Command, RequestToolCall};
 use crate::context::Context;
-use crate::decide::decide_all;
 use crate::decision::{Decided, Decision, Outcome};
+use crate::dispatch::{self, decide_all};
 use crate::gate::{TargetChanges, arguments_hash, deciding, passes_unasked};
-use crate::history::{History, HistoryQuery};
+use crate::history::HistoryQuery;
 use crate::kernel_tools;
 use crate::ledger::MINUTE_MS;
-use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
+use crate::offered::find;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::tools::{Arguments, Executor, Tool, find};
+use crate::tools::{Arguments, Executor, Tool};
 use crate::{conversations, undo};
 use notarium_record::{
-    Actor, CellId, ConversationId, Document, Event, Gate, Millis, Passed, RawObject, Recorded, ToolCall, ToolCallEnd,
-    ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, ToolCallVoided, Turn, TurnId,
-    UserId, Version,
+    Actor, CellId, ConversationId, Event, Gate, Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId,
+    ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId, Version,
 };
 
-/// How long a call waits for a person, unless the limits say otherwise.
-pub const EXPIRY_MS: Millis = 24 * 60 * 60 * 1_000;
-/// Tool calls of one conversation in a minute, at most.
-pub const MAX_CALLS_PER_MINUTE: usize = 20;
-
-pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    match command {
-        Command::RequestToolCall { .. } => decide_request(notebook, context, command),
-        Command::ConfirmToolCall { call_id, arguments_hash } => {
-            decide_confirm(notebook, context, call_id, arguments_hash)
-        }
-        Command::DenyToolCall { call_id, reason } => decide_deny(notebook, context, call_id, &reason),
-        Command::WithdrawToolCall { call_id, reason } => decide_withdraw(notebook, context, call_id, &reason),
-        Command::StartToolCall { call_id } => decide_start(notebook, context, call_id),
-        Command::ReportToolCall { call_id, end, result } => decide_report(notebook, context, call_id, end, result),
-        Command::SweepToolCalls {} => decide_sweep(notebook, context),
-        _ => unreachable!("the dispatcher sends commands of tool calls only"),
-    }
+/// Whether the call exists already, and what the commands need that it is.
+pub(crate) fn required_for_request(
+    notebook: &Notebook,
+    context: &Context,
+    command: &RequestToolCall,
+) -> Vec<HistoryQuery> {
+    let past = command.call_id.as_ref().and_then(|call_id| call_decisions::required_history(notebook, call_id));
+    let effects = required_for_effects(notebook, context, &command.function, &command.arguments);
+    past.into_iter().chain(effects).collect()
 }
 
-/// What was decided on a call that is over (who comes second is told), and what the commands of a call need.
-pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
-    let known = named(command).and_then(|call_id| notebook.tool_calls.get(call_id));
-    match (command, known) {
-        (Command::RequestToolCall { call_id, function, arguments, .. }, None) => {
-            let past = call_id.iter().map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() });
-            past.chain(required_for_effects(notebook, context, function, arguments)).collect()
-        }
-        (Command::StartToolCall { .. }, Some(call)) => {
-            required_for_effects(notebook, context, &call.function, &call.arguments)
-        }
-        (_, None) => {
-            named(command).map(|call_id| HistoryQuery::ToolCall { call_id: call_id.clone() }).into_iter().collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn named(command: &Command) -> Option<&ToolCallId> {
-    match command {
-        Command::ConfirmToolCall { call_id, .. }
-        | Command::DenyToolCall { call_id, .. }
-        | Command::StartToolCall { call_id }
-        | Command::ReportToolCall { call_id, .. }
-        | Command::WithdrawToolCall { call_id, .. }
-        | Command::RequestToolCall { call_id: Some(call_id), .. } => Some(call_id),
-        _ => None,
+/// What the commands need that the call is; of one that is over, how it ended.
+pub(crate) fn required_for_start(notebook: &Notebook, context: &Context, call_id: &ToolCallId) -> Vec<HistoryQuery> {
+    match notebook.tool_calls.get(call_id) {
+        Some(call) => required_for_effects(notebook, context, &call.function, &call.arguments),
+        None => call_decisions::required_history(notebook, call_id).into_iter().collect(),
     }
 }
 
@@ -91,7 +61,7 @@ fn required_for_effects(
         Arguments::Undo(call) => vec![undo_command(call)],
         typed => commands(notebook, typed, None).unwrap_or_default(),
     };
-    commands.iter().flat_map(|command| crate::decide::required_history(notebook, context, command)).collect()
+    commands.iter().flat_map(|command| dispatch::required_history(notebook, context, command)).collect()
 }
 
 /// An assistant acts through tool calls: whatever else it sends would go round the gate, also in the reactor's hands.
@@ -101,7 +71,7 @@ pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<(), R
         return Ok(());
     }
     match command {
-        C::RequestToolCall { .. } | C::WithdrawToolCall { .. } => Ok(()),
+        C::RequestToolCall(_) | C::WithdrawToolCall { .. } => Ok(()),
         C::StartToolCall { .. } | C::ReportToolCall { .. } | C::SweepToolCalls {} => check_is_reactor(context),
         C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
             check_is_reactor(context)
@@ -118,14 +88,6 @@ pub(crate) fn check_way_in(context: &Context, command: &Command) -> Result<(), R
     }
 }
 
-/// Starting, reporting and a turn's own steps are the server's.
-pub(crate) fn check_is_reactor(context: &Context) -> Result<(), Rejection> {
-    if context.authority.reactor.is_some() || context.actor == Actor::System {
-        return Ok(());
-    }
-    Err(Rejection::new(RejectionCode::Forbidden, "only the server itself does this for an assistant"))
-}
-
 fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection> {
     match &context.actor {
         Actor::Assistant { for_user, conversation } => Ok((for_user, conversation)),
@@ -138,10 +100,12 @@ fn assistant(context: &Context) -> Result<(&UserId, &ConversationId), Rejection>
 
 // --- request ---
 
-fn decide_request(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    let Command::RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title } = command else {
-        unreachable!("called for RequestToolCall only")
-    };
+pub(crate) fn decide_request(
+    notebook: &Notebook,
+    context: &mut Context,
+    command: RequestToolCall,
+) -> Result<Decision, Rejection> {
+    let RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title } = command;
     check_not_archived(notebook)?;
     let (_, conversation_id) = assistant(context)?;
     let conversation_id = conversation_id.clone();
@@ -218,21 +182,11 @@ fn held_by(
 fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) -> Result<(), Rejection> {
     let Some(turn_id) = turn_id else { return Ok(()) };
     match notebook.turns.get(turn_id) {
-        Some(turn) if is_of(turn, &context.actor) => Ok(()),
+        Some(turn) if access::is_of(turn, &context.actor) => Ok(()),
         _ => Err(Rejection::new(
             RejectionCode::TurnState,
             format!("turn {turn_id} has ended, or is not yours: call nothing more"),
         )),
-    }
-}
-
-/// Whether the turn is this assistant's.
-pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
-    match (actor, &turn.requested_by) {
-        (Actor::Assistant { for_user, conversation }, Actor::User { id }) => {
-            for_user == id && *conversation == turn.conversation_id
-        }
-        _ => false,
     }
 }
 
@@ -288,7 +242,11 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
         .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
 }
 
-fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_start(
+    notebook: &Notebook,
+    context: &mut Context,
+    call_id: ToolCallId,
+) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
     let call = known(notebook, &context.history, &call_id)?;
     if call.requested_by != context.actor {
@@ -324,13 +282,6 @@ fn decide_start(notebook: &Notebook, context: &mut Context, call_id: ToolCallId)
     let mut done = execute(notebook, context, &call_id, &typed, passed, 0);
     group(&mut done.events, &call_id);
     Ok(done)
-}
-
-pub(crate) fn voided(call_id: ToolCallId, reason: String) -> Decision {
-    let notices = vec![format!("call {call_id} is void: {reason}")];
-    let event = ToolCallVoided { call_id: call_id.clone(), reason };
-    let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
-    Decision { events: vec![event.into()], outcome }
 }
 
 /// The undo group of all that a call does is the call.
@@ -412,56 +363,3 @@ fn changed_cell(event: &Event) -> Option<&CellId> {
         _ => None,
     }
 }
-
-fn decide_report(
-    notebook: &Notebook,
-    context: &Context,
-    call_id: ToolCallId,
-    end: ToolCallEnd,
-    result: String,
-) -> Result<Decision, Rejection> {
-    check_is_reactor(context)?;
-    let call = known(notebook, &context.history, &call_id)?;
-    let ToolCallPhase::Started { at } = call.phase else {
-        return Err(Rejection::new(RejectionCode::ToolCallState, format!("call {call_id} has not started")));
-    };
-    let limit = context.limits.max_tool_result_bytes;
-    if result.len() > limit {
-        let message = format!("a tool's result has at most {limit} bytes: shorten it, and put the rest in a blob");
-        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
-    }
-    let duration_ms = context.now.saturating_sub(at);
-    Ok(Decision::one(ToolCallExecuted { call_id, end, result, duration_ms }))
-}
-
-// --- the past ---
-
-/// The last that happened to a call which has ended.
-fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Recorded> {
-    history.events.iter().rev().find(|recorded| recorded.event.tool_call_id() == Some(call_id))
-}
-
-/// The call, unless it is over: then who ended it is told.
-pub(crate) fn known<'a>(
-    notebook: &'a Document,
-    history: &History,
-    call_id: &ToolCallId,
-) -> Result<&'a ToolCall, Rejection> {
-    if let Some(call) = notebook.tool_calls.get(call_id) {
-        return Ok(call);
-    }
-    let message = match happened(history, call_id) {
-        Some(recorded) => {
-            format!("call {call_id} is over: {} by {}", recorded.envelope.event_type, recorded.envelope.actor.key())
-        }
-        None => {
-            return Err(Rejection::new(
-                RejectionCode::UnknownToolCall,
-                format!("no tool call {call_id}: list what waits"),
-            ));
-        }
-    };
-    Err(Rejection::new(RejectionCode::ToolCallState, message))
-}
-
-// --- apply ---

@@ -5,13 +5,11 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::access::Operation;
+use crate::authority::Operation;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     CellId, CellType, ExecutionId, KernelSessionId, NotebookId, RawObject, Risk, ToolCallId, TurnId, Version,
 };
-
-pub use crate::functions::{Found, Offered, find, offered, operation_of};
 
 /// Who does what a call asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]

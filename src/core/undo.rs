@@ -9,12 +9,11 @@ use std::collections::BTreeSet;
 use crate::cells;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decide::provisional;
 use crate::decision::{Decided, Decision};
 use crate::history::{History, HistoryQuery};
-use crate::lifecycle::check_not_archived;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::seal::provisional;
 use crate::undo_stacks::{UndoGroup, UndoStacks, is_undoable};
 use crate::undo_text::{HistoryIndex, Played};
 use notarium_record::text::TextError;
@@ -84,7 +83,6 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
 // --- decide ---
 
 pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
-    check_not_archived(notebook)?;
     check_steps(context, &command)?;
     let groups = targets(notebook, context, &command);
     if groups.is_empty() {

@@ -103,7 +103,7 @@ impl Host for AssistantHost {
             Command::StartToolCall { call_id } => {
                 authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
             }
-            Command::RequestToolCall { .. } => {
+            Command::RequestToolCall(_) => {
                 authority.reactor = Some(self.delegated(actor, notebook, None).await?);
             }
             _ => {}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use notarium_core::{
     BlobPart, Cell, CellFlagChanges, CellFlags, CellId, CellReply, CellType, Command, Document, Execution, ForkOrigin,
-    Place, RawObject,
+    InsertCell, Place, RawObject,
 };
 
 use crate::files::export;
@@ -44,7 +44,7 @@ pub fn without_outputs(notebook: &Document) -> Document {
 
 /// A code cell to begin with.
 pub fn empty_cell() -> Command {
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id: None,
         cell_type: CellType::Code,
         source: String::new(),
@@ -53,12 +53,12 @@ pub fn empty_cell() -> Command {
         attachments: None,
         flags: CellFlagChanges::default(),
         reply: None,
-    }
+    })
 }
 
 fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
     let content = &cell.content;
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id: Some(cell_id.clone()),
         cell_type: content.cell_type,
         source: content.source.clone(),
@@ -67,7 +67,7 @@ fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
         attachments: content.attachments.clone(),
         flags: changes(&content.flags),
         reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(CellReply::from(reply))),
-    }
+    })
 }
 
 fn changes(flags: &CellFlags) -> CellFlagChanges {

@@ -1,6 +1,6 @@
 //! Tool calls whose code is being judged: they stand aside, and everything else goes on.
 
-use notarium_core::{Command, Judgement, required_judgement};
+use notarium_core::{Command, Judgement, RequestToolCall, required_judgement};
 
 use crate::io::{Output, Ticket};
 use crate::queue::Queued;
@@ -33,8 +33,8 @@ impl Room {
     }
 
     fn judging_before(&self, command: &Command) -> Option<Ticket> {
-        let Command::RequestToolCall { after: Some(earlier), .. } = command else { return None };
-        let is_earlier = |queued: &Queued| matches!(&queued.command, Some(Command::RequestToolCall { call_id: Some(id), .. }) if id == earlier);
+        let Command::RequestToolCall(RequestToolCall { after: Some(earlier), .. }) = command else { return None };
+        let is_earlier = |queued: &Queued| matches!(&queued.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
         self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
     }
 

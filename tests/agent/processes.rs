@@ -12,7 +12,7 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use notarium_core::{
     Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
-    Recorded,
+    Recorded, RequestExecution,
 };
 use notarium_wire::ServerMessage;
 use rustix::process::{Pid, Signal, kill_process};
@@ -291,13 +291,13 @@ impl Visitor {
 
     pub async fn run(&mut self, source: &str) -> ExecutionId {
         let target = ExecutionTarget::Scratch { source: source.into(), purpose: "test".into() };
-        let request = Command::RequestExecution {
+        let request = Command::RequestExecution(RequestExecution {
             execution_id: None,
             target,
             kernel_session: None,
             timeout_ms: None,
             stop_on_error: false,
-        };
+        });
         let id = self.command(request).await.executions[0].clone();
         self.until("the request", |state| state.executions.contains_key(&id)).await;
         id

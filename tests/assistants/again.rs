@@ -1,18 +1,18 @@
 //! A turn's id that is chosen again, in the very moment in which the turn is stopped.
 
-use notarium_core::{Command, Event, StopReason, TurnId};
+use notarium_core::{Command, Event, StartTurn, StopReason, TurnId};
 use serde_json::json;
 
 use crate::scene::{Scene, script};
 
 fn start(turn: &TurnId, text: &str) -> Command {
-    Command::StartTurn {
+    Command::StartTurn(StartTurn {
         conversation_id: "talk".parse().unwrap(),
         turn_id: Some(turn.clone()),
         text: Some(text.to_owned()),
         cell_id: None,
         model: None,
-    }
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]

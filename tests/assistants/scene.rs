@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use notarium_core::{
-    CellId, CellType, Command, Event, MessageBlock, MessageRole, Place, RawObject, StopReason, ToolCallId, TurnId,
+    CellId, CellType, Command, Event, InsertCell, MessageBlock, MessageRole, Place, RawObject, StartTurn, StopReason,
+    ToolCallId, TurnId,
 };
 use notarium_scripted::{Script, ScriptedServer};
 use serde_json::{Value, json};
@@ -119,25 +120,25 @@ impl Scene {
     }
 
     pub async fn ask_in(&mut self, conversation: &str, text: &str) -> TurnId {
-        let start = Command::StartTurn {
+        let start = Command::StartTurn(StartTurn {
             conversation_id: conversation.parse().unwrap(),
             turn_id: None,
             text: Some(text.to_owned()),
             cell_id: None,
             model: None,
-        };
+        });
         self.ada.command(start).await.turn.unwrap()
     }
 
     /// Runs a prompt cell.
     pub async fn prompt(&mut self, cell: &CellId) -> TurnId {
-        let start = Command::StartTurn {
+        let start = Command::StartTurn(StartTurn {
             conversation_id: "prompts".parse().unwrap(),
             turn_id: None,
             text: None,
             cell_id: Some(cell.clone()),
             model: None,
-        };
+        });
         self.ada.command(start).await.turn.unwrap()
     }
 
@@ -221,7 +222,7 @@ impl Scene {
     }
 
     pub async fn cell_of(&mut self, cell_type: CellType, source: &str) -> CellId {
-        let insert = Command::InsertCell {
+        let insert = Command::InsertCell(InsertCell {
             cell_id: None,
             cell_type,
             source: source.to_owned(),
@@ -230,7 +231,7 @@ impl Scene {
             attachments: None,
             flags: Default::default(),
             reply: None,
-        };
+        });
         let id = self.ada.command(insert).await.cells[0].clone();
         self.ada.until("the cell", |state| state.cells.contains_key(&id)).await;
         id

@@ -1,7 +1,7 @@
 //! What assistants ask for is seen, decided and taken back on the command line.
 
 use notarium_assistant::host::Host;
-use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, ToolCallId, UserId};
+use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, RequestToolCall, ToolCallId, UserId};
 use serde_json::json;
 
 use crate::support::{Lines, World};
@@ -28,14 +28,14 @@ impl Assistant {
     }
 
     async fn asks(&self, world: &World, id: &str, function: &str, arguments: serde_json::Value) {
-        let command = Command::RequestToolCall {
+        let command = Command::RequestToolCall(RequestToolCall {
             call_id: Some(ToolCallId::new(id).unwrap()),
             turn_id: None,
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
-        };
+        });
         self.does(world, &command).await;
     }
 

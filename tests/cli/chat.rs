@@ -2,8 +2,8 @@
 
 use notarium_assistant::host::Host;
 use notarium_core::{
-    Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, StopReason, ToolCallId,
-    ToolCallPhase, TurnEnd, TurnId, Usage,
+    Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall, StopReason,
+    ToolCallId, ToolCallPhase, TurnEnd, TurnId, Usage,
 };
 use notarium_server::assistant_host::AssistantHost;
 use notarium_wire::{ActivityKind, TurnActivity};
@@ -123,14 +123,14 @@ impl Driver {
         let mut before = None;
         for (cell, call_id) in state.order.iter().zip(&calls) {
             let arguments = json!({"cell_id": cell, "cell_version": state.cells[cell].cell_version});
-            let request = Command::RequestToolCall {
+            let request = Command::RequestToolCall(RequestToolCall {
                 call_id: Some(call_id.clone()),
                 turn_id: Some(turn.id.clone()),
                 function: "delete_cell".to_owned(),
                 arguments: RawObject::parse(&arguments.to_string()).unwrap(),
                 after: before.replace(call_id.clone()),
                 conversation_title: None,
-            };
+            });
             self.act(turn, request).await;
         }
         let (mut results, mut is_any) = (Vec::new(), false);

@@ -1,6 +1,6 @@
 //! Every wrong message gets a typed answer that says what to do; nothing is lost and nobody else is harmed.
 
-use notarium_core::{CellId, CellType, Command, CommandId, ExecutionTarget, Place, RejectionCode};
+use notarium_core::{CellId, CellType, Command, CommandId, ExecutionTarget, Place, RejectionCode, RequestExecution};
 use notarium_wire::{ErrorCode, ErrorMessage};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -55,12 +55,14 @@ async fn wrong_commands_are_rejected_with_their_code() {
     client.run("n", &markdown).await.unwrap();
     client.run("n", &insert("gone", "")).await.unwrap();
     client.run("n", &Command::DeleteCell { cell_id: cell("gone"), cell_version: None }).await.unwrap();
-    let run = |cell_id: &str| Command::RequestExecution {
-        execution_id: None,
-        target: ExecutionTarget::Cell { cell_id: cell(cell_id), cell_version: None },
-        kernel_session: None,
-        timeout_ms: None,
-        stop_on_error: false,
+    let run = |cell_id: &str| {
+        Command::RequestExecution(RequestExecution {
+            execution_id: None,
+            target: ExecutionTarget::Cell { cell_id: cell(cell_id), cell_version: None },
+            kernel_session: None,
+            timeout_ms: None,
+            stop_on_error: false,
+        })
     };
     let replace = |cell_id: &str, cell_version| Command::ReplaceSource {
         cell_id: cell(cell_id),

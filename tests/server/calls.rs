@@ -2,7 +2,8 @@
 
 use notarium_assistant::host::Host;
 use notarium_core::{
-    Actor, Command, ConversationId, RawObject, RejectionCode, Role, Scope, ToolCallId, UserId, WorkspaceId,
+    Actor, Command, ConversationId, RawObject, RejectionCode, RequestToolCall, Role, Scope, StartTurn, ToolCallId,
+    UserId, WorkspaceId,
 };
 use notarium_server::assistant_host::AssistantHost;
 use notarium_store::accounts::{AccountChange, Workspace};
@@ -28,14 +29,14 @@ fn call_id(text: &str) -> ToolCallId {
 }
 
 fn request(id: &str, function: &str, arguments: &Value) -> Command {
-    Command::RequestToolCall {
+    Command::RequestToolCall(RequestToolCall {
         call_id: Some(call_id(id)),
         turn_id: None,
         function: function.to_owned(),
         arguments: RawObject::parse(&arguments.to_string()).unwrap(),
         after: None,
         conversation_title: None,
-    }
+    })
 }
 
 fn start(id: &str) -> Command {
@@ -374,13 +375,13 @@ async fn policies_and_grants_let_pass_what_destroys_nothing() {
 async fn conversations_are_read_by_all_who_read_the_notebook() {
     let scene = Scene::new().await;
     let mut owner = scene.server.connect(&scene.ann).await;
-    let ask = Command::StartTurn {
+    let ask = Command::StartTurn(StartTurn {
         conversation_id: "talk".parse().unwrap(),
         turn_id: Some("t".parse().unwrap()),
         text: Some("What is here?".into()),
         cell_id: None,
         model: None,
-    };
+    });
     owner.run("n", &ask).await.unwrap();
     let viewer = scene.server.person("Vic").await;
     scene.share(&viewer, "viewer").await;
@@ -405,14 +406,14 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
     assert_eq!(ann.put(nowhere, json!({"pinned": true})).await.refused(404), "unknown_message");
 
     // What the assistant does in a turn is undone together.
-    let create = Command::RequestToolCall {
+    let create = Command::RequestToolCall(RequestToolCall {
         call_id: Some(call_id("made")),
         turn_id: Some("t".parse().unwrap()),
         function: "create_cell".into(),
         arguments: RawObject::parse(r#"{"source":"y"}"#).unwrap(),
         after: None,
         conversation_title: None,
-    };
+    });
     scene.act(&create).await.unwrap();
     let cells = async || scene.host.read(&"n".parse().unwrap()).await.unwrap().cells.len();
     assert_eq!(cells().await, 2);

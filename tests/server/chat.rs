@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use futures_util::StreamExt;
 use notarium_assistant::host::Host;
 use notarium_core::{
-    Actor, Command, CommandId, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, StopReason,
-    ToolCallId, TurnEnd, TurnId, Usage,
+    Actor, Command, CommandId, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall,
+    StopReason, ToolCallId, TurnEnd, TurnId, Usage,
 };
 use notarium_server::assistant_host::AssistantHost;
 use notarium_wire::{ActivityKind, ServerMessage, TurnActivity};
@@ -115,14 +115,14 @@ impl Turn<'_> {
     }
 
     async fn request(&self, id: &str, function: &str, arguments: &Value) {
-        self.act(&Command::RequestToolCall {
+        self.act(&Command::RequestToolCall(RequestToolCall {
             call_id: Some(id.parse().unwrap()),
             turn_id: Some(self.id.clone()),
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
-        })
+        }))
         .await;
     }
 

@@ -1,13 +1,15 @@
 //! Two people over sockets: text, order, undo, presence, retries, slow readers.
 
 use notarium_core::text::ChangeSet;
-use notarium_core::{CellFlagChanges, CellId, CellType, Command, CommandId, Place, RawObject, RejectionCode};
+use notarium_core::{
+    CellFlagChanges, CellId, CellType, Command, CommandId, InsertCell, Place, RawObject, RejectionCode,
+};
 use notarium_wire::{ClientMessage, PresenceState};
 
 use crate::support::TestServer;
 
 pub fn insert(cell_id: &str, source: &str) -> Command {
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id: Some(CellId::new(cell_id).unwrap()),
         cell_type: CellType::Code,
         source: source.to_owned(),
@@ -16,7 +18,7 @@ pub fn insert(cell_id: &str, source: &str) -> Command {
         attachments: None,
         flags: CellFlagChanges::default(),
         reply: None,
-    }
+    })
 }
 
 pub fn create(title: &str) -> Command {

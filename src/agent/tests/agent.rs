@@ -12,6 +12,7 @@ use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use notarium_core::{
     Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId, RawObject,
+    RequestExecution,
 };
 use support::{FakeServer, PATIENCE, is, streamed};
 use tokio::sync::oneshot;
@@ -89,13 +90,13 @@ impl Person {
 
     async fn run_with(&mut self, source: &str, timeout_ms: Option<u64>) -> ExecutionId {
         let target = ExecutionTarget::Scratch { source: source.into(), purpose: "test".into() };
-        let request = Command::RequestExecution {
+        let request = Command::RequestExecution(RequestExecution {
             execution_id: None,
             target,
             kernel_session: None,
             timeout_ms,
             stop_on_error: false,
-        };
+        });
         let id = self.command(request).await.executions[0].clone();
         self.until("the request", |state| state.executions.contains_key(&id)).await;
         id

@@ -11,7 +11,8 @@ use notarium_core::kernel_tools;
 use notarium_core::tools::{Arguments, CreateNotebook, Executor, NewCell, Tool};
 use notarium_core::{
     CellFlagChanges, CellId, CellType, Command, CommandId, Document, Event, Execution, ExecutionId, ExecutionStatus,
-    ExecutionTarget, NotebookId, Output, Place, RawObject, Rejection, ToolCall, ToolCallEnd, ToolCallId,
+    ExecutionTarget, InsertCell, NotebookId, Output, Place, RawObject, Rejection, RequestExecution, ToolCall,
+    ToolCallEnd, ToolCallId,
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -412,24 +413,28 @@ fn cell_id(call_id: &ToolCallId, place: usize) -> CellId {
 fn creation(call_id: &ToolCallId, call: &CreateNotebook, cells: &[NewCell]) -> Command {
     let mut commands =
         vec![Command::CreateNotebook { title: call.title.clone(), metadata: RawObject::default(), forked_from: None }];
-    commands.extend(cells.iter().enumerate().map(|(place, cell)| Command::InsertCell {
-        cell_id: Some(cell_id(call_id, place)),
-        cell_type: cell.cell_type,
-        source: cell.source.replace("\r\n", "\n").replace('\r', "\n"),
-        place: Place::End,
-        metadata: RawObject::default(),
-        attachments: None,
-        flags: CellFlagChanges::default(),
-        reply: None,
+    commands.extend(cells.iter().enumerate().map(|(place, cell)| {
+        Command::InsertCell(InsertCell {
+            cell_id: Some(cell_id(call_id, place)),
+            cell_type: cell.cell_type,
+            source: cell.source.replace("\r\n", "\n").replace('\r', "\n"),
+            place: Place::End,
+            metadata: RawObject::default(),
+            attachments: None,
+            flags: CellFlagChanges::default(),
+            reply: None,
+        })
     }));
     let runs = |cell: &NewCell| call.run && cell.cell_type == CellType::Code && !cell.source.trim().is_empty();
     let runnable = cells.iter().enumerate().filter(|(_, cell)| runs(cell));
-    commands.extend(runnable.map(|(place, _)| Command::RequestExecution {
-        execution_id: None,
-        target: ExecutionTarget::Cell { cell_id: cell_id(call_id, place), cell_version: None },
-        kernel_session: None,
-        timeout_ms: None,
-        stop_on_error: true,
+    commands.extend(runnable.map(|(place, _)| {
+        Command::RequestExecution(RequestExecution {
+            execution_id: None,
+            target: ExecutionTarget::Cell { cell_id: cell_id(call_id, place), cell_version: None },
+            kernel_session: None,
+            timeout_ms: None,
+            stop_on_error: true,
+        })
     }));
     Command::Batch { commands }
 }

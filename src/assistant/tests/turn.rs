@@ -121,14 +121,14 @@ impl World {
                 self.reactor(Command::ReportModelCall { turn_id, failure, usage: Usage::default() });
             }
             Step::Request(Wanted { call_id, function, arguments, after }) => {
-                let request = Command::RequestToolCall {
+                let request = Command::RequestToolCall(RequestToolCall {
                     call_id: Some(call_id.clone()),
                     turn_id: Some(turn_id),
                     function,
                     arguments,
                     after,
                     conversation_title: None,
-                };
+                });
                 if let Err(rejection) = self.submit("it", request) {
                     self.live.refused.insert(call_id, rejection.message);
                 }

@@ -8,8 +8,8 @@ use notarium_assistant::assistants::Called;
 use notarium_assistant::host::Host;
 use notarium_assistant::mcp::Caller;
 use notarium_core::{
-    Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, MessageBlock, Millis, NotebookId, Place,
-    RawJson, RawObject, ToolCallId, UserId,
+    Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, InsertCell, MessageBlock, Millis,
+    NotebookId, Place, RawJson, RawObject, StartTurn, ToolCallId, UserId,
 };
 use notarium_scripted::{Script, ScriptedServer};
 use notarium_server::rooms::Identity;
@@ -152,7 +152,7 @@ fn ann() -> UserId {
 }
 
 fn cell() -> Command {
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id: Some("c".parse().unwrap()),
         cell_type: CellType::Code,
         source: "x = 1".into(),
@@ -161,7 +161,7 @@ fn cell() -> Command {
         attachments: None,
         flags: CellFlagChanges::default(),
         reply: None,
-    }
+    })
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -220,13 +220,13 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
         ..ProviderSettings::new(Family::Compatible)
     };
     let scene = Scene::start_as(3_000, AssistantsConfig::new(Models::new(vec![connect(&settings).unwrap()]))).await;
-    let start = Command::StartTurn {
+    let start = Command::StartTurn(StartTurn {
         conversation_id: "talk".parse().unwrap(),
         turn_id: None,
         text: Some("Tidy up".to_owned()),
         cell_id: None,
         model: None,
-    };
+    });
     scene.as_ann(&start).await;
     scene.until("the call", |event| matches!(event, Event::ToolCallRequested(_))).await;
     // For the person nobody has to stay.

@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use super::RESULT_MIME;
 use notarium_record::{BlobPart, Execution, ExecutionStatus, Output};
 
+/// The type of the output that carries a tool's answer.
+pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
 /// An answer above this is refused: what a model reads is bounded.
 pub const MAX_ANSWER_BYTES: usize = 192 << 10;
 

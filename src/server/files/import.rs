@@ -1,6 +1,6 @@
 //! From a file to one command that makes the notebook, and the blobs that it names.
 
-use notarium_core::{CellFlagChanges, CellId, CellReply, CellType, Command, Output, Place, RawObject};
+use notarium_core::{CellFlagChanges, CellId, CellReply, CellType, Command, InsertCell, Output, Place, RawObject};
 use notarium_wire::ipynb::{DocumentCell, Imported, Object};
 use serde_json::value::RawValue;
 
@@ -34,7 +34,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
     let cell_type = cell_type(&cell.cell_type);
     let mut metadata = cell.metadata;
     let reply = (cell_type == CellType::Prompt).then(|| take_reply(&mut metadata)).flatten();
-    commands.push(Command::InsertCell {
+    commands.push(Command::InsertCell(InsertCell {
         cell_id: Some(cell_id.clone()),
         cell_type,
         source: cell.source,
@@ -43,7 +43,7 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
         attachments: cell.attachments.as_ref().map(to_object),
         flags,
         reply,
-    });
+    }));
     let execution_count = cell.execution_count.and_then(|count| u64::try_from(count).ok());
     if !cell.outputs.is_empty() || execution_count.is_some() {
         let outputs = split_outputs(cell.outputs, parts);

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use http::Method;
-use notarium_core::{CellId, Command, NotebookId, Operation, Place, Rejection, RejectionCode};
+use notarium_core::{CellId, Command, InsertCell, NotebookId, Operation, Place, Rejection, RejectionCode};
 use notarium_wire::rest::{CellAnswer, CellChange, CellMove, DeleteQuery, NewCell};
 
 use super::answers::{Accepted, Submit};
@@ -42,7 +42,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 }
 
 fn insert(new: NewCell) -> Command {
-    Command::InsertCell {
+    Command::InsertCell(InsertCell {
         cell_id: new.cell_id,
         cell_type: new.cell_type,
         source: new.source,
@@ -51,7 +51,7 @@ fn insert(new: NewCell) -> Command {
         attachments: new.attachments,
         flags: new.flags,
         reply: None,
-    }
+    })
 }
 
 async fn read_cell(

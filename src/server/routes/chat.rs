@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, Method, StatusCode};
-use notarium_core::{Command, ConversationId, Event, NotebookId, Operation, Recorded, TurnId, Version};
+use notarium_core::{Command, ConversationId, Event, NotebookId, Operation, Recorded, StartTurn, TurnId, Version};
 use notarium_wire::rest::{ChatEvent, Question};
 use sha2::{Digest, Sha256};
 
@@ -43,13 +43,13 @@ async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<R
     let named_conversation = || ConversationId::new(named("conversation")).map_err(|error| invalid(&error));
     let named_turn = || TurnId::new(named("turn")).map_err(|error| invalid(&error));
     let turn_id = question.turn.map_or_else(named_turn, Ok)?;
-    let command = Command::StartTurn {
+    let command = Command::StartTurn(StartTurn {
         conversation_id: question.conversation.map_or_else(named_conversation, Ok)?,
         turn_id: Some(turn_id.clone()),
         text: question.text,
         cell_id: question.cell_id,
         model: question.model,
-    };
+    });
     let conditions = Conditions { command_id: Some(command_id), ..submit.conditions };
     let (app, who, notebook) = (submit.app.clone(), submit.who.clone(), submit.notebook.clone());
     Submit { conditions, ..submit }.command(&command).await?;

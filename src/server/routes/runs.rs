@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::Method;
 use notarium_core::{
     CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, NotebookId,
-    Operation, Rejection, RejectionCode,
+    Operation, Rejection, RejectionCode, RequestExecution,
 };
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
 
@@ -62,12 +62,14 @@ async fn request_runs(submit: Submit, JsonBody(request): JsonBody<RunRequest>) -
     let state = submit.app.read(&submit.who, &submit.notebook).await?.notebook;
     let targets = targets(&state, &request)?;
     let stop_on_error = request.stop_on_error.unwrap_or(targets.len() > 1);
-    let run = |target| Command::RequestExecution {
-        execution_id: None,
-        target,
-        kernel_session: request.kernel_session.clone(),
-        timeout_ms: request.timeout_ms,
-        stop_on_error,
+    let run = |target| {
+        Command::RequestExecution(RequestExecution {
+            execution_id: None,
+            target,
+            kernel_session: request.kernel_session.clone(),
+            timeout_ms: request.timeout_ms,
+            stop_on_error,
+        })
     };
     submit.command(&Command::Batch { commands: targets.into_iter().map(run).collect() }).await.map(Created)
 }

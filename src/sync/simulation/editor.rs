@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use notarium_core::text::{ChangeSet, utf16_len};
 use notarium_core::{
     Actor, Authority, CellFlagChanges, CellId, CellType, Command, CommandId, CorrelationId, Event, ExecutionTarget,
-    Place, RawObject, Recorded, Role, Scope, UserId, Version,
+    InsertCell, Place, RawObject, Recorded, RequestExecution, Role, Scope, UserId, Version,
 };
 use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
 
@@ -260,18 +260,18 @@ impl Editor {
             11 if chance.percent(30) => {
                 Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
             }
-            _ => Command::RequestExecution {
+            _ => Command::RequestExecution(RequestExecution {
                 execution_id: None,
                 target: ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None },
                 kernel_session: None,
                 timeout_ms: None,
                 stop_on_error: chance.percent(50),
-            },
+            }),
         })
     }
 
     fn insertion(&self, chance: &mut Chance) -> Command {
-        Command::InsertCell {
+        Command::InsertCell(InsertCell {
             cell_id: None,
             cell_type: CellType::Code,
             source: "print('😀')".to_owned(),
@@ -280,7 +280,7 @@ impl Editor {
             attachments: None,
             flags: CellFlagChanges::default(),
             reply: None,
-        }
+        })
     }
 }
 

@@ -5,14 +5,14 @@ use super::*;
 impl Worker {
     pub(super) async fn request(&mut self, turn_id: &TurnId, actor: &Actor, wanted: Wanted) -> Result<(), Rejection> {
         let Wanted { call_id, function, arguments, after } = wanted;
-        let request = Command::RequestToolCall {
+        let request = Command::RequestToolCall(notarium_core::RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: Some(turn_id.clone()),
             function,
             arguments,
             after,
             conversation_title: None,
-        };
+        });
         match self.send(actor, &request).await {
             Ok(_) => Ok(()),
             Err(rejection) if rejection.code == RejectionCode::Unavailable => Err(rejection),

@@ -1,7 +1,9 @@
 //! What a call waits for and what it is told of: a kernel that never comes, an agent that is gone, before the wait is over and
 //! after.
 
-use notarium_core::{Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelSessionId, Policy, ToolCallEnd};
+use notarium_core::{
+    Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelSessionId, Policy, RequestToolCall, ToolCallEnd,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -21,14 +23,14 @@ impl Scene {
     /// Asks for a tool, and waits only for its start.
     async fn begin(&self, function: &str, arguments: Value) -> ToolCallId {
         let call_id: ToolCallId = ulid::Ulid::generate().into();
-        let command = Command::RequestToolCall {
+        let command = Command::RequestToolCall(RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: None,
             function: function.to_owned(),
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
-        };
+        });
         let (id, actor) = (ulid::Ulid::generate().into(), Self::assistant());
         self.server.assistant_host().execute_as(id, &actor, &self.notebook, &command).await.unwrap();
         self.until_recorded(&call_id, "ToolCallStarted").await;

@@ -1,6 +1,7 @@
 //! What a person is shown before a decision: everything that the call would do, from the notebook as it is now.
 
-use notarium_core::tools::{self, Arguments, CallFunction, Found, NewCell, Tool};
+use notarium_core::offered::Found;
+use notarium_core::tools::{Arguments, CallFunction, NewCell, Tool};
 use notarium_core::{CellId, CellType, Document, Risk, ToolCall, target_change};
 use notarium_wire::rest::{Confirmation, Effect};
 
@@ -8,7 +9,7 @@ use crate::diff;
 
 /// What the call would do now.
 pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
-    let tool = tools::find(notebook, &call.function).ok();
+    let tool = notarium_core::offered::find(notebook, &call.function).ok();
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
         summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),

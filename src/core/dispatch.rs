@@ -1,0 +1,183 @@
+//! Which slice decides which command. Batches and the tool calls that begin commands stand above this, in `decide`.
+
+use crate::access::authorise_command;
+use crate::command::Command;
+use crate::context::Context;
+use crate::decision::Decision;
+use crate::history::HistoryQuery;
+use crate::notebook::Notebook;
+use crate::rejection::{Rejection, RejectionCode};
+use crate::reports::Report;
+use crate::seal::provisional;
+use crate::{access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, undo};
+use notarium_record::Event;
+
+/// What [`decide_one`] will want from the past.
+pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
+    match command {
+        Command::EditSource { cell_id, base, .. } => {
+            cells::required_for_edit(notebook, cell_id, *base).into_iter().collect()
+        }
+        Command::Undo { .. } | Command::Redo { .. } => {
+            undo::required_history(notebook, context, command).into_iter().collect()
+        }
+        Command::FlagMessage { conversation_id, message_id, .. } => {
+            conversations::required_for_message(notebook, conversation_id, message_id).into_iter().collect()
+        }
+        Command::ConfirmToolCall { call_id, .. }
+        | Command::DenyToolCall { call_id, .. }
+        | Command::WithdrawToolCall { call_id, .. }
+        | Command::ReportToolCall { call_id, .. } => {
+            call_decisions::required_history(notebook, call_id).into_iter().collect()
+        }
+        command => {
+            let execution = executions::named(command).and_then(|id| executions::required_history(notebook, id));
+            cells::required_for_named(notebook, command).chain(execution).collect()
+        }
+    }
+}
+
+/// One authorised command that is no batch and begins no others.
+pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    use Command as C;
+    match command {
+        C::CreateNotebook { title, metadata, forked_from } => {
+            lifecycle::decide_create(notebook, context, title, metadata, forked_from)
+        }
+        C::RenameNotebook { title } => lifecycle::decide_rename(notebook, context, &title),
+        C::SetNotebookMetadata { metadata } => lifecycle::decide_metadata(notebook, context, metadata),
+        C::ArchiveNotebook {} => Ok(lifecycle::decide_archive(notebook)),
+        C::UnarchiveNotebook {} => Ok(lifecycle::decide_unarchive(notebook)),
+        C::NameVersion { version, name } => lifecycle::decide_name(notebook, context, version, &name),
+        C::SetPolicy { policy } => Ok(lifecycle::decide_policy(notebook, policy)),
+        C::GrantAccess { subject, role, expires_at } => {
+            access::decide_grant(notebook, &context.limits, subject, role, expires_at)
+        }
+        C::RevokeAccess { subject } => access::decide_revoke(notebook, subject),
+
+        C::InsertCell(command) => cells::decide_insert(notebook, context, command),
+        C::EditSource { cell_id, base, change } => cells::decide_edit(notebook, context, cell_id, base, change),
+        C::ReplaceSource { cell_id, cell_version, source } => {
+            cells::decide_replace(notebook, context, cell_id, cell_version, &source)
+        }
+        C::MoveCell { cell_id, place, cell_version } => {
+            cells::decide_move(notebook, context, cell_id, &place, cell_version)
+        }
+        C::ChangeCellType { cell_id, cell_type, cell_version } => {
+            cells::decide_type(notebook, context, cell_id, cell_type, cell_version)
+        }
+        C::DeleteCell { cell_id, cell_version } => cells::decide_delete(notebook, context, cell_id, cell_version),
+        C::RestoreCell { cell_id } => cells::decide_restore(notebook, context, cell_id),
+        C::SetCellMetadata { cell_id, metadata } => cells::decide_metadata(notebook, context, cell_id, metadata),
+        C::SetCellAttachments { cell_id, attachments } => {
+            cells::decide_attachments(notebook, context, cell_id, attachments)
+        }
+        C::SetCellFlags { cell_id, flags } => cells::decide_flags(notebook, context, cell_id, &flags),
+        C::ClearOutputs { cell_id } => cells::decide_clear(notebook, context, cell_id),
+        C::Undo { .. } | C::Redo { .. } => undo::decide(notebook, context, command),
+
+        C::RequestExecution(command) => executions::decide_request(notebook, context, command),
+        C::CancelExecution { execution_id } => executions::decide_cancel(notebook, context, &execution_id),
+        C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, context, &execution_id),
+        C::AnswerInput { execution_id, value } => executions::decide_answer(notebook, context, execution_id, value),
+        C::RecordExecution { cell_id, outputs, execution_count } => {
+            executions::decide_record(notebook, context, &cell_id, outputs, execution_count)
+        }
+        C::ReportExecution { execution_id, fence, seq, report } => {
+            Report { execution_id, fence, seq }.decide(notebook, context, report)
+        }
+
+        C::LaunchKernel { kernelspec } => kernels::decide_launch(notebook, context, kernelspec),
+        C::InterruptKernel { kernel_session } => kernels::decide_interrupt(notebook, kernel_session),
+        C::RestartKernel { kernel_session } => kernels::decide_restart(notebook, context, kernel_session),
+        C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, kernel_session),
+        C::StopAll {} => Ok(kernels::decide_stop_all(notebook)),
+        C::ClaimKernelLaunch { kernel_session } => kernels::decide_claim(notebook, context, kernel_session),
+        C::ReportKernelStarted { kernel_session, language_info } => {
+            kernels::decide_started(notebook, context, kernel_session, language_info)
+        }
+        C::ReportKernelLaunchFailed { kernel_session, cause } => {
+            kernels::decide_failed(notebook, context, kernel_session, &cause)
+        }
+        C::ReportKernelEnded { kernel_session, cause } => {
+            kernels::decide_ended(notebook, context, kernel_session, &cause)
+        }
+        C::ReconcileKernels { alive } => kernels::decide_reconcile(notebook, context, &alive),
+        C::RegisterFunctions { kernel_session, fence, functions } => {
+            functions::decide_register(notebook, context, kernel_session, fence, functions)
+        }
+
+        C::StartTurn(command) => conversations::decide_start(notebook, context, command),
+        C::CancelTurn { turn_id } => conversations::decide_cancel(notebook, &turn_id),
+        C::FlagMessage { conversation_id, message_id, pinned, skipped } => {
+            conversations::decide_flags(notebook, context, conversation_id, message_id, pinned, skipped)
+        }
+        C::StartModelCall { turn_id, provider, model } => {
+            conversations::decide_model_call(notebook, context, turn_id, provider, model)
+        }
+        C::ReportModelCall { turn_id, failure, usage } => {
+            conversations::decide_model_report(notebook, context, turn_id, failure, usage)
+        }
+        C::PostReply { turn_id, role, blocks } => conversations::decide_reply(notebook, context, turn_id, role, blocks),
+        C::EndTurn { turn_id, end } => conversations::decide_end(notebook, context, turn_id, end),
+
+        C::ConfirmToolCall { call_id, arguments_hash } => {
+            call_decisions::decide_confirm(notebook, context, call_id, arguments_hash)
+        }
+        C::DenyToolCall { call_id, reason } => call_decisions::decide_deny(notebook, context, call_id, &reason),
+        C::WithdrawToolCall { call_id, reason } => call_decisions::decide_withdraw(notebook, context, call_id, &reason),
+        C::ReportToolCall { call_id, end, result } => {
+            call_decisions::decide_report(notebook, context, call_id, end, result)
+        }
+        C::SweepToolCalls {} => call_decisions::decide_sweep(notebook, context),
+        C::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
+            grants::decide_issue(notebook, context, grant_id, conversation_id, functions, expires_at)
+        }
+        C::RevokeGrant { grant_id } => Ok(grants::decide_revoke(notebook, grant_id)),
+
+        C::Batch { .. } => Err(stands_alone("a batch holds no batches: put the commands side by side")),
+        C::RequestToolCall(_) | C::StartToolCall { .. } => {
+            Err(stands_alone("tool calls stand alone: take them out of the batch"))
+        }
+    }
+}
+
+fn stands_alone(message: &str) -> Rejection {
+    Rejection::new(RejectionCode::InvalidValue, message)
+}
+
+/// Commands one after the other, all or nothing.
+pub(crate) fn decide_all(
+    notebook: &Notebook,
+    context: &mut Context,
+    commands: Vec<Command>,
+) -> Result<Decision, Rejection> {
+    let mut scratch = notebook.clone();
+    let mut whole = Decision::nothing();
+    for (index, command) in commands.into_iter().enumerate() {
+        let part = decide_part(&scratch, context, command).map_err(|rejection| in_batch(index, rejection))?;
+        for decided in &part.events {
+            let recorded = provisional(&scratch, context, decided);
+            scratch.apply(&recorded);
+            // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
+            if matches!(recorded.event, Event::CellSourceEdited(_) | Event::CellDeleted(_)) {
+                context.history.events.push(recorded);
+            }
+        }
+        whole.events.extend(part.events);
+        whole.outcome.absorb(part.outcome);
+    }
+    Ok(whole)
+}
+
+fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
+    if matches!(command, Command::Undo { .. } | Command::Redo { .. }) {
+        return Err(stands_alone("undo and redo stand alone: take them out of the batch"));
+    }
+    authorise_command(notebook, context, &command)?;
+    decide_one(notebook, context, command)
+}
+
+fn in_batch(index: usize, rejection: Rejection) -> Rejection {
+    Rejection { message: format!("command {} of the batch: {}", index + 1, rejection.message), ..rejection }
+}

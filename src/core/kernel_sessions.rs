@@ -1,0 +1,119 @@
+//! Kernel sessions as the notebook knows them: which one takes code, whose each is, and the launch of another.
+
+use crate::checks::checked_title;
+use crate::context::Context;
+use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::{Actor, AgentId, Document, KernelLaunchRequested, KernelSession, KernelSessionId, RawObject};
+
+/// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
+pub(crate) fn launch(
+    notebook: &Document,
+    context: &mut Context,
+    kernelspec: Option<String>,
+) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
+    let limit = context.limits.max_kernels;
+    if notebook.kernels.len() >= limit {
+        let message = format!("a notebook has at most {limit} kernels: shut one down first");
+        return Err(Rejection::new(RejectionCode::LimitExceeded, message));
+    }
+    let kernelspec = match kernelspec {
+        Some(name) => checked_title(&context.limits, &name)?,
+        None => own_kernelspec(&notebook.metadata),
+    };
+    let id: KernelSessionId = context.ids.ulid().into();
+    Ok((id.clone(), KernelLaunchRequested { kernel_session: id, kernelspec }))
+}
+
+/// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
+pub(crate) fn coming_kernelspec(notebook: &Document) -> String {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id));
+    kernel.map_or_else(|| own_kernelspec(&notebook.metadata), |kernel| kernel.kernelspec.clone())
+}
+
+/// The notebook's own kernelspec, else `python3`.
+fn own_kernelspec(metadata: &RawObject) -> String {
+    written_kernelspec(metadata).unwrap_or_else(|| "python3".to_owned())
+}
+
+/// nbformat's `metadata.kernelspec.name`.
+fn written_kernelspec(metadata: &RawObject) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Kernelspec {
+        name: String,
+    }
+    #[derive(serde::Deserialize)]
+    struct Metadata {
+        kernelspec: Kernelspec,
+    }
+    let metadata: Metadata = serde_json::from_str(metadata.get()).ok()?;
+    let name = metadata.kernelspec.name;
+    (!name.is_empty() && name.len() <= 255).then_some(name)
+}
+
+pub(crate) fn session<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
+    notebook.kernels.get(id).ok_or_else(|| Rejection::new(RejectionCode::UnknownKernelSession, unknown()))
+}
+
+/// A session that executions may be meant for.
+pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result<&'a KernelSession, Rejection> {
+    let session = session(notebook, id)?;
+    if session.is_usable() { Ok(session) } else { Err(wrong_phase(id, session)) }
+}
+
+/// The oldest session that takes executions.
+pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
+    let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
+    usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
+}
+
+/// The language of the notebook's kernel, as the kernel told it.
+pub(crate) fn language(notebook: &Document) -> Option<String> {
+    let kernel = default_session(notebook).and_then(|id| notebook.kernels.get(id))?;
+    let told: serde_json::Value = serde_json::from_str(kernel.language_info.get()).ok()?;
+    told["name"].as_str().filter(|name| !name.is_empty()).map(str::to_owned)
+}
+
+/// Whether a kernel that calls its language so runs Python.
+pub(crate) fn is_python_name(language: &str) -> bool {
+    matches!(language.to_ascii_lowercase().as_str(), "python" | "ipython" | "python3")
+}
+
+/// Whether the notebook's default kernel runs Python; true where none has started.
+pub fn is_python(notebook: &Document) -> bool {
+    language(notebook).is_none_or(|language| is_python_name(&language))
+}
+
+pub(crate) fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
+    let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
+    Rejection::new(RejectionCode::KernelState, message)
+}
+
+pub(crate) fn sender(context: &Context) -> Result<Option<&AgentId>, Rejection> {
+    match &context.actor {
+        Actor::Agent { id } => Ok(Some(id)),
+        Actor::System => Ok(None),
+        _ => Err(Rejection::new(RejectionCode::Forbidden, "only runtime agents report on kernels")),
+    }
+}
+
+/// Refuses an agent that is not the session's; the server itself may speak for any.
+pub(crate) fn check_owner(context: &Context, session: &KernelSession) -> Result<(), Rejection> {
+    match sender(context)? {
+        Some(agent) if session.agent.as_ref() != Some(agent) => {
+            Err(Rejection::new(RejectionCode::StaleFence, "this kernel session belongs to another agent: leave it"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The sender's own session.
+pub(crate) fn owned<'a>(
+    notebook: &'a Document,
+    context: &Context,
+    id: &KernelSessionId,
+) -> Result<&'a KernelSession, Rejection> {
+    let session = session(notebook, id)?;
+    check_owner(context, session)?;
+    Ok(session)
+}
