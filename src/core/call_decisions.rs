@@ -7,10 +7,10 @@ use crate::checks::check_not_archived;
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::gate::{TargetChanges, deciding};
-use crate::history::{History, HistoryQuery};
+use crate::history::History;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Document, Hash, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd,
+    Actor, Document, Hash, HistoryQuery, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd,
     ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, TurnId,
 };
 

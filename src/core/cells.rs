@@ -4,7 +4,7 @@ use crate::checks::{check_attachments, check_metadata, check_source};
 use crate::command::{CellFlagChanges, Command, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::history::{History, HistoryQuery};
+use crate::history::History;
 use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
@@ -13,7 +13,7 @@ use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
     CellMoved, CellOutputsCleared, CellReply, CellRestored, CellSourceEdited, CellType, CellTypeChanged, Document,
-    Event, Execution, ExecutionCancelled, ExecutionStatus, OrderKey, PastExecution, RawObject, Version,
+    Event, Execution, ExecutionCancelled, ExecutionStatus, HistoryQuery, OrderKey, PastExecution, RawObject, Version,
 };
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.

@@ -11,15 +11,14 @@ use crate::checks::{check_not_archived, checked_title};
 use crate::command::{StartTurn, TurnEnd};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::history::HistoryQuery;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::{call_decisions, cells, replies};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
-    MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, RawJson, Turn,
-    TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished, TurnModelCallStarted, TurnStarted, Usage,
-    assistant_scopes,
+    HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, RawJson,
+    Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished, TurnModelCallStarted, TurnStarted,
+    Usage, assistant_scopes,
 };
 
 /// Model calls of one turn, at most.

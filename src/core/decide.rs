@@ -5,9 +5,9 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::dispatch::{self, decide_all};
-use crate::history::HistoryQuery;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use notarium_record::HistoryQuery;
 
 use crate::tool_calls;
 

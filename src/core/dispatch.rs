@@ -4,13 +4,12 @@ use crate::access::authorise_command;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::history::HistoryQuery;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, undo};
-use notarium_record::Event;
+use notarium_record::{Event, HistoryQuery};
 
 /// What [`decide_one`] will want from the past.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {

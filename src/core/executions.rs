@@ -7,14 +7,14 @@ use crate::checks::{check_not_archived, check_source, checked_title};
 use crate::command::{Command, ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::history::{HistoryQuery, replayed};
+use crate::history::replayed;
 use crate::kernel_sessions;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     AgentId, CellId, CellType, Document, Event, Execution, ExecutionAssigned, ExecutionCancelled, ExecutionCause,
     ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutputAppended,
-    ExecutionRequested, ExecutionStatus, ExecutionSubject, KernelInterruptRequested, KernelPhase, KernelSession,
-    KernelSessionId, Millis, Output, Version,
+    ExecutionRequested, ExecutionStatus, ExecutionSubject, HistoryQuery, KernelInterruptRequested, KernelPhase,
+    KernelSession, KernelSessionId, Millis, Output, Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.

@@ -12,7 +12,6 @@
 //! This crate must never know HTTP, SQL, JSON messages of the wire, or a kernel's protocol.
 
 mod access;
-mod append;
 mod authority;
 mod call_answer;
 mod call_commands;
@@ -52,7 +51,6 @@ mod undo_stacks;
 mod undo_text;
 
 pub use access::{granted_role, role_of};
-pub use append::{Append, CommandRecord, Epoch, NewEvent};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use call_answer::CallAnswer;
 pub use call_decisions::{may_decide, sweep_due};
@@ -64,7 +62,7 @@ pub use decide::{decide, required_history};
 pub use decision::{Decided, Decision, Outcome};
 pub use functions::{MAX_FUNCTIONS, MAX_SCHEMA_BYTES};
 pub use gate::{arguments_hash, target_change};
-pub use history::{History, HistoryQuery, Judgement, JudgementQuery, Logged, Selection, deleted_executions, in_order};
+pub use history::{History, Judgement, JudgementQuery};
 pub use kernel_sessions::{default_session, is_python};
 pub use ledger::Ledger;
 pub use limits::{EXPIRY_MS, Limits, MAX_CALLS_PER_MINUTE};

@@ -18,7 +18,6 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::dispatch::{self, decide_all};
 use crate::gate::{TargetChanges, arguments_hash, deciding, passes_unasked};
-use crate::history::HistoryQuery;
 use crate::kernel_tools;
 use crate::ledger::MINUTE_MS;
 use crate::notebook::Notebook;
@@ -27,8 +26,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool};
 use crate::{conversations, undo};
 use notarium_record::{
-    Actor, CellId, ConversationId, Event, Gate, Passed, RawObject, ToolCall, ToolCallEnd, ToolCallExecuted, ToolCallId,
-    ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId, Version,
+    Actor, CellId, ConversationId, Event, Gate, HistoryQuery, Passed, RawObject, ToolCall, ToolCallEnd,
+    ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId, Version,
 };
 
 /// Whether the call exists already, and what the commands need that it is.

@@ -10,7 +10,7 @@ use crate::cells;
 use crate::command::Command;
 use crate::context::Context;
 use crate::decision::{Decided, Decision};
-use crate::history::{History, HistoryQuery};
+use crate::history::History;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::seal::provisional;
@@ -19,8 +19,8 @@ use crate::undo_text::{HistoryIndex, Played};
 use notarium_record::text::TextError;
 use notarium_record::{
     Actor, Cell, CellAttachmentsSet, CellFlagsSet, CellId, CellMetadataSet, CellMoved, CellSourceEdited,
-    CellTypeChanged, CorrelationId, Envelope, Event, Execution, NotebookMetadataSet, NotebookRenamed, Recorded, TurnId,
-    UndoSkipped, Version,
+    CellTypeChanged, CorrelationId, Envelope, Event, Execution, HistoryQuery, NotebookMetadataSet, NotebookRenamed,
+    Recorded, TurnId, UndoSkipped, Version,
 };
 
 // --- which groups ---

@@ -13,6 +13,7 @@
 
 mod access;
 mod actor;
+mod append;
 mod apply;
 mod canonical;
 mod cell;
@@ -22,6 +23,7 @@ mod event;
 mod execution;
 mod function;
 mod hash;
+mod history_query;
 mod ids;
 mod json;
 mod message;
@@ -37,6 +39,7 @@ pub mod upcast;
 
 pub use access::*;
 pub use actor::Actor;
+pub use append::{Append, CommandRecord, Epoch, NewEvent};
 pub use canonical::canonical_json;
 pub use cell::{CellContent, CellFlags, CellType};
 pub use document::Document;
@@ -45,6 +48,7 @@ pub use event::*;
 pub use execution::*;
 pub use function::UserFunction;
 pub use hash::{Hash, Salt};
+pub use history_query::{HistoryQuery, Logged, Selection, deleted_executions, in_order};
 pub use ids::*;
 pub use json::{RawJson, RawObject, compact};
 pub use message::*;

@@ -16,7 +16,7 @@ mod rows;
 mod sqlite;
 
 use async_trait::async_trait;
-use notarium_core::{Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{Millis, NotebookId, ShareLinkId, TokenId, UserId, WorkspaceId};
 
 use crate::StoreError;
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use notarium_core::{Millis, NotebookId};
+use notarium_record::{Millis, NotebookId};
 
 use crate::event_store::{CatalogCursor, CatalogEntry, CatalogPage, CatalogQuery, MAX_SEARCH_TEXT_CHARS, page};
 

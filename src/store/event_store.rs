@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{
+use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId, Selection,
     Stored, Version, deleted_executions, in_order,
 };

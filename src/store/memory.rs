@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use notarium_core::{
+use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NewEvent, NotebookId, Selection, Stored, Version,
 };
 

@@ -1,6 +1,6 @@
 //! Which snapshots are worth keeping: the closer to the end, the denser.
 
-use notarium_core::Version;
+use notarium_record::Version;
 
 /// Of the versions of a notebook's snapshots (in order), those to delete: where the hole that one leaves is not larger than
 /// its own age in versions. The first and the last stay. About log2 of the notebook's length stay, and going back by any

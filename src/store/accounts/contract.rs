@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, ShareLinkId, TokenId, UserId, WorkspaceId};
 
 use super::*;
 

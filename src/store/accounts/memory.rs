@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use notarium_core::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 
 use super::{
     AccountChange, AccountError, AccountStore, AuditEntry, AuditRecord, MAX_ACCOUNT_PAGE, Membership, ShareLink, Token,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 /// A person with an account.

@@ -1,6 +1,6 @@
 //! Between the accounts' rows and records. A row that this program cannot have written is a decoding error.
 
-use notarium_core::{Millis, Role, Scopes};
+use notarium_record::{Millis, Role, Scopes};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sqlx::Row;
@@ -27,11 +27,14 @@ pub(super) fn json(value: &impl Serialize) -> Read<String> {
     serde_json::to_string(value).map_err(|error| sqlx::Error::Encode(error.into()))
 }
 
-fn id<T: std::str::FromStr<Err = notarium_core::InvalidId>>(row: &SqliteRow, column: &str) -> Read<T> {
+fn id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(row: &SqliteRow, column: &str) -> Read<T> {
     row.try_get::<&str, _>(column)?.parse().map_err(decode)
 }
 
-fn optional_id<T: std::str::FromStr<Err = notarium_core::InvalidId>>(row: &SqliteRow, column: &str) -> Read<Option<T>> {
+fn optional_id<T: std::str::FromStr<Err = notarium_record::InvalidId>>(
+    row: &SqliteRow,
+    column: &str,
+) -> Read<Option<T>> {
     row.try_get::<Option<&str>, _>(column)?.map(str::parse).transpose().map_err(decode)
 }
 
@@ -105,7 +108,7 @@ pub(super) fn membership(row: &SqliteRow) -> Read<Membership> {
     })
 }
 
-pub(super) fn placement(row: &SqliteRow) -> Read<(notarium_core::NotebookId, notarium_core::WorkspaceId)> {
+pub(super) fn placement(row: &SqliteRow) -> Read<(notarium_record::NotebookId, notarium_record::WorkspaceId)> {
     Ok((id(row, "notebook_id")?, id(row, "workspace_id")?))
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use notarium_core::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_record::{Millis, NotebookId, Role, ShareLinkId, TokenId, UserId, WorkspaceId};
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Sqlite as Database, SqliteConnection};
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use notarium_core::{
+use notarium_record::{
     Actor, Append, CommandId, CommandRecord, Envelope, Hash, Head, NewEvent, NotebookId, RawJson, Salt, Stored, UserId,
 };
 use notarium_store::{EventStore, Sqlite};

@@ -1,6 +1,6 @@
 //! The list of notebooks and the search in it: a projection that follows the log.
 
-use notarium_core::NotebookId;
+use notarium_record::NotebookId;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use notarium_core::{
+use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, InstanceId, NotebookId, Selection, Stored, Version,
 };
 use sqlx::SqlitePool;

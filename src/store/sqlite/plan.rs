@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use notarium_core::{Append, CommandId, Epoch, Head, NotebookId};
+use notarium_record::{Append, CommandId, Epoch, Head, NotebookId};
 
 use crate::event_store::{AppendError, check};
 

@@ -1,7 +1,7 @@
 //! Snapshots and the records of blobs.
 
 use bytes::Bytes;
-use notarium_core::{Hash, NotebookId, Version};
+use notarium_record::{Hash, NotebookId, Version};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection, SqlitePool};
 

@@ -1,6 +1,6 @@
 //! Questions to the log. They run beside the writer, on connections that cannot write.
 
-use notarium_core::{
+use notarium_record::{
     Actor, CommandId, CommandRecord, Envelope, Epoch, Hash, Head, NotebookId, RawJson, Salt, Selection, Stored,
     Version, in_order,
 };

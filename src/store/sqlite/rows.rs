@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CommandRecord, Hash, NewEvent};
+use notarium_record::{CommandRecord, Hash, NewEvent};
 use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
 

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use notarium_core::verify_chain;
+use notarium_record::verify_chain;
 use sqlx::Row;
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use notarium_core::{Epoch, InstanceId, NotebookId};
+use notarium_record::{Epoch, InstanceId, NotebookId};
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard};
 

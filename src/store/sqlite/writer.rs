@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use notarium_core::{Append, Head, NotebookId};
+use notarium_record::{Append, Head, NotebookId};
 use sqlx::{Row as _, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 

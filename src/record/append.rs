@@ -1,6 +1,9 @@
 //! What is written to the log together: made by a room, kept by a store.
 
-use notarium_record::{CommandId, Event, Head, NotebookId, RawJson, Stored, Version};
+use crate::envelope::{Head, Stored};
+use crate::event::Event;
+use crate::ids::{CommandId, NotebookId, Version};
+use crate::json::RawJson;
 
 /// A sealed event and what it is found by.
 #[derive(Debug, Clone, PartialEq, Eq)]
