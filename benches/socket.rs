@@ -27,7 +27,9 @@ impl Socket {
         let (stream, _) =
             tokio_tungstenite::connect_async_with_config(&target.url, Some(config), true).await.context("connect")?;
         let mut socket = Self(stream);
-        socket.send(&json!({"hello": {"protocol": 1, "token": target.token, "client": "bench/1"}})).await?;
+        socket
+            .send(&json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": target.token, "client": "bench/1"}}))
+            .await?;
         socket.wait_for("welcome").await?;
         Ok(socket)
     }

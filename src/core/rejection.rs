@@ -74,7 +74,7 @@ pub enum RejectionCode {
     RateLimited,
     /// Access must keep at least one owner. 409
     LastOwner,
-    /// A newer server wrote this notebook: this one serves it read-only. 409
+    /// A newer server wrote this notebook: update this one, which serves it read-only until then. 409
     ReadOnly,
     /// The server could not store it; nothing was changed. 503
     Unavailable,

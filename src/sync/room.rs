@@ -394,11 +394,9 @@ impl Room {
     }
 
     pub(crate) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
-        let notebook = Some(self.notebook_id.clone());
-        cycle.send(
-            client,
-            &ServerMessage::Error(ErrorMessage { code, message: message.to_owned(), notebook, fatal: false }),
-        );
+        let (notebook, message) = (Some(self.notebook_id.clone()), message.to_owned());
+        let error = ErrorMessage { code, message, notebook, protocols: None, fatal: false };
+        cycle.send(client, &ServerMessage::Error(error));
     }
 
     pub(crate) fn next_ticket(&mut self) -> Ticket {

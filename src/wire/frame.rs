@@ -12,7 +12,7 @@ pub fn text(message: &ServerMessage) -> String {
 /// Our own types serialise always; if one did not, the client hears of it instead of nothing.
 fn unwritable(error: &serde_json::Error) -> String {
     let message = format!("the server could not write a message: {error}");
-    let error = ErrorMessage { code: ErrorCode::Unavailable, message, notebook: None, fatal: false };
+    let error = ErrorMessage { code: ErrorCode::Unavailable, message, notebook: None, protocols: None, fatal: false };
     serde_json::to_string(&ServerMessage::Error(error)).unwrap_or_default()
 }
 

@@ -21,9 +21,9 @@ pub mod schema;
 pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use message::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
-    KernelStatus, LastEvent, OfferedKernelspec, PeerState, PresenceState, RejectMessage, ServerMessage,
-    SubscribeMessage, SubscribedMessage, UnconfirmedText, WelcomeMessage,
+    KernelStatus, LastEvent, NoCommonProtocol, OfferedKernelspec, PeerState, PresenceState, ProtocolRange,
+    RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, WelcomeMessage,
 };
 
-/// The version of the protocol that this build speaks.
-pub const PROTOCOL: u32 = 1;
+/// The protocols that this build speaks.
+pub const PROTOCOLS: ProtocolRange = ProtocolRange { min: 1, max: 1 };

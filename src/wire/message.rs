@@ -43,11 +43,11 @@ pub enum ClientMessage {
     },
 }
 
+/// The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct HelloMessage {
-    /// [`crate::PROTOCOL`].
-    pub protocol: u32,
+    /// The client speaks each of these; the server picks the newest that both speak.
+    pub protocols: ProtocolRange,
     /// Absent when it came as the subprotocol `notarium.bearer.<token>`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
@@ -60,6 +60,28 @@ pub struct HelloMessage {
     /// Optional parts of the protocol that the client knows. Unknown names are ignored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
+}
+
+/// Major versions of this protocol, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProtocolRange {
+    pub min: u32,
+    pub max: u32,
+}
+
+impl ProtocolRange {
+    /// The newest that both speak.
+    pub fn common(self, other: Self) -> Option<u32> {
+        let newest = self.max.min(other.max);
+        (newest >= self.min.max(other.min)).then_some(newest)
+    }
+}
+
+impl std::fmt::Display for ProtocolRange {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} to {}", self.min, self.max)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -189,6 +211,7 @@ pub enum ServerMessage {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WelcomeMessage {
+    /// The one of `hello.protocols` that is spoken from here on.
     pub protocol: u32,
     /// Name and version of the server.
     pub server: String,
@@ -316,7 +339,7 @@ pub enum ErrorCode {
     UnknownMessage,
     /// The frame is larger than `max_frame_bytes`.
     FrameTooLarge,
-    /// The server does not speak the version of the protocol that `hello` asks for.
+    /// The server speaks none of the protocols that `hello` offers; `protocols` and the message name both ranges.
     UnsupportedProtocol,
     /// No `hello` came in time.
     HelloTimeout,
@@ -334,12 +357,22 @@ pub enum ErrorCode {
     Unavailable,
 }
 
+/// Two ranges without overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NoCommonProtocol {
+    pub client: ProtocolRange,
+    pub server: ProtocolRange,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorMessage {
     pub code: ErrorCode,
     pub message: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebook: Option<NotebookId>,
+    /// With `unsupported_protocol`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocols: Option<NoCommonProtocol>,
     /// True: the server closes the connection after this.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fatal: bool,

@@ -1,7 +1,7 @@
 //! Every wrong message gets a typed answer that says what to do; nothing is lost and nobody else is harmed.
 
 use notarium_core::{CellId, CellType, Command, CommandId, ExecutionTarget, Place, RejectionCode, RequestExecution};
-use notarium_wire::{ErrorCode, ErrorMessage};
+use notarium_wire::{ErrorCode, ErrorMessage, PROTOCOLS, ProtocolRange};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
@@ -29,7 +29,7 @@ async fn wrong_messages_are_answered_and_the_connection_stays() {
         (r#"{"subscribe":{"notebook":"../etc"}}"#, ErrorCode::Malformed, "not an id"),
         (r#"{"subscribe":{"notebook":"n","since":{"version":1}}}"#, ErrorCode::Malformed, "event_id"),
         (r#"{"subscribe":{"notebook":"nowhere"}}"#, ErrorCode::UnknownNotebook, ""),
-        (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Malformed, "once"),
+        (r#"{"hello":{"protocols":{"min":1,"max":1},"client":"x"}}"#, ErrorCode::Malformed, "once"),
         (r#"{"presence":{"notebook":"other","state":{}}}"#, ErrorCode::UnknownNotebook, "subscribe first"),
         (r#"{"offer":{"kernelspecs":[]}}"#, ErrorCode::Forbidden, "agent"),
         (r#"{"kernel_status":{"notebook":"n","kernel_session":"k","busy":true}}"#, ErrorCode::Forbidden, "agent"),
@@ -162,15 +162,35 @@ async fn greeted_with(text: &str) -> ErrorMessage {
 #[tokio::test]
 async fn who_does_not_greet_properly_is_told_why_and_closed() {
     let cases = [
-        (r#"{"hello":{"protocol":2,"token":"x","client":"x"}}"#, ErrorCode::UnsupportedProtocol),
-        (r#"{"hello":{"protocol":1,"client":"x"}}"#, ErrorCode::Unauthenticated),
-        (r#"{"hello":{"protocol":1,"token":"nt_wrong","client":"x"}}"#, ErrorCode::Unauthenticated),
+        (r#"{"hello":{"protocols":{"min":1,"max":1},"client":"x"}}"#, ErrorCode::Unauthenticated),
+        (r#"{"hello":{"protocols":{"min":1,"max":1},"token":"nt_wrong","client":"x"}}"#, ErrorCode::Unauthenticated),
         (r#"{"subscribe":{"notebook":"n"}}"#, ErrorCode::Unauthenticated),
         ("hello", ErrorCode::Malformed),
     ];
     for (text, code) in cases {
         assert_eq!(greeted_with(text).await.code, code, "{text}");
     }
+}
+
+#[tokio::test]
+async fn who_speaks_no_protocol_of_the_server_is_told_both_ranges() {
+    let hello = r#"{"hello":{"protocols":{"min":2,"max":3},"token":"x","client":"x","new":{"field":1}}}"#;
+    let error = greeted_with(hello).await;
+    assert_eq!(error.code, ErrorCode::UnsupportedProtocol);
+    let ranges = error.protocols.unwrap();
+    assert_eq!((ranges.client, ranges.server), (ProtocolRange { min: 2, max: 3 }, PROTOCOLS));
+    assert!(error.message.contains("1 to 1") && error.message.contains("2 to 3"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn the_server_says_which_of_the_offered_protocols_is_spoken() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let mut client = TestClient::open(server.address(), &[]).await.unwrap();
+    let hello = json!({"hello": {"protocols": {"min": 1, "max": 7}, "token": ann.token, "client": "newer/1"}});
+    client.send_text(hello.to_string()).await;
+    client.until(|client| client.welcome.is_some().then_some(())).await;
+    assert_eq!(client.welcome.unwrap().protocol, PROTOCOLS.max);
 }
 
 #[tokio::test]

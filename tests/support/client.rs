@@ -7,7 +7,7 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_core::{Command, CommandId, Document, Envelope, Event, NotebookId, RawJson, Recorded, Role, Version};
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorMessage, EventMessage, EventsMessage, HelloMessage, KernelStatus,
-    LastEvent, PROTOCOL, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
+    LastEvent, PROTOCOLS, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -106,7 +106,7 @@ impl TestClient {
 
     async fn hello_as(&mut self, token: Option<&str>, instance: Option<&str>) {
         let hello = HelloMessage {
-            protocol: PROTOCOL,
+            protocols: PROTOCOLS,
             token: token.map(str::to_owned),
             client: "test/1".to_owned(),
             instance: instance.map(str::to_owned),

@@ -8,7 +8,7 @@ use futures_util::{SinkExt, StreamExt};
 use notarium_core::NotebookId;
 use notarium_wire::LastEvent;
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedKernelspec, PROTOCOL, ServerMessage,
+    AckMessage, ClientMessage, CommandMessage, HelloMessage, OfferedKernelspec, PROTOCOLS, ServerMessage,
     SubscribeMessage, WelcomeMessage,
 };
 use tokio::net::TcpStream;
@@ -140,7 +140,7 @@ impl Link {
 
     async fn hello(&self, mut socket: Socket) -> Result<(Open, WelcomeMessage), ConnectError> {
         let hello = ClientMessage::Hello(HelloMessage {
-            protocol: PROTOCOL,
+            protocols: PROTOCOLS,
             token: Some(self.options.token.clone()),
             client: self.options.client.clone(),
             instance: self.options.instance.clone(),

@@ -46,11 +46,17 @@ pub struct Connection {
 type Done = Result<(), ErrorMessage>;
 
 impl Connection {
-    /// Begins with the `welcome`.
-    pub fn new(app: App, authenticated: Authenticated, agent_lock: Option<AgentLock>, outbox: Outbox) -> Self {
+    /// Begins with the `welcome`, which names the protocol.
+    pub fn new(
+        app: App,
+        protocol: u32,
+        authenticated: Authenticated,
+        agent_lock: Option<AgentLock>,
+        outbox: Outbox,
+    ) -> Self {
         let client = app.next_client();
         let connection = format!("c{}", client.0);
-        outbox.send(frame(&welcome(&app, &authenticated, &connection)));
+        outbox.send(frame(&welcome(&app, &authenticated, &connection, protocol)));
         Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false, agent_lock }
     }
 

@@ -33,7 +33,7 @@ fn explain(text: &str, error: &serde_json::Error) -> ErrorMessage {
 
 /// An error after which the connection stays.
 pub fn problem(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
-    ErrorMessage { code, message: message.into(), notebook: None, fatal: false }
+    ErrorMessage { code, message: message.into(), notebook: None, protocols: None, fatal: false }
 }
 
 /// An error after which the server closes.

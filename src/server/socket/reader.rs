@@ -6,7 +6,10 @@ use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
 use notarium_core::Actor;
-use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, HelloMessage, PROTOCOL, ServerMessage, WelcomeMessage};
+use notarium_wire::{
+    ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
+    WelcomeMessage,
+};
 use tokio::time::timeout;
 
 use super::budget::ErrorBudget;
@@ -39,8 +42,8 @@ enum Received {
 /// Reads until the connection ends. Its last messages are in the outbox.
 pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<String>) {
     match Box::pin(greet(&app, &mut stream, token)).await {
-        Ok(Some(Greeted { authenticated, follow, agent_lock })) => {
-            let connection = Connection::new(app, authenticated, agent_lock, outbox);
+        Ok(Some(Greeted { protocol, authenticated, follow, agent_lock })) => {
+            let connection = Connection::new(app, protocol, authenticated, agent_lock, outbox);
             serve(connection, stream, follow).await;
         }
         Ok(None) => {}
@@ -52,6 +55,7 @@ pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<St
 
 /// A client that has identified itself.
 struct Greeted {
+    protocol: u32,
     authenticated: Authenticated,
     follow: Follow,
     agent_lock: Option<AgentLock>,
@@ -64,13 +68,16 @@ async fn greet(app: &App, stream: &mut Stream, token: Option<String>) -> Result<
         fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
     })??;
     let Some(hello) = hello else { return Ok(None) };
-    if hello.protocol != PROTOCOL {
-        let message = format!("this server speaks protocol {PROTOCOL}, not {}: update the older one", hello.protocol);
-        return Err(fatal(ErrorCode::UnsupportedProtocol, message));
-    }
+    let protocol = PROTOCOLS.common(hello.protocols).ok_or_else(|| no_common_protocol(hello.protocols))?;
     let (authenticated, follow) = let_in(app, hello.token.or(token)).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
-    Ok(Some(Greeted { authenticated, follow, agent_lock }))
+    Ok(Some(Greeted { protocol, authenticated, follow, agent_lock }))
+}
+
+fn no_common_protocol(client: ProtocolRange) -> ErrorMessage {
+    let message = format!("this server speaks the protocols {PROTOCOLS}, this client {client}: update the older one");
+    let protocols = Some(NoCommonProtocol { client, server: PROTOCOLS });
+    ErrorMessage { protocols, ..fatal(ErrorCode::UnsupportedProtocol, message) }
 }
 
 /// Of a runtime agent: the right to be its one connection.
@@ -133,9 +140,9 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
 }
 
 /// The answer to `hello`.
-pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str) -> ServerMessage {
+pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, protocol: u32) -> ServerMessage {
     ServerMessage::Welcome(WelcomeMessage {
-        protocol: PROTOCOL,
+        protocol,
         server: concat!("notarium/", env!("CARGO_PKG_VERSION")).to_owned(),
         connection: connection.to_owned(),
         actor: authenticated.actor.clone(),

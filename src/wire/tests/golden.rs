@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use notarium_wire::{ClientMessage, ServerMessage};
+use notarium_wire::{ClientMessage, ProtocolRange, ServerMessage};
 use serde_json::Value;
 
 fn folder(direction: &str) -> PathBuf {
@@ -65,11 +65,25 @@ fn unknown_messages_and_fields_are_refused() {
     for text in [
         r#"{"shout":{}}"#,
         r#"{"unsubscribe":{"notebook":"a","since":3}}"#,
-        r#"{"hello":{"protocol":1,"client":"x","actor":{"kind":"system"}}}"#,
+        r#"{"subscribe":{"notebook":"a","actor":{"kind":"system"}}}"#,
         r#"{"command":{"id":"c","notebook":"n","body":{},"recorded_at":5}}"#,
         r#"{"unsubscribe":{"notebook":"not an id"}}"#,
         r#"{"unsubscribe":{"notebook":"a"},"hello":{}}"#,
     ] {
         assert!(serde_json::from_str::<ClientMessage>(text).is_err(), "{text} was accepted");
     }
+    let newer = r#"{"hello":{"protocols":{"min":1,"max":9},"client":"x","from":"the future"}}"#;
+    assert!(serde_json::from_str::<ClientMessage>(newer).is_ok(), "a newer client is told which protocol is spoken");
+}
+
+#[test]
+fn the_newest_protocol_of_both_is_spoken() {
+    let range = |min, max| ProtocolRange { min, max };
+    let cases =
+        [((1, 1), (1, 1), Some(1)), ((1, 3), (2, 5), Some(3)), ((4, 9), (2, 5), Some(5)), ((2, 3), (4, 5), None)];
+    for (client, server, expected) in cases {
+        let common = range(client.0, client.1).common(range(server.0, server.1));
+        assert_eq!(common, expected, "{client:?} with {server:?}");
+    }
+    assert_eq!(range(3, 1).common(range(1, 3)), None, "no range at all");
 }

@@ -17,7 +17,7 @@ export class Connection {
     this.reconnects += 1;
     this.subscribed = false;
     this.socket = new WebSocket(this.url);
-    this.socket.on("open", () => this.send({ hello: { protocol: 1, token: this.token, client: "headless-editors/1" } }));
+    this.socket.on("open", () => this.send({ hello: { protocols: { min: 1, max: 1 }, token: this.token, client: "headless-editors/1" } }));
     this.socket.on("message", (data) => this.receive(JSON.parse(data)));
     this.socket.on("error", () => {}); // "close" follows
     this.socket.on("close", () => this.reconnect());

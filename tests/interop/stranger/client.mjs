@@ -42,7 +42,7 @@ export class Client extends EventEmitter {
     }
     ws.on('open', () => {
       alive()
-      this.send({ hello: { protocol: 1, token: this.token, client: this.name } })
+      this.send({ hello: { protocols: { min: 1, max: 1 }, token: this.token, client: this.name } })
     })
     ws.on('ping', alive)
     ws.on('message', data => {

@@ -13,7 +13,7 @@ use notarium_core::{
     seal,
 };
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, LastEvent, PROTOCOL, RejectMessage,
+    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, LastEvent, PROTOCOLS, RejectMessage,
     ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -196,7 +196,7 @@ impl Inner {
                 };
                 self.clients.insert(number, client);
                 let _ = out.send(ServerMessage::Welcome(WelcomeMessage {
-                    protocol: PROTOCOL,
+                    protocol: PROTOCOLS.max,
                     server: "fake".into(),
                     connection: number.to_string(),
                     actor,
