@@ -1,47 +1,14 @@
 //! Who may do what in a notebook: grants and share links.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
-use clap::{Args, Subcommand};
+use clap::Args;
 use notarium_core::{Command, Millis, Role, ShareLinkId, Subject};
 use notarium_wire::rest::{Access, CreatedShareLink, NewShareLink, ShareLink};
-use reqwest::Method;
 
 use super::client::Client;
 use super::narrate::word;
 use super::people::People;
-use super::print::{self, Table};
-use super::{Context, Ended, Failure, find, notebooks};
-
-// --- values ---
-
-/// A role as people write it.
-pub fn parse_role(text: &str) -> Result<Role, String> {
-    let known = Role::ALL.into_iter().find(|role| word(role) == text);
-    known.ok_or_else(|| format!("a role is one of {}", Role::ALL.map(|role| word(&role)).join(", ")))
-}
-
-/// A length of time as people write it: `30m`, `12h`, `7d`, `2w`; in milliseconds.
-pub fn parse_duration(text: &str) -> Result<Millis, String> {
-    let explained = || format!("'{text}' is no length of time: write for instance 30m, 12h, 7d or 2w");
-    let unit = text.chars().last().ok_or_else(explained)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3_600,
-        'd' => 86_400,
-        'w' => 7 * 86_400,
-        _ => return Err(explained()),
-    };
-    let number: u64 = text[..text.len() - 1].parse().map_err(|_| explained())?;
-    number.checked_mul(seconds * 1_000).filter(|length| *length > 0).ok_or_else(explained)
-}
-
-/// The time after a length of time from now.
-pub fn expiry(length: Option<Millis>) -> Option<Millis> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
-    length.map(|length| Millis::try_from(now).unwrap_or(Millis::MAX).saturating_add(length))
-}
+use super::values::{ROLES, after, one_of, parse_duration};
+use super::{Context, Ended, Failure, find, print};
 
 /// `user:ID`, `agent:ID`, `workspace:ID`, `share_link:ID`, else a person's login.
 async fn subject(client: &Client, text: &str) -> Result<Subject, Failure> {
@@ -65,17 +32,18 @@ fn subject_text(subject: &Subject) -> String {
 
 // --- access ---
 
-#[derive(Debug, Subcommand)]
-pub enum AccessCommand {
-    /// List who has which role.
-    Ls(ListArgs),
-    /// Give somebody a role, or another one.
-    #[command(after_help = "Examples:
+commands! {
+    pub enum AccessCommand {
+        /// List who has which role.
+        Ls(ListArgs) => list,
+        /// Give somebody a role, or another one.
+        #[command(after_help = "Examples:
   notarium access grant analysis ann editor
   notarium access grant analysis workspace:01J… viewer --expires 30d")]
-    Grant(GrantArgs),
-    /// Take somebody's role away; their open connections hear of it at once.
-    Revoke(RevokeArgs),
+        Grant(GrantArgs) => grant,
+        /// Take somebody's role away; it counts at once for their open connections.
+        Revoke(RevokeArgs) => revoke,
+    }
 }
 
 #[derive(Debug, Args)]
@@ -93,8 +61,8 @@ pub struct GrantArgs {
     notebook: String,
     /// A login, or user:ID, agent:ID, workspace:ID, share_link:ID.
     who: String,
-    /// viewer, commenter, runner, author, editor or owner.
-    #[arg(value_parser = parse_role)]
+    /// What they may do.
+    #[arg(value_parser = one_of::<Role>(&ROLES))]
     role: Role,
     /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -109,61 +77,53 @@ pub struct RevokeArgs {
     who: String,
 }
 
-pub async fn access(command: AccessCommand, context: &Context) -> Ended {
-    let client = context.client()?;
-    match command {
-        AccessCommand::Ls(args) => list(&client, args).await,
-        AccessCommand::Grant(args) => {
-            let notebook = find::notebook(&client, &args.notebook).await?;
-            let subject = subject(&client, &args.who).await?;
-            let command = Command::GrantAccess { subject, role: args.role, expires_at: expiry(args.expires) };
-            notebooks::report(&client.command(&notebook, &command).await?);
-            Ok(())
-        }
-        AccessCommand::Revoke(args) => {
-            let notebook = find::notebook(&client, &args.notebook).await?;
-            let subject = subject(&client, &args.who).await?;
-            notebooks::report(&client.command(&notebook, &Command::RevokeAccess { subject }).await?);
-            Ok(())
-        }
-    }
+async fn grant(args: GrantArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    let subject = subject(&notebook.client, &args.who).await?;
+    notebook.change(&Command::GrantAccess { subject, role: args.role, expires_at: args.expires.map(after) }).await
 }
 
-async fn list(client: &Client, args: ListArgs) -> Ended {
-    let notebook = find::notebook(client, &args.notebook).await?;
-    let list: Access = client.get(&format!("/api/notebooks/{notebook}/access")).await?;
+async fn revoke(args: RevokeArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    let subject = subject(&notebook.client, &args.who).await?;
+    notebook.change(&Command::RevokeAccess { subject }).await
+}
+
+async fn list(args: ListArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    let list: Access = notebook.get("/access").await?;
     if args.json {
         return print::json(&list);
     }
-    let mut people = People::default();
-    let mut table = Table::new(&["who", "name", "role", "until"]);
-    for entry in &list.access {
-        let name = people.subject(client, &entry.subject).await;
-        let until = print::optional_time(entry.grant.expires_at);
-        table.row(vec![subject_text(&entry.subject), name, word(&entry.grant.role), until]);
-    }
-    table.print("nobody has a role of their own here")
+    let mut people = People::new(&notebook.client);
+    let empty = "nobody has a role of their own here";
+    print::list(&list.access, false, empty, ["who", "name", "role", "until"], async |entry| {
+        let name = people.subject(&entry.subject).await;
+        [subject_text(&entry.subject), name, word(&entry.grant.role), print::optional_time(entry.grant.expires_at)]
+    })
+    .await
 }
 
 // --- share links ---
 
-#[derive(Debug, Subcommand)]
-pub enum ShareCommand {
-    /// Make a link by which people without an account take part, and print it.
-    #[command(after_help = "Example:\n  notarium share new analysis --role viewer --expires 7d")]
-    New(NewLinkArgs),
-    /// List the links that were not revoked.
-    Ls(ListArgs),
-    /// End a link and its connections.
-    Revoke(RevokeLinkArgs),
+commands! {
+    pub enum ShareCommand {
+        /// Make a link by which people without an account take part, and print it.
+        #[command(after_help = "Example:\n  notarium share new analysis --role viewer --expires 7d")]
+        New(NewLinkArgs) => new_link,
+        /// List the links that were not revoked.
+        Ls(ListArgs) => list_links,
+        /// End a link and its connections.
+        Revoke(RevokeLinkArgs) => revoke_link,
+    }
 }
 
 #[derive(Debug, Args)]
 pub struct NewLinkArgs {
     /// Id or title.
     notebook: String,
-    /// viewer, commenter, runner, author or editor.
-    #[arg(long, value_parser = parse_role)]
+    /// What who has the link may do; nobody becomes an owner by a link.
+    #[arg(long, value_parser = one_of::<Role>(&ROLES))]
     role: Role,
     /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
@@ -184,25 +144,17 @@ pub struct RevokeLinkArgs {
     link: ShareLinkId,
 }
 
-pub async fn share(command: ShareCommand, context: &Context) -> Ended {
-    let client = context.client()?;
-    match command {
-        ShareCommand::New(args) => new_link(&client, args).await,
-        ShareCommand::Ls(args) => list_links(&client, args).await,
-        ShareCommand::Revoke(args) => {
-            let notebook = find::notebook(&client, &args.notebook).await?;
-            let path = format!("/api/notebooks/{notebook}/share-links/{}", args.link);
-            client.send(client.request(Method::DELETE, &path)).await?;
-            print::note(format!("revoked {}", args.link));
-            Ok(())
-        }
-    }
+async fn revoke_link(args: RevokeLinkArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    notebook.client.delete(&notebook.path(&format!("/share-links/{}", args.link))).await?;
+    print::note(format!("revoked {}", args.link));
+    Ok(())
 }
 
-async fn new_link(client: &Client, args: NewLinkArgs) -> Ended {
-    let notebook = find::notebook(client, &args.notebook).await?;
-    let new = NewShareLink { role: args.role, label: args.label, expires_at: expiry(args.expires) };
-    let made: CreatedShareLink = client.post(&format!("/api/notebooks/{notebook}/share-links"), &new).await?;
+async fn new_link(args: NewLinkArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    let new = NewShareLink { role: args.role, label: args.label, expires_at: args.expires.map(after) };
+    let made: CreatedShareLink = notebook.post("/share-links", &new).await?;
     if args.json {
         return print::json(&made);
     }
@@ -210,38 +162,12 @@ async fn new_link(client: &Client, args: NewLinkArgs) -> Ended {
     print::line(&made.url)
 }
 
-async fn list_links(client: &Client, args: ListArgs) -> Ended {
-    let notebook = find::notebook(client, &args.notebook).await?;
-    let links: Vec<ShareLink> = client.get(&format!("/api/notebooks/{notebook}/share-links")).await?;
-    if args.json {
-        return print::json(&links);
-    }
-    let mut table = Table::new(&["link", "role", "label", "made", "until"]);
-    for link in links {
+async fn list_links(args: ListArgs, context: &Context) -> Ended {
+    let links: Vec<ShareLink> = context.notebook(&args.notebook).await?.get("/share-links").await?;
+    let empty = "no share links: `notarium share new` makes one";
+    print::list(&links, args.json, empty, ["link", "role", "label", "made", "until"], async |link| {
         let (made, until) = (print::time(link.created_at), print::optional_time(link.expires_at));
-        table.row(vec![link.id.to_string(), word(&link.role), link.label, made, until]);
-    }
-    table.print("no share links: `notarium share new` makes one")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lengths_of_time_are_read_or_explained() {
-        assert_eq!(parse_duration("7d"), Ok(604_800_000));
-        assert_eq!(parse_duration("30m"), Ok(1_800_000));
-        for wrong in ["", "d", "7", "-1d", "0d", "7é", "99999999999999999w"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn every_role_is_read_as_it_is_written() {
-        for role in Role::ALL {
-            assert_eq!(parse_role(&word(&role)), Ok(role));
-        }
-        assert!(parse_role("king").unwrap_err().contains("viewer"));
-    }
+        [link.id.to_string(), word(&link.role), link.label.clone(), made, until]
+    })
+    .await
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Args, Subcommand, ValueEnum};
-use notarium_core::{Millis, NotebookId, Scope, TokenId, UserId, WorkspaceId};
+use clap::Args;
+use notarium_core::{Millis, NotebookId, Scope, TokenId, WorkspaceId};
 use notarium_wire::rest::{
     Covers, CreatedUser, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, Token, User,
 };
 use reqwest::Method;
 use serde::Serialize;
 
-use super::access::{expiry, parse_duration};
-use super::client::{Client, percent_encoded};
+use super::client::Client;
 use super::narrate::word;
-use super::print::{self, Table};
-use super::{Context, Ended, Failure, find};
+use super::values::{SCOPES, after, one_of, parse_duration};
+use super::{Context, Ended, Failure, find, print};
 
 #[derive(Debug, Args)]
 pub struct JsonArgs {
@@ -27,30 +26,6 @@ pub struct JsonArgs {
 pub struct RevokeArgs {
     /// As `ls` lists it.
     token: TokenId,
-}
-
-/// As [`Scope`], for the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScopeName {
-    Read,
-    Edit,
-    Run,
-    Confirm,
-    Manage,
-    Admin,
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Read => Self::Read,
-            ScopeName::Edit => Self::Edit,
-            ScopeName::Run => Self::Run,
-            ScopeName::Confirm => Self::Confirm,
-            ScopeName::Manage => Self::Manage,
-            ScopeName::Admin => Self::Admin,
-        }
-    }
 }
 
 /// What a token is good for.
@@ -78,7 +53,7 @@ impl CoverageArgs {
         }
         let mut ids: BTreeSet<NotebookId> = BTreeSet::new();
         for name in &self.notebooks {
-            ids.insert(find::notebook(client, name).await?);
+            ids.insert(find::notebook(client, name).await?.id);
         }
         Ok(Covers { notebooks: Some(ids), workspace: None })
     }
@@ -95,18 +70,15 @@ fn show_new(made: &impl Serialize, token: &str, as_json: bool, remark: &str) -> 
 
 async fn list(client: &Client, path: &str, as_json: bool, empty: &str) -> Ended {
     let tokens: Vec<Token> = client.get(path).await?;
-    if as_json {
-        return print::json(&tokens);
-    }
-    let mut table = Table::new(&["token", "kind", "label", "scopes", "covers", "made", "last used", "until"]);
-    for token in tokens {
+    let headings = ["token", "kind", "label", "scopes", "covers", "made", "last used", "until"];
+    print::list(&tokens, as_json, empty, headings, async |token| {
         let scopes: Vec<String> = token.scopes.iter().map(word).collect();
-        let (made, until) = (print::time(token.created_at), print::optional_time(token.expires_at));
-        let used = print::optional_time(token.last_used_at);
-        let covers = covered(&token.covers);
-        table.row(vec![token.id.to_string(), token.kind, token.label, scopes.join(" "), covers, made, used, until]);
-    }
-    table.print(empty)
+        let (kind, label) = (token.kind.clone(), token.label.clone());
+        let times = (print::time(token.created_at), print::optional_time(token.last_used_at));
+        let until = print::optional_time(token.expires_at);
+        [token.id.to_string(), kind, label, scopes.join(" "), covered(&token.covers), times.0, times.1, until]
+    })
+    .await
 }
 
 fn covered(covers: &Covers) -> String {
@@ -117,25 +89,26 @@ fn covered(covers: &Covers) -> String {
     }
 }
 
-async fn delete(client: &Client, path: &str) -> Ended {
-    client.send(client.request(Method::DELETE, path)).await?;
+async fn delete(context: &Context, path: &str) -> Ended {
+    context.client()?.delete(path).await?;
     print::note("revoked");
     Ok(())
 }
 
 // --- tokens of programs ---
 
-#[derive(Debug, Subcommand)]
-pub enum TokenCommand {
-    /// Make a token for a program that acts for you, and print it.
-    #[command(after_help = "Examples:
+commands! {
+    pub enum TokenCommand {
+        /// Make a token for a program that acts for you, and print it.
+        #[command(after_help = "Examples:
   notarium token new --label nightly --scope read --scope run --notebook analysis
   notarium token new --label laptop --expires 30d")]
-    New(NewTokenArgs),
-    /// List your sessions and tokens.
-    Ls(JsonArgs),
-    /// End a token and its connections.
-    Revoke(RevokeArgs),
+        New(NewTokenArgs) => new_token,
+        /// List your sessions and tokens.
+        Ls(JsonArgs) => list_tokens,
+        /// End a token and its connections.
+        Revoke(RevokeArgs) => revoke_token,
+    }
 }
 
 #[derive(Debug, Args)]
@@ -144,8 +117,8 @@ pub struct NewTokenArgs {
     #[arg(long, default_value = "")]
     label: String,
     /// What it is for; may be repeated. `confirm` lets a program decide on tool calls in your name.
-    #[arg(long = "scope", value_enum, default_values = ["read", "edit", "run"])]
-    scopes: Vec<ScopeName>,
+    #[arg(long = "scope", value_parser = one_of::<Scope>(&SCOPES), default_values = ["read", "edit", "run"])]
+    scopes: Vec<Scope>,
     #[command(flatten)]
     covers: CoverageArgs,
     /// For so long: 30m, 12h, 7d, 2w; absent: until it is revoked.
@@ -156,35 +129,37 @@ pub struct NewTokenArgs {
     json: bool,
 }
 
-pub async fn token(command: TokenCommand, context: &Context) -> Ended {
+async fn new_token(args: NewTokenArgs, context: &Context) -> Ended {
     let client = context.client()?;
-    match command {
-        TokenCommand::New(args) => {
-            let scopes = args.scopes.iter().copied().chain([ScopeName::Read]).map(Scope::from).collect();
-            let covers = args.covers.covers(&client).await?;
-            let expires_at = expiry(args.expires);
-            let new = NewApiToken { label: args.label, scopes, covers, expires_at };
-            let made: IssuedToken = client.post("/api/tokens", &new).await?;
-            show_new(&made, &made.token, args.json, "the token is shown once; keep it as you keep a password:")
-        }
-        TokenCommand::Ls(args) => list(&client, "/api/tokens", args.json, "no tokens").await,
-        TokenCommand::Revoke(args) => delete(&client, &format!("/api/tokens/{}", args.token)).await,
-    }
+    let scopes = args.scopes.into_iter().chain([Scope::Read]).collect();
+    let covers = args.covers.covers(&client).await?;
+    let new = NewApiToken { label: args.label, scopes, covers, expires_at: args.expires.map(after) };
+    let made: IssuedToken = client.post("/api/tokens", &new).await?;
+    show_new(&made, &made.token, args.json, "the token is shown once; keep it as you keep a password:")
+}
+
+async fn list_tokens(args: JsonArgs, context: &Context) -> Ended {
+    list(&context.client()?, "/api/tokens", args.json, "no tokens").await
+}
+
+async fn revoke_token(args: RevokeArgs, context: &Context) -> Ended {
+    delete(context, &format!("/api/tokens/{}", args.token)).await
 }
 
 // --- tokens of runtime agents ---
 
-#[derive(Debug, Subcommand)]
-pub enum AgentTokenCommand {
-    /// Make a token for a runtime agent, and print it.
-    #[command(after_help = "Examples:
+commands! {
+    pub enum AgentTokenCommand {
+        /// Make a token for a runtime agent, and print it.
+        #[command(after_help = "Examples:
   notarium agent-token new --name 'GPU machine' --notebook analysis
   notarium agent-token new --name local --all        # every notebook of the server: for administrators")]
-    New(NewAgentArgs),
-    /// List the agents' tokens that you made; an administrator sees all.
-    Ls(JsonArgs),
-    /// End an agent's token and its connections.
-    Revoke(RevokeArgs),
+        New(NewAgentArgs) => new_agent,
+        /// List the agents' tokens that you made; an administrator sees all.
+        Ls(JsonArgs) => list_agents,
+        /// End an agent's token and its connections.
+        Revoke(RevokeArgs) => revoke_agent,
+    }
 }
 
 #[derive(Debug, Args)]
@@ -205,41 +180,41 @@ pub struct NewAgentArgs {
     json: bool,
 }
 
-pub async fn agent_token(command: AgentTokenCommand, context: &Context) -> Ended {
-    let client = context.client()?;
-    match command {
-        AgentTokenCommand::New(args) => {
-            if !args.all && args.covers.is_everything() {
-                return Err(Failure::usage("say what the agent may run: --notebook NB, --workspace ID or --all"));
-            }
-            let covers = args.covers.covers(&client).await?;
-            let new = NewAgent { name: args.name, covers, expires_at: expiry(args.expires) };
-            let made: IssuedToken = client.post("/api/agents", &new).await?;
-            let remark = format!(
-                "shown once; on the machine with the kernels: NOTARIUM_TOKEN=… notarium agent --server {}",
-                client.server()
-            );
-            show_new(&made, &made.token, args.json, &remark)
-        }
-        AgentTokenCommand::Ls(args) => list(&client, "/api/agents", args.json, "no agents").await,
-        AgentTokenCommand::Revoke(args) => delete(&client, &format!("/api/agents/{}", args.token)).await,
+async fn new_agent(args: NewAgentArgs, context: &Context) -> Ended {
+    if !args.all && args.covers.is_everything() {
+        return Err(Failure::usage("say what the agent may run: --notebook NB, --workspace ID or --all"));
     }
+    let client = context.client()?;
+    let covers = args.covers.covers(&client).await?;
+    let new = NewAgent { name: args.name, covers, expires_at: args.expires.map(after) };
+    let made: IssuedToken = client.post("/api/agents", &new).await?;
+    let start = format!("NOTARIUM_TOKEN=… notarium agent --server {}", client.server());
+    show_new(&made, &made.token, args.json, &format!("shown once; on the machine with the kernels: {start}"))
+}
+
+async fn list_agents(args: JsonArgs, context: &Context) -> Ended {
+    list(&context.client()?, "/api/agents", args.json, "no agents").await
+}
+
+async fn revoke_agent(args: RevokeArgs, context: &Context) -> Ended {
+    delete(context, &format!("/api/agents/{}", args.token)).await
 }
 
 // --- people ---
 
-#[derive(Debug, Subcommand)]
-pub enum UserCommand {
-    /// Make an account, and print the one-time token with which the person chooses a password.
-    New(NewUserArgs),
-    /// List the accounts.
-    Ls(JsonArgs),
-    /// End an account's tokens and connections; its notebooks stay.
-    Deactivate(UserArgs),
-    /// Let a deactivated person sign in again.
-    Reactivate(UserArgs),
-    /// Print a one-time token with which the person sets a new password.
-    Reset(ResetArgs),
+commands! {
+    pub enum UserCommand {
+        /// Make an account, and print the one-time token with which the person chooses a password.
+        New(NewUserArgs) => new_user,
+        /// List the accounts.
+        Ls(JsonArgs) => list_users,
+        /// End an account's tokens and connections; its notebooks stay.
+        Deactivate(UserArgs) => deactivate,
+        /// Let a deactivated person sign in again.
+        Reactivate(UserArgs) => reactivate,
+        /// Print a one-time token with which the person sets a new password.
+        Reset(ResetArgs) => reset,
+    }
 }
 
 #[derive(Debug, Args)]
@@ -270,77 +245,65 @@ pub struct ResetArgs {
     json: bool,
 }
 
-pub async fn user(command: UserCommand, context: &Context) -> Ended {
-    let client = context.client()?;
-    match command {
-        UserCommand::New(args) => new_user(&client, args).await,
-        UserCommand::Ls(args) => list_users(&client, args.json).await,
-        UserCommand::Deactivate(args) => set_active(&client, &args.user, "deactivate").await,
-        UserCommand::Reactivate(args) => set_active(&client, &args.user, "reactivate").await,
-        UserCommand::Reset(args) => {
-            let id = user_id(&client, &args.user).await?;
-            let path = format!("/api/users/{id}/reset");
-            let made: OneTimeToken = client.json(client.request(Method::POST, &path)).await?;
-            show_new(&made, &made.token, args.json, &hand_over(&client))
-        }
-    }
-}
-
 fn hand_over(client: &Client) -> String {
     let server = client.server();
     format!("shown once; the person runs `notarium login --server {server} --one-time` and gives this token:")
 }
 
-async fn new_user(client: &Client, args: NewUserArgs) -> Ended {
+async fn new_user(args: NewUserArgs, context: &Context) -> Ended {
+    let client = context.client()?;
     let name = args.name.unwrap_or_else(|| args.login.clone());
     let new = NewUser { name, login: args.login, is_admin: args.admin };
     let made: CreatedUser = client.post("/api/users", &new).await?;
-    match args.json {
-        true => print::json(&made),
-        false => show_new(&made.invitation, &made.invitation.token, false, &hand_over(client)),
-    }
+    show_new(&made, &made.invitation.token, args.json, &hand_over(&client))
 }
 
 async fn all_users(client: &Client) -> Result<Vec<User>, Failure> {
-    const PAGE: usize = 1_000;
-    let mut users: Vec<User> = Vec::new();
-    loop {
-        let after =
-            users.last().map(|user| format!("&after={}", percent_encoded(user.id.as_str()))).unwrap_or_default();
-        let page: Vec<User> = client.get(&format!("/api/users?limit={PAGE}{after}")).await?;
-        let is_last = page.len() < PAGE;
-        users.extend(page);
-        if is_last {
-            return Ok(users);
-        }
-    }
+    let split = |page: Vec<User>| {
+        let next = page.last().map(|user| ("after", user.id.to_string()));
+        (page, next)
+    };
+    client.pages("/api/users", &[], usize::MAX, split).await
 }
 
-async fn list_users(client: &Client, as_json: bool) -> Ended {
-    let users = all_users(client).await?;
-    if as_json {
-        return print::json(&users);
-    }
-    let mut table = Table::new(&["id", "login", "name", "made", "remarks"]);
-    for user in users {
+async fn list_users(args: JsonArgs, context: &Context) -> Ended {
+    let users = all_users(&context.client()?).await?;
+    print::list(&users, args.json, "no accounts", ["id", "login", "name", "made", "remarks"], async |user| {
         let remarks = [(user.is_admin, "administrator"), (user.deactivated_at.is_some(), "deactivated")];
         let remarks: Vec<&str> = remarks.into_iter().filter_map(|(is_so, word)| is_so.then_some(word)).collect();
-        let login = user.login.unwrap_or_else(|| "–".to_owned());
-        table.row(vec![user.id.to_string(), login, user.name, print::time(user.created_at), remarks.join(", ")]);
-    }
-    table.print("no accounts")
+        let login = user.login.clone().unwrap_or_else(|| "–".to_owned());
+        [user.id.to_string(), login, user.name.clone(), print::time(user.created_at), remarks.join(", ")]
+    })
+    .await
 }
 
-async fn user_id(client: &Client, name: &str) -> Result<UserId, Failure> {
+/// The path of a person's account, by login or id.
+async fn user_path(client: &Client, name: &str) -> Result<String, Failure> {
     let users = all_users(client).await?;
     let found = users.into_iter().find(|user| user.login.as_deref() == Some(name) || user.id.as_str() == name);
     let unknown = || Failure::failed(format!("nobody has the login or id '{name}': `notarium user ls` lists all"));
-    found.map(|user| user.id).ok_or_else(unknown)
+    found.map(|user| format!("/api/users/{}", user.id)).ok_or_else(unknown)
 }
 
-async fn set_active(client: &Client, name: &str, action: &str) -> Ended {
-    let id = user_id(client, name).await?;
-    client.send(client.request(Method::POST, &format!("/api/users/{id}/{action}"))).await?;
+async fn deactivate(args: UserArgs, context: &Context) -> Ended {
+    set_active(&args.user, "deactivate", context).await
+}
+
+async fn reactivate(args: UserArgs, context: &Context) -> Ended {
+    set_active(&args.user, "reactivate", context).await
+}
+
+async fn set_active(name: &str, action: &str, context: &Context) -> Ended {
+    let client = context.client()?;
+    let path = user_path(&client, name).await?;
+    client.send(client.request(Method::POST, &format!("{path}/{action}"))).await?;
     print::note(format!("{action}d {name}"));
     Ok(())
+}
+
+async fn reset(args: ResetArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let path = user_path(&client, &args.user).await?;
+    let made: OneTimeToken = client.json(client.request(Method::POST, &format!("{path}/reset"))).await?;
+    show_new(&made, &made.token, args.json, &hand_over(&client))
 }

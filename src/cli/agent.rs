@@ -11,13 +11,10 @@ use notarium_agent::session::SessionLimits;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::context::Access;
+use super::context::{Access, PROGRAM};
 use super::serve::stopped;
 use super::settings::Size;
 use super::{Context, Ended, Failure};
-
-/// How the program calls itself.
-pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 
 #[derive(Debug, Args)]
 pub struct AgentArgs {
@@ -86,11 +83,9 @@ pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
     runtime::run(options, stopped(), print_notice).await.map_err(failure)
 }
 
-/// `~/.local/state/notarium` (XDG).
+/// `~/.local/state/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
 fn state_dir() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let base = variable("XDG_STATE_HOME").or_else(|| Some(variable("HOME")?.join(".local/state")));
-    base.map(|base| base.join("notarium"))
+    dirs::state_dir().or_else(dirs::data_local_dir).map(|base| base.join("notarium"))
 }
 
 fn print_notice(notice: AgentNotice) {

@@ -13,7 +13,7 @@ use notarium_assistant::host::Host;
 use notarium_assistant::providers::{Family, Provider, ProviderSettings, connect};
 use notarium_server::RunningServer;
 
-use super::{Failure, mcp};
+use super::{Ended, Failure, mcp};
 
 /// Which models the assistants of this server ask.
 #[derive(Debug, Clone, Args)]
@@ -92,15 +92,28 @@ fn named(name: &str) -> Result<ProviderSettings, Failure> {
 }
 
 fn from_file(file: &Path) -> Result<Vec<ProviderSettings>, Failure> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("{} cannot be read: {error}", file.display())))?;
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::unreadable(file, &error))?;
     serde_json::from_str(&text).map_err(|error| {
         Failure::usage(format!("{} is no list of providers ({error}): see protocol/README.md", file.display()))
     })
 }
 
+/// Carries the assistants of a server on and lets outside assistants in while `work` is done; then stops them, and the server.
+pub async fn beside(
+    server: RunningServer,
+    config: AssistantsConfig,
+    work: impl AsyncFnOnce(&RunningServer) -> Ended,
+) -> Ended {
+    let assistants = start(&server, config);
+    let ended = work(&server).await;
+    assistants.stop().await;
+    drop(assistants);
+    server.shut_down().await;
+    ended
+}
+
 /// Starts what carries the assistants of this server on, and lets outside assistants in. Stop it before the server.
-pub fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
+fn start(server: &RunningServer, config: AssistantsConfig) -> Arc<Assistants> {
     let host: Arc<dyn Host> = Arc::new(server.assistant_host());
     let assistants = Assistants::start(host.clone(), config);
     mcp::mount(server, assistants.clone(), host);

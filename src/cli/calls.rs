@@ -1,16 +1,14 @@
 //! What assistants did, and what they may do unasked: calls, policy, grants.
 
 use clap::Args;
-use notarium_core::{Command, ConversationId, GrantId, Millis, NotebookId, Passed, Policy, Usage};
+use notarium_core::{Command, ConversationId, GrantId, Millis, Passed, Policy, Usage};
 use notarium_wire::rest::{Call, CallPage, Grants, PolicyOf};
-use serde_json::Value;
 
-use super::access::{expiry, parse_duration};
-use super::client::{Client, percent_encoded};
+use super::client::NotebookClient;
 use super::narrate::word;
 use super::people::People;
-use super::print::{self, Table};
-use super::{Context, Ended, Failure, find, notebooks};
+use super::values::{POLICIES, after, now, one_of, parse_duration};
+use super::{Context, Ended, print};
 
 // --- calls ---
 
@@ -43,69 +41,31 @@ pub struct CallsArgs {
 }
 
 pub async fn calls(args: CallsArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let found = list(&client, &notebook, &args).await?;
-    if args.json {
-        return print::json(&found);
-    }
-    table(&client, &found).await.print("no calls: assistants did nothing here")
-}
-
-async fn list(client: &Client, notebook: &NotebookId, args: &CallsArgs) -> Result<Vec<Call>, Failure> {
-    let since = args.since.and_then(|length| expiry(Some(0)).map(|now| now.saturating_sub(length).to_string()));
-    let filters = [("function", args.function.clone()), ("state", args.state.clone()), ("since", since)];
-    let filters = filters.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let filters: String = filters.map(|(name, value)| format!("&{name}={}", percent_encoded(&value))).collect();
-    let mut found: Vec<Call> = Vec::new();
-    let mut before = String::new();
-    while found.len() < args.limit {
-        let limit = (args.limit - found.len()).min(200);
-        let page: CallPage =
-            client.get(&format!("/api/notebooks/{notebook}/calls?limit={limit}{filters}{before}")).await?;
-        found.extend(page.calls);
-        let Some(next) = page.next else { break };
-        before = format!("&before={next}");
-    }
-    found.truncate(args.limit);
-    Ok(found)
-}
-
-async fn table(client: &Client, calls: &[Call]) -> Table {
-    let mut people = People::default();
-    let mut table = Table::new(&[
-        "call",
-        "turn",
-        "what",
-        "arguments",
-        "who",
-        "asked",
-        "state",
-        "let through by",
-        "took",
-        "tokens",
-        "result",
-    ]);
-    for call in calls {
-        let who = people.name(client, &call.requested_by).await;
-        let through = through(client, &mut people, call).await;
-        let took = call.duration_ms.map_or_else(|| "–".to_owned(), print::duration);
-        let result = call.reason.as_ref().or(call.result.as_ref()).cloned().unwrap_or_default();
-        table.row(vec![
+    let notebook = context.notebook(&args.notebook).await?;
+    let since = args.since.map(|length| now().saturating_sub(length).to_string());
+    let (function, state) = (args.function.as_deref(), args.state.as_deref());
+    let query = [("function", function), ("state", state), ("since", since.as_deref())];
+    let split = |page: CallPage| (page.calls, page.next.map(|next| ("before", next.to_string())));
+    let found = notebook.client.pages(&notebook.path("/calls"), &query, args.limit, split).await?;
+    let mut people = People::new(&notebook.client);
+    let headings =
+        ["call", "turn", "what", "arguments", "who", "asked", "state", "let through by", "took", "tokens", "result"];
+    print::list(&found, args.json, "no calls: assistants did nothing here", headings, async |call| {
+        [
             call.id.to_string(),
             call.turn_id.as_ref().map_or_else(|| "–".to_owned(), ToString::to_string),
             call.function.clone(),
             call.arguments.get().to_owned(),
-            who,
+            people.name(&call.requested_by).await,
             print::time(call.requested_at),
             word(&call.state),
-            through,
-            took,
+            through(&mut people, call).await,
+            call.duration_ms.map_or_else(|| "–".to_owned(), print::duration),
             tokens(call.model_usage),
-            result,
-        ]);
-    }
-    table
+            call.reason.as_ref().or(call.result.as_ref()).cloned().unwrap_or_default(),
+        ]
+    })
+    .await
 }
 
 /// Of the model call that asked for it: read and written.
@@ -118,9 +78,9 @@ fn tokens(usage: Option<Usage>) -> String {
 }
 
 /// Who decided, or why nobody had to.
-async fn through(client: &Client, people: &mut People, call: &Call) -> String {
+async fn through(people: &mut People, call: &Call) -> String {
     match (&call.decided_by, &call.passed_by) {
-        (Some(actor), _) => people.name(client, actor).await,
+        (Some(actor), _) => people.name(actor).await,
         (None, Some(Passed::Policy)) => "the policy".to_owned(),
         (None, Some(Passed::Grant { grant_id })) => format!("grant {}", print::short(grant_id.as_str())),
         (None, _) => "–".to_owned(),
@@ -138,22 +98,16 @@ pub struct PolicyArgs {
     notebook: String,
     /// guarded: reading, editing and running harmless code pass; ask-for-every-edit: only reading passes; trusted: all
     /// passes that destroys nothing. What destroys asks under every policy. Absent: shows it.
-    #[arg(value_parser = parse_policy)]
+    #[arg(value_parser = one_of::<Policy>(&POLICIES))]
     policy: Option<Policy>,
 }
 
-fn parse_policy(text: &str) -> Result<Policy, String> {
-    serde_json::from_value(Value::String(text.replace('-', "_")))
-        .map_err(|_| format!("'{text}' is no policy: write guarded, ask-for-every-edit or trusted"))
-}
-
 pub async fn policy(args: PolicyArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
     if let Some(policy) = args.policy {
-        return notebooks::change(context, &args.notebook, Command::SetPolicy { policy }).await;
+        return notebook.change(&Command::SetPolicy { policy }).await;
     }
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let current: PolicyOf = client.get(&format!("/api/notebooks/{notebook}/policy")).await?;
+    let current: PolicyOf = notebook.get("/policy").await?;
     print::line(word(&current.policy).replace('_', "-"))
 }
 
@@ -184,34 +138,32 @@ pub struct GrantArgs {
 }
 
 pub async fn grant(args: GrantArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
     let command = match (args.conversation, args.revoke) {
         (Some(conversation_id), _) => Command::IssueGrant {
             grant_id: None,
             conversation_id,
             functions: args.function,
-            expires_at: expiry(Some(args.expires)).unwrap_or_default(),
+            expires_at: after(args.expires),
         },
         (None, Some(grant_id)) => Command::RevokeGrant { grant_id },
-        (None, None) => return list_grants(&client, &notebook, args.json).await,
+        (None, None) => return list_grants(&notebook, args.json).await,
     };
-    notebooks::report(&client.command(&notebook, &command).await?);
-    Ok(())
+    notebook.change(&command).await
 }
 
-async fn list_grants(client: &Client, notebook: &NotebookId, as_json: bool) -> Ended {
-    let list: Grants = client.get(&format!("/api/notebooks/{notebook}/grants")).await?;
+async fn list_grants(notebook: &NotebookClient, as_json: bool) -> Ended {
+    let list: Grants = notebook.get("/grants").await?;
     if as_json {
         return print::json(&list.grants);
     }
-    let mut people = People::default();
-    let mut table = Table::new(&["grant", "conversation", "functions", "until", "issued by"]);
-    for (id, grant) in &list.grants {
+    let grants: Vec<_> = list.grants.iter().collect();
+    let mut people = People::new(&notebook.client);
+    let headings = ["grant", "conversation", "functions", "until", "issued by"];
+    print::list(&grants, false, "no grants: assistants ask as the policy says", headings, async |(id, grant)| {
         let functions = if grant.functions.is_empty() { "all".to_owned() } else { grant.functions.join(", ") };
-        let by = people.name(client, &grant.issued_by).await;
-        let conversation = grant.conversation_id.to_string();
-        table.row(vec![id.to_string(), conversation, functions, print::time(grant.expires_at), by]);
-    }
-    table.print("no grants: assistants ask as the policy says")
+        let (conversation, until) = (grant.conversation_id.to_string(), print::time(grant.expires_at));
+        [id.to_string(), conversation, functions, until, people.name(&grant.issued_by).await]
+    })
+    .await
 }

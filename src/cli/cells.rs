@@ -1,26 +1,18 @@
 //! Cells: edit, add, move, delete, restore.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::Args;
 use notarium_core::text::{ChangeSet, normalise_line_breaks};
 use notarium_core::{
-    Cell, CellFlagChanges, CellId, CellType, Command, Document, InsertCell, NotebookId, Place, RawObject, Version,
+    Cell, CellFlagChanges, CellId, CellType, Command, Document, InsertCell, Place, RawObject, Version,
 };
-use notarium_wire::rest::{CellAnswer, NotebookAnswer, Trash};
-use reqwest::{Method, StatusCode};
-use tokio::io::AsyncReadExt;
+use notarium_wire::rest::{CellAnswer, Trash};
 
-use super::client::{Client, RequestError};
-use super::print::{self, Table};
-use super::{Context, Ended, Failure, find, notebooks};
-
-/// The notebook without its outputs.
-pub async fn outline(client: &Client, notebook: &NotebookId) -> Result<Arc<Document>, Failure> {
-    let answer: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?outputs=false")).await?;
-    Ok(answer.notebook)
-}
+use super::client::NotebookClient;
+use super::values::{CELL_TYPES, one_of};
+use super::{Context, Ended, Failure, find, input, print};
 
 // --- where a source comes from ---
 
@@ -43,8 +35,8 @@ impl SourceArgs {
     async fn read(self) -> Result<Option<String>, Failure> {
         let text = match (self.source, self.file, self.stdin) {
             (Some(source), ..) => source,
-            (_, Some(file), _) => read_text(&file).await?,
-            (_, _, true) => read_standard_input().await?,
+            (_, Some(file), _) => without_last_break(input::text(&file).await?),
+            (_, _, true) => without_last_break(input::text(Path::new("-")).await?),
             _ => return Ok(None),
         };
         let normalised = normalise_line_breaks(&text);
@@ -53,19 +45,6 @@ impl SourceArgs {
         }
         Ok(Some(normalised.into_owned()))
     }
-}
-
-async fn read_text(file: &PathBuf) -> Result<String, Failure> {
-    let text = tokio::fs::read_to_string(file).await;
-    let text = text.map_err(|error| Failure::unreadable(file, &error))?;
-    Ok(without_last_break(text))
-}
-
-async fn read_standard_input() -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = tokio::io::stdin().read_to_string(&mut text).await;
-    read.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))?;
-    Ok(without_last_break(text))
 }
 
 fn without_last_break(mut text: String) -> String {
@@ -108,9 +87,8 @@ pub async fn edit(args: EditArgs, context: &Context) -> Ended {
         true => None,
         false => Some(args.source.read().await?.ok_or_else(|| Failure::usage(nothing))?),
     };
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let (cell_id, cell) = read_cell(&client, &notebook, &args.cell).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let (cell_id, cell) = read_cell(&notebook, &args.cell).await?;
     let command = match (change, args.base, text) {
         (Some(change), Some(base), _) => Command::EditSource { cell_id: cell_id.clone(), base, change },
         (_, _, text) => Command::ReplaceSource {
@@ -119,15 +97,9 @@ pub async fn edit(args: EditArgs, context: &Context) -> Ended {
             source: text.unwrap_or_default(),
         },
     };
-    match client.try_command(&notebook, &command).await {
-        Ok(answer) => {
-            notebooks::report(&answer);
-            Ok(())
-        }
-        Err(RequestError::Refused { problem, .. }) if problem.code == "conflict" => {
-            Err(conflict(&client, &notebook, &cell_id, &problem.detail).await)
-        }
-        Err(error) => Err(error.into()),
+    match notebook.change(&command).await {
+        Err(failure) if failure.has_code("conflict") => Err(conflict(&notebook, &cell_id, &failure.message).await),
+        ended => ended,
     }
 }
 
@@ -136,8 +108,8 @@ fn read_change(json: &str) -> Result<ChangeSet, Failure> {
 }
 
 /// What is there now, and how to go on.
-async fn conflict(client: &Client, notebook: &NotebookId, cell_id: &CellId, detail: &str) -> Failure {
-    let Ok((_, cell)) = read_cell(client, notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
+async fn conflict(notebook: &NotebookClient, cell_id: &CellId, detail: &str) -> Failure {
+    let Ok((_, cell)) = read_cell(notebook, cell_id.as_str()).await else { return Failure::failed(detail) };
     let now = cell.cell_version;
     let source = print::shorten(&cell.content.source.replace('\n', "⏎ "), 200);
     Failure::failed(format!(
@@ -146,19 +118,14 @@ async fn conflict(client: &Client, notebook: &NotebookId, cell_id: &CellId, deta
 }
 
 /// A live cell by its id, or a part of it.
-async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result<(CellId, Arc<Cell>), Failure> {
+async fn read_cell(notebook: &NotebookClient, name: &str) -> Result<(CellId, Arc<Cell>), Failure> {
     if let Ok(id) = CellId::new(name) {
-        let path = format!("/api/notebooks/{notebook}/cells/{id}");
-        match client.try_send(client.request(Method::GET, &path)).await {
-            Ok(response) => {
-                let CellAnswer { cell_id, cell, .. } = client.read(response).await?;
-                return Ok((cell_id, cell));
-            }
-            Err(RequestError::Refused { status: StatusCode::NOT_FOUND, .. }) => {}
-            Err(error) => return Err(error.into()),
+        match notebook.get::<CellAnswer>(&format!("/cells/{id}")).await {
+            Err(failure) if failure.is_not_found() => {}
+            found => return found.map(|found| (found.cell_id, found.cell)),
         }
     }
-    let state = outline(client, notebook).await?;
+    let state = notebook.outline().await?;
     let cell_id = find::cell(&state, name)?;
     let gone = || Failure::failed(format!("the cell {cell_id} is gone: try again"));
     let cell = state.cells.get(&cell_id).cloned().ok_or_else(gone)?;
@@ -167,28 +134,19 @@ async fn read_cell(client: &Client, notebook: &NotebookId, name: &str) -> Result
 
 // --- cell … ---
 
-#[derive(Debug, Subcommand)]
-pub enum CellCommand {
-    /// Add a cell and print its id.
-    #[command(after_help = "Example:\n  notarium cell add analysis --type markdown --source '# Results' --after 3f2a")]
-    Add(AddArgs),
-    /// Move a cell.
-    Move(MoveArgs),
-    /// Move a cell to the trash.
-    Delete(DeleteArgs),
-    /// Bring a deleted cell back where it was.
-    Restore(RestoreArgs),
-    /// List the deleted cells, the last deleted first.
-    Trash(TrashArgs),
-}
-
-pub async fn cell(command: CellCommand, context: &Context) -> Ended {
-    match command {
-        CellCommand::Add(args) => add(args, context).await,
-        CellCommand::Move(args) => move_cell(args, context).await,
-        CellCommand::Delete(args) => delete(args, context).await,
-        CellCommand::Restore(args) => restore(args, context).await,
-        CellCommand::Trash(args) => list_trash(args, context).await,
+commands! {
+    pub enum CellCommand {
+        /// Add a cell and print its id.
+        #[command(after_help = "Example:\n  notarium cell add analysis --type markdown --source '# Results' --after 3f2a")]
+        Add(AddArgs) => add,
+        /// Move a cell.
+        Move(MoveArgs) => move_cell,
+        /// Move a cell to the trash.
+        Delete(DeleteArgs) => delete,
+        /// Bring a deleted cell back where it was.
+        Restore(RestoreArgs) => restore,
+        /// List the deleted cells, the last deleted first.
+        Trash(TrashArgs) => list_trash,
     }
 }
 
@@ -220,34 +178,12 @@ impl PlaceArgs {
     }
 }
 
-/// As [`CellType`], for the command line.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum TypeName {
-    Code,
-    Markdown,
-    Raw,
-    Sql,
-    Prompt,
-}
-
-impl From<TypeName> for CellType {
-    fn from(name: TypeName) -> Self {
-        match name {
-            TypeName::Code => Self::Code,
-            TypeName::Markdown => Self::Markdown,
-            TypeName::Raw => Self::Raw,
-            TypeName::Sql => Self::Sql,
-            TypeName::Prompt => Self::Prompt,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub struct AddArgs {
     /// Id or title.
     notebook: String,
-    #[arg(long = "type", value_enum, default_value = "code")]
-    cell_type: TypeName,
+    #[arg(long = "type", value_parser = one_of::<CellType>(&CELL_TYPES), default_value = "code")]
+    cell_type: CellType,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
@@ -258,12 +194,11 @@ pub struct AddArgs {
 }
 
 async fn add(args: AddArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let place = args.place.place(&*outline(&client, &notebook).await?)?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let place = args.place.place(&*notebook.outline().await?)?;
     let command = Command::InsertCell(InsertCell {
         cell_id: args.id,
-        cell_type: args.cell_type.into(),
+        cell_type: args.cell_type,
         source: args.source.read().await?.unwrap_or_default(),
         place: place.unwrap_or(Place::End),
         metadata: RawObject::default(),
@@ -271,8 +206,8 @@ async fn add(args: AddArgs, context: &Context) -> Ended {
         flags: CellFlagChanges::default(),
         reply: None,
     });
-    let answer = client.command(&notebook, &command).await?;
-    answer.outcome.cells.iter().try_for_each(|id| print::line(id.as_str()))
+    let answer = notebook.command(&command).await?;
+    answer.outcome.cells.iter().try_for_each(print::line)
 }
 
 #[derive(Debug, Args)]
@@ -288,15 +223,13 @@ pub struct MoveArgs {
 }
 
 async fn move_cell(args: MoveArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let state = outline(&client, &notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let state = notebook.outline().await?;
     let cell_id = find::cell(&state, &args.cell)?;
     let nowhere = || Failure::usage("say where to: --start, --end, --before CELL or --after CELL");
     let place = args.place.place(&state)?.ok_or_else(nowhere)?;
     let command = Command::MoveCell { cell_id, place, cell_version: args.cell_version };
-    notebooks::report(&client.command(&notebook, &command).await?);
-    Ok(())
+    notebook.change(&command).await
 }
 
 #[derive(Debug, Args)]
@@ -310,20 +243,15 @@ pub struct DeleteArgs {
 }
 
 async fn delete(args: DeleteArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let cell_id = find::cell(&*outline(&client, &notebook).await?, &args.cell)?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let cell_id = find::cell(&*notebook.outline().await?, &args.cell)?;
     let command = Command::DeleteCell { cell_id: cell_id.clone(), cell_version: args.cell_version };
-    notebooks::report(&client.command(&notebook, &command).await?);
-    print::note(format!("`notarium cell restore {notebook} {cell_id}` brings it back"));
+    notebook.change(&command).await?;
+    print::note(format!("`notarium cell restore {} {cell_id}` brings it back", notebook.id));
     Ok(())
 }
 
 // --- the trash ---
-
-async fn trash_of(client: &Client, notebook: &NotebookId) -> Result<Trash, Failure> {
-    client.get(&format!("/api/notebooks/{notebook}/trash")).await
-}
 
 #[derive(Debug, Args)]
 pub struct RestoreArgs {
@@ -334,14 +262,12 @@ pub struct RestoreArgs {
 }
 
 async fn restore(args: RestoreArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let trash = trash_of(&client, &notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let trash: Trash = notebook.get("/trash").await?;
     // What is not in the trash may be older than what it lists: the server knows.
     let cell_id = find::cell_among(trash.cells.iter().map(|cell| &cell.cell_id), &args.cell)
         .or_else(|failure| CellId::new(&args.cell).map_err(|_| failure))?;
-    notebooks::report(&client.command(&notebook, &Command::RestoreCell { cell_id }).await?);
-    Ok(())
+    notebook.change(&Command::RestoreCell { cell_id }).await
 }
 
 #[derive(Debug, Args)]
@@ -354,19 +280,18 @@ pub struct TrashArgs {
 }
 
 async fn list_trash(args: TrashArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let trash = trash_of(&client, &notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let trash: Trash = notebook.get("/trash").await?;
     if args.json {
         return print::json(&trash);
     }
-    let mut table = Table::new(&["cell", "deleted", "version", "source"]);
-    for cell in &trash.cells {
+    let headings = ["cell", "deleted", "version", "source"];
+    print::list(&trash.cells, false, "the trash is empty", headings, async |cell| {
         let first_line = cell.cell.source.lines().next().unwrap_or_default().to_owned();
         let at = print::time(cell.deleted_at);
-        table.row(vec![cell.cell_id.to_string(), at, cell.deleted_version.to_string(), first_line]);
-    }
-    table.print("the trash is empty")?;
+        [cell.cell_id.to_string(), at, cell.deleted_version.to_string(), first_line]
+    })
+    .await?;
     if trash.incomplete {
         print::note("there may be older ones: the log was not read to its beginning");
     }

@@ -4,24 +4,20 @@ mod screen;
 mod stream;
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Read};
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
 use notarium_core::tools::Tool;
-use notarium_core::{CellId, ConversationId, NotebookId, Operation, ToolCallId};
-use notarium_wire::rest::{Answer, Me, TurnPage, WaitingCall};
-use reqwest::Method;
-use serde::Serialize;
+use notarium_core::{CellId, ConversationId, Operation, ToolCallId};
+use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use super::cells::outline;
-use super::client::{Client, IDEMPOTENCY_KEY};
-use super::confirm;
+use super::client::NotebookClient;
 use super::people::People;
-use super::print;
-use super::{Context, Ended, Failure, find};
+use super::print::style;
+use super::{Context, Ended, Failure, confirm, find, input, print};
 use screen::{End, Screen};
 use stream::TurnStream;
 
@@ -59,55 +55,40 @@ pub struct ChatArgs {
 }
 
 pub async fn chat(args: ChatArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let conversation = conversation(&client, &notebook, &args.conversation).await?;
-    let mut chat = Chat { conversation, model: args.model, ..Chat::new(client, notebook) };
+    let notebook = context.notebook(&args.notebook).await?;
+    let conversation = conversation(&notebook, &args.conversation).await?;
+    let mut chat = Chat { conversation, model: args.model, ..Chat::new(notebook) };
     if args.json {
         (chat.as_json, chat.asks) = (true, false);
     }
-    if let Some(name) = &args.cell {
-        let cell_id = find::cell(&*outline(&chat.client, &chat.notebook).await?, name)?;
-        return chat.ask(Asked::Cell { cell_id }).await;
-    }
-    match args.text {
-        Some(text) => chat.ask(Asked::Text { text }).await,
-        None if chat.asks => chat.converse().await,
-        None => {
-            let mut text = String::new();
-            let unreadable = |error| Failure::usage(format!("standard input cannot be read: {error}"));
-            std::io::stdin().read_to_string(&mut text).map_err(unreadable)?;
-            chat.ask(Asked::Text { text }).await
+    match (args.cell, args.text) {
+        (Some(name), _) => {
+            let cell_id = find::cell(&*chat.notebook.outline().await?, &name)?;
+            chat.ask(None, Some(cell_id)).await
         }
+        (None, Some(text)) => chat.ask(Some(text), None).await,
+        (None, None) if chat.asks => chat.converse().await,
+        (None, None) => chat.ask(Some(input::text(Path::new("-")).await?), None).await,
     }
 }
 
 /// The conversation to go on in; `None`: a new one.
-async fn conversation(client: &Client, notebook: &NotebookId, wanted: &str) -> Result<Option<ConversationId>, Failure> {
+async fn conversation(notebook: &NotebookClient, wanted: &str) -> Result<Option<ConversationId>, Failure> {
     match wanted {
         "new" => Ok(None),
         "last" => {
-            let me: Me = client.get("/api/me").await?;
-            let page: TurnPage = client.get(&format!("/api/notebooks/{notebook}/turns?limit=200")).await?;
-            let last =
-                page.turns.into_iter().find(|turn| turn.requested_by == me.actor).map(|turn| turn.conversation_id);
+            let me: Me = notebook.client.get("/api/me").await?;
+            let page: TurnPage = notebook.get("/turns?limit=200").await?;
+            let last = page.turns.into_iter().find(|turn| turn.requested_by == me.actor);
             let none = "you have no conversation here yet: leave --conversation out to begin one";
-            last.map(Some).ok_or_else(|| Failure::failed(none))
+            last.map(|turn| Some(turn.conversation_id)).ok_or_else(|| Failure::failed(none))
         }
         id => id.parse().map(Some).map_err(|error| Failure::usage(format!("--conversation: {error}"))),
     }
 }
 
-/// What the assistant is to answer.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub enum Asked {
-    Text { text: String },
-    Cell { cell_id: CellId },
-}
-
 /// A call that this user is asked about.
-struct Question {
+struct AskedCall {
     waiting: WaitingCall,
     /// It was said no, and why is to be said.
     is_no: bool,
@@ -116,13 +97,13 @@ struct Question {
 /// What waits for this user in a turn: one call is asked about, the others stand behind it in the order they came.
 #[derive(Default)]
 struct Questions {
-    asked: Option<Question>,
+    asked: Option<AskedCall>,
     behind: VecDeque<ToolCallId>,
 }
 
 impl Questions {
     fn is_asked(&self, id: &str) -> bool {
-        self.asked.as_ref().is_some_and(|question| question.waiting.call.id.as_str() == id)
+        self.asked.as_ref().is_some_and(|asked| asked.waiting.call.id.as_str() == id)
     }
 
     fn add(&mut self, id: ToolCallId) {
@@ -143,8 +124,7 @@ impl Questions {
 }
 
 pub struct Chat {
-    client: Client,
-    notebook: NotebookId,
+    notebook: NotebookClient,
     conversation: Option<ConversationId>,
     model: Option<String>,
     as_json: bool,
@@ -157,16 +137,15 @@ pub struct Chat {
 
 impl Chat {
     /// A new conversation, in words; whoever sits at the terminal is asked what needs a person.
-    pub fn new(client: Client, notebook: NotebookId) -> Self {
+    pub fn new(notebook: NotebookClient) -> Self {
         Self {
-            client,
+            people: People::new(&notebook.client),
             notebook,
             conversation: None,
             model: None,
             as_json: false,
-            asks: std::io::stdin().is_terminal(),
+            asks: input::is_terminal(),
             lines: None,
-            people: People::default(),
         }
     }
 
@@ -185,28 +164,18 @@ impl Chat {
             if line.trim().is_empty() {
                 continue;
             }
-            if let Err(failure) = self.ask(Asked::Text { text: line }).await {
+            if let Err(failure) = self.ask(Some(line), None).await {
                 failure.report();
             }
         }
     }
 
-    /// One question, followed to its end.
-    pub async fn ask(&mut self, asked: Asked) -> Ended {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            #[serde(flatten)]
-            asked: Asked,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            conversation: Option<&'a ConversationId>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            model: Option<&'a str>,
-        }
-        let body = Body { asked, conversation: self.conversation.as_ref(), model: self.model.as_deref() };
-        let key = ulid::Ulid::generate().to_string();
-        let request = self.client.request(Method::POST, &format!("/api/notebooks/{}/chat", self.notebook));
-        let response = self.client.send(request.header(IDEMPOTENCY_KEY, key).json(&body)).await?;
-        let stream = TurnStream::new(self.client.clone(), self.notebook.clone(), response);
+    /// What is said, or a prompt cell, followed to the end of its answer.
+    pub async fn ask(&mut self, text: Option<String>, cell_id: Option<CellId>) -> Ended {
+        let (conversation, model) = (self.conversation.clone(), self.model.clone());
+        let question = Question { text, cell_id, conversation, model, turn: None };
+        let request = self.notebook.client.change_once(&self.notebook.path("/chat")).json(&question);
+        let stream = TurnStream::new(self.notebook.clone(), self.notebook.client.send(request).await?);
         match self.follow(stream).await? {
             End::Done => Ok(()),
             End::Cancelled => Err(Failure::interrupted("the assistant was stopped; what it did stays")),
@@ -221,7 +190,7 @@ impl Chat {
             tokio::select! {
                 event = stream.next() => {
                     let Some(event) = event? else {
-                        return Err(Failure::connection("the server told no end of the answer: see `notarium log`"));
+                        return Err(Failure::connection("the server sent no end of the answer: see `notarium log`"));
                     };
                     let end = screen.show(&event)?;
                     self.take(&event, &mut questions, &mut screen).await?;
@@ -229,8 +198,8 @@ impl Chat {
                     if let Some(end) = end {
                         screen.end_line()?;
                         if has_changed && !self.as_json {
-                            let undo = format!("undo all of it: notarium undo {} --turn {}", self.notebook, stream.turn());
-                            print::note(print::styled(undo, print::Style::Dim));
+                            let (nb, turn) = (&self.notebook.id, stream.turn());
+                            print::note(style(format!("undo all of it: notarium undo {nb} --turn {turn}")).dim());
                         }
                         return Ok(end);
                     }
@@ -241,17 +210,13 @@ impl Chat {
                 _ = tokio::signal::ctrl_c() => {
                     screen.end_line()?;
                     if std::mem::replace(&mut is_stopped, true) || stream.turn().is_empty() {
-                        return Err(Failure::interrupted("left; what the assistant still does is told by `notarium log`"));
+                        return Err(Failure::interrupted("left; `notarium log` shows what the assistant still does"));
                     }
-                    self.stop(stream.turn()).await?;
+                    let cancel = format!("/turns/{}/cancel", stream.turn());
+                    self.notebook.post::<Answer>(&cancel, &json!({})).await?;
                 }
             }
         }
-    }
-
-    async fn stop(&self, turn: &str) -> Ended {
-        let path = format!("/api/notebooks/{}/turns/{turn}/cancel", self.notebook);
-        self.client.post::<Answer>(&path, &json!({})).await.map(|_| ())
     }
 
     /// What an event means for the conversation, and for what is being asked.
@@ -261,7 +226,7 @@ impl Chat {
                 let id = event["conversation_id"].as_str().and_then(|id| id.parse().ok());
                 if let Some(id) = id.filter(|_| self.conversation.is_none()) {
                     if !self.as_json {
-                        screen.note(&print::styled(format!("conversation {id}"), print::Style::Dim))?;
+                        screen.note(&style(format!("conversation {id}")).dim().to_string())?;
                     }
                     self.conversation = Some(id);
                 }
@@ -296,25 +261,25 @@ impl Chat {
     }
 
     /// Shows what waits for a person; asks, if this one may decide.
-    async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<Question>, Failure> {
-        let Some((waiting, may_decide)) = confirm::in_full(&self.client, &self.notebook, id).await? else {
+    async fn asked(&mut self, id: &ToolCallId, screen: &mut Screen) -> Result<Option<AskedCall>, Failure> {
+        let Some((waiting, may_decide)) = confirm::in_full(&self.notebook, id).await? else {
             return Ok(None);
         };
         screen.end_line()?;
-        let who = self.people.name(&self.client, &waiting.call.requested_by).await;
+        let who = self.people.name(&waiting.call.requested_by).await;
         confirm::show(&waiting, &who)?;
         if !may_decide {
             print::note("this waits for somebody who may decide on it");
             return Ok(None);
         }
         if !self.asks {
-            let nb = &self.notebook;
+            let nb = &self.notebook.id;
             print::note(format!("this waits for a yes or no: notarium confirm {nb} --yes {id}   (or --deny {id})"));
             return Ok(None);
         }
         self.forget_typed().await;
         eprint!("confirm? [y]es, [n]o, [q]uit: ");
-        Ok(Some(Question { waiting, is_no: false }))
+        Ok(Some(AskedCall { waiting, is_no: false }))
     }
 
     /// What was typed before a question is no answer to it.
@@ -333,10 +298,10 @@ impl Chat {
         let Some(question) = &mut questions.asked else { return Ok(()) };
         let left = || Failure::failed("left: the call waits for `notarium confirm`, and the assistant for the call");
         let line = line.ok_or_else(left)?;
-        let (notebook, call) = (&question.waiting.notebook, &question.waiting.call);
+        let (notebook, call) = (&self.notebook, &question.waiting.call);
         let decided = match line.trim() {
-            reason if question.is_no => confirm::say_no(&self.client, notebook, &call.id, reason).await,
-            "y" | "yes" => confirm::say_yes(&self.client, notebook, &call.id, call.arguments_hash).await,
+            reason if question.is_no => confirm::say_no(notebook, &call.id, reason).await,
+            "y" | "yes" => confirm::say_yes(notebook, &call.id, call.arguments_hash).await,
             "n" | "no" => {
                 eprint!("why not? (the assistant is told) ");
                 question.is_no = true;
@@ -356,7 +321,7 @@ impl Chat {
     }
 }
 
-/// Whether the event tells that the assistant did something that can be undone.
+/// Whether by this event the assistant did something that can be undone.
 fn changes(event: &Value) -> bool {
     let tool = || Tool::find(event["tool_name"].as_str().unwrap_or_default());
     event["type"] == "tool_result"

@@ -1,40 +1,35 @@
 //! REST requests, and what their refusals mean for people.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_agent::connection::ConnectError;
-use notarium_core::{Command, CommandId, NotebookId, RawJson, Version};
-use notarium_wire::rest::{Answer, AnyCommand, EventPage, Problem};
+use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Version};
+use notarium_wire::rest::{Answer, AnyCommand, EventPage, Kernels, NotebookAnswer, Problem};
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Failure;
 use super::context::Access;
+use super::{Ended, Failure, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Of a request whose answer got lost.
 const ATTEMPTS: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_millis(300);
 /// Names a change: sent twice under one key, it is made once.
-pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// Events of one page of the record.
-pub const PAGE: usize = 1_000;
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// Items of one page of a list.
+const PAGE: usize = 200;
+
+/// Items of a list, and the parameter that asks for the next page.
+type Page<T> = (Vec<T>, Option<(&'static str, String)>);
 
 /// A server, as one user.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
     access: Access,
-}
-
-/// Why a request was not answered as wished.
-#[derive(Debug)]
-pub enum RequestError {
-    /// The server says no.
-    Refused { status: StatusCode, problem: Problem },
-    /// There is no answer, or one that is not understood.
-    Failed(Failure),
 }
 
 impl Client {
@@ -48,6 +43,10 @@ impl Client {
         &self.access.server
     }
 
+    pub fn notebook(&self, id: NotebookId) -> NotebookClient {
+        NotebookClient { client: self.clone(), id }
+    }
+
     /// A request to a path such as `/api/notebooks`.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.access.server));
@@ -57,19 +56,24 @@ impl Client {
         }
     }
 
-    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is an error.
-    pub async fn try_send(&self, request: RequestBuilder) -> Result<Response, RequestError> {
+    /// A request that makes its change once, however often it is sent.
+    pub fn change_once(&self, path: &str) -> RequestBuilder {
+        self.request(Method::POST, path).header(IDEMPOTENCY_KEY, ulid::Ulid::generate().to_string())
+    }
+
+    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is a failure.
+    pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
         let unusable = |error: reqwest::Error| Failure::usage(format!("this cannot be asked for: {error}"));
         let request = request.build().map_err(unusable)?;
         let mut attempt = 1;
         loop {
             let spare = if attempt < ATTEMPTS && is_repeatable(&request) { request.try_clone() } else { None };
             let Some(copy) = spare else {
-                return checked(self.http.execute(request).await.map_err(|error| self.unreachable(&error))?).await;
+                return self.checked(self.http.execute(request).await.map_err(|error| self.unreachable(&error))?).await;
             };
             match self.http.execute(copy).await {
-                Ok(response) => return checked(response).await,
-                Err(error) if error.is_connect() => return Err(self.unreachable(&error).into()),
+                Ok(response) => return self.checked(response).await,
+                Err(error) if error.is_connect() => return Err(self.unreachable(&error)),
                 Err(error) => tracing::debug!(%error, "the answer got lost: asking again"),
             }
             attempt += 1;
@@ -77,22 +81,10 @@ impl Client {
         }
     }
 
-    /// As [`Client::try_send`], with the refusal in words.
-    pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
-        Ok(self.try_send(request).await?)
-    }
-
     /// Sends a request and reads its JSON.
     pub async fn json<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
-        self.read(self.send(request).await?).await
-    }
-
-    /// The JSON of an answer.
-    pub async fn read<T: DeserializeOwned>(&self, response: Response) -> Result<T, Failure> {
-        let text = response.bytes().await.map_err(|error| self.unreachable(&error))?;
-        serde_json::from_slice(&text).map_err(|error| {
-            Failure::failed(format!("the server's answer is not understood ({error}): is this program as new as it?"))
-        })
+        let text = self.send(request).await?.bytes().await.map_err(|error| self.unreachable(&error))?;
+        serde_json::from_slice(&text).map_err(Failure::not_understood)
     }
 
     pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
@@ -104,48 +96,121 @@ impl Client {
         self.json(self.request(Method::POST, path).json(body)).await
     }
 
-    /// Sends a command under an id of its own: applied once, however often it is sent.
-    pub async fn try_command(&self, notebook: &NotebookId, command: &Command) -> Result<Answer, RequestError> {
-        let id: CommandId = ulid::Ulid::generate().into();
-        let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
-        let body = AnyCommand { id: Some(id.clone()), expected_version: None, correlation_id: None, body };
-        let path = format!("/api/notebooks/{notebook}/commands");
-        let request = self.request(Method::POST, &path).header(IDEMPOTENCY_KEY, id.as_str()).json(&body);
-        let response = self.try_send(request).await?;
-        Ok(self.read(response).await?)
+    pub async fn delete(&self, path: &str) -> Ended {
+        self.send(self.request(Method::DELETE, path)).await.map(drop)
     }
 
-    /// As [`Client::try_command`], with the refusal in words.
-    pub async fn command(&self, notebook: &NotebookId, command: &Command) -> Result<Answer, Failure> {
-        Ok(self.try_command(notebook, command).await?)
-    }
-
-    /// Events after a version, with all that is hashed.
-    pub async fn events(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<EventPage, Failure> {
-        self.get(&format!("/api/notebooks/{notebook}/events?after={after}&limit={limit}")).await
+    /// The first `limit` items of a list that comes in pages.
+    pub async fn pages<P: DeserializeOwned, T>(
+        &self,
+        path: &str,
+        query: &[(&str, Option<&str>)],
+        limit: usize,
+        split: fn(P) -> Page<T>,
+    ) -> Result<Vec<T>, Failure> {
+        let (mut items, mut next) = (Vec::new(), None);
+        while items.len() < limit {
+            let count = (limit - items.len()).min(PAGE).to_string();
+            let place = next.as_ref().map_or(("limit", None), |(name, at): &(_, String)| (*name, Some(at.as_str())));
+            let query = [query, &[("limit", Some(count.as_str())), place]].concat();
+            let (page, after) = split(self.get(&with_query(path, &query)).await?);
+            items.extend(page);
+            match after {
+                Some(after) => next = Some(after),
+                None => break,
+            }
+        }
+        items.truncate(limit);
+        Ok(items)
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Failure {
         ConnectError::Unreachable { server: self.access.server.clone(), cause: innermost(error) }.into()
     }
-}
 
-impl From<Failure> for RequestError {
-    fn from(failure: Failure) -> Self {
-        Self::Failed(failure)
-    }
-}
-
-impl From<RequestError> for Failure {
-    fn from(error: RequestError) -> Self {
-        match error {
-            RequestError::Failed(failure) => failure,
-            RequestError::Refused { status: StatusCode::UNAUTHORIZED, problem } => {
-                Self::connection(format!("{} (`notarium login` signs in again)", problem.detail))
-            }
-            RequestError::Refused { problem, .. } => Self::failed(problem.detail),
+    async fn checked(&self, response: Response) -> Result<Response, Failure> {
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
         }
+        let body = response.bytes().await.unwrap_or_default();
+        let mut problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
+        if problem.detail.is_empty() {
+            problem.detail = format!("the server answered {status}: is this the address of a Notarium server?");
+        }
+        // Without a token nobody is signed in who could do so again.
+        if status == StatusCode::UNAUTHORIZED && !self.access.token.is_empty() {
+            problem.detail.push_str(" (`notarium login` signs in again)");
+        }
+        Err(Failure::refused(status, problem))
     }
+}
+
+/// One notebook on a server.
+#[derive(Debug, Clone)]
+pub struct NotebookClient {
+    pub client: Client,
+    pub id: NotebookId,
+}
+
+impl NotebookClient {
+    /// The path of something of this notebook, such as `/runs`.
+    pub fn path(&self, below: &str) -> String {
+        format!("/api/notebooks/{}{below}", self.id)
+    }
+
+    pub async fn get<T: DeserializeOwned>(&self, below: &str) -> Result<T, Failure> {
+        self.client.get(&self.path(below)).await
+    }
+
+    pub async fn post<T: DeserializeOwned>(&self, below: &str, body: &impl Serialize) -> Result<T, Failure> {
+        self.client.post(&self.path(below), body).await
+    }
+
+    /// Sends a command under an id of its own: applied once, however often it is sent.
+    pub async fn command(&self, command: &Command) -> Result<Answer, Failure> {
+        let id: CommandId = ulid::Ulid::generate().into();
+        let body = RawJson::of(command).map_err(|error| Failure::usage(format!("no command: {error}")))?;
+        let request = self.client.request(Method::POST, &self.path("/commands")).header(IDEMPOTENCY_KEY, id.as_str());
+        let body = AnyCommand { id: Some(id), expected_version: None, correlation_id: None, body };
+        self.client.json(request.json(&body)).await
+    }
+
+    /// Sends a command, and says at which version the notebook is now.
+    pub async fn change(&self, command: &Command) -> Ended {
+        notebooks::report(&self.command(command).await?);
+        Ok(())
+    }
+
+    /// As it was at a version, or is now.
+    pub async fn state(&self, at: Option<Version>) -> Result<NotebookAnswer, Failure> {
+        self.get(&at_version("", at)).await
+    }
+
+    /// As it is now, without its outputs.
+    pub async fn outline(&self) -> Result<Arc<Document>, Failure> {
+        Ok(self.get::<NotebookAnswer>("?outputs=false").await?.notebook)
+    }
+
+    pub async fn kernels(&self) -> Result<Kernels, Failure> {
+        self.get("/kernels").await
+    }
+
+    /// Events after a version, with all that is hashed.
+    pub async fn events(&self, after: Version, limit: usize) -> Result<EventPage, Failure> {
+        self.get(&format!("/events?after={after}&limit={limit}")).await
+    }
+}
+
+/// The path of something as it was at a version, or is now.
+pub fn at_version(path: &str, at: Option<Version>) -> String {
+    at.map_or_else(|| path.to_owned(), |at| format!("{path}?at={at}"))
+}
+
+/// A path with those parameters that are given.
+pub fn with_query(path: &str, parameters: &[(&str, Option<&str>)]) -> String {
+    let given = parameters.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+    format!("{path}?{}", form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish())
 }
 
 /// It changes nothing, or carries the id of its command.
@@ -155,32 +220,5 @@ fn is_repeatable(request: &Request) -> bool {
 
 /// The cause at the bottom says most.
 fn innermost(error: &dyn std::error::Error) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
-}
-
-async fn checked(response: Response) -> Result<Response, RequestError> {
-    let status = response.status();
-    if status.is_success() {
-        return Ok(response);
-    }
-    let body = response.bytes().await.unwrap_or_default();
-    let mut problem: Problem = serde_json::from_slice(&body).unwrap_or_default();
-    if problem.detail.is_empty() {
-        problem.detail = format!("the server answered {status}: is this the address of a Notarium server?");
-    }
-    Err(RequestError::Refused { status, problem })
-}
-
-/// A text as part of a URL (RFC 3986).
-pub fn percent_encoded(text: &str) -> String {
-    text.bytes()
-        .map(|byte| match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
-            _ => format!("%{byte:02X}"),
-        })
-        .collect()
+    error.source().map_or_else(|| error.to_string(), innermost)
 }

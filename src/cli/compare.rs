@@ -1,15 +1,13 @@
 //! What changed between two versions, and who wrote each line of a cell.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Document, Event, Millis, NotebookId, Stored, Version};
-use notarium_wire::rest::NotebookAnswer;
+use notarium_core::{Cell, CellId, Document, Event, Millis, Stored, Version};
 use serde::Serialize;
 use similar::{ChangeTag, TextDiff};
 
-use super::client::Client;
 use super::people::People;
-use super::print::{self, Style};
-use super::{Context, Ended, Failure, find, history};
+use super::print::style;
+use super::{Context, Ended, Failure, find, history, print};
 
 // --- diff ---
 
@@ -47,20 +45,13 @@ struct CellDifference {
 }
 
 pub async fn diff(args: DiffArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let from = state_at(&client, &notebook, Some(args.from)).await?;
-    let to = state_at(&client, &notebook, args.to).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let (from, to) = (notebook.state(Some(args.from)).await?, notebook.state(args.to).await?);
     let difference = difference(&from.notebook, &to.notebook);
     match args.json {
         true => print::json(&difference),
         false => show(&difference),
     }
-}
-
-async fn state_at(client: &Client, notebook: &NotebookId, at: Option<Version>) -> Result<NotebookAnswer, Failure> {
-    let at = at.map(|at| format!("?at={at}")).unwrap_or_default();
-    client.get(&format!("/api/notebooks/{notebook}{at}")).await
 }
 
 fn difference(from: &Document, to: &Document) -> Difference {
@@ -109,7 +100,7 @@ fn show(difference: &Difference) -> Ended {
         print::line(format!("title: \"{}\" became \"{}\"", print::clean(from), print::clean(to)))?;
     }
     for cell in &difference.cells {
-        let id = print::styled(cell.cell_id.as_str(), Style::Cyan);
+        let id = style(cell.cell_id.as_str()).cyan();
         print::line(format!("{id}  {}", cell.changes.join(", ")))?;
         print::raw(&coloured(&cell.source))?;
     }
@@ -118,15 +109,15 @@ fn show(difference: &Difference) -> Ended {
 
 /// A unified diff for the terminal.
 pub fn coloured(diff: &str) -> String {
-    let style = |line: &str| match line.bytes().next() {
-        Some(b'+') => Some(Style::Green),
-        Some(b'-') => Some(Style::Red),
-        Some(b'@') => Some(Style::Dim),
-        _ => None,
-    };
-    let line = |line: &str| match style(line) {
-        Some(style) => print::styled(print::clean(line), style) + "\n",
-        None => print::clean(line) + "\n",
+    let line = |line: &str| {
+        let text = style(print::clean(line));
+        let text = match line.bytes().next() {
+            Some(b'+') => text.green(),
+            Some(b'-') => text.red(),
+            Some(b'@') => text.dim(),
+            _ => text,
+        };
+        format!("{text}\n")
     };
     diff.lines().map(line).collect()
 }
@@ -154,20 +145,19 @@ struct BlamedLine {
 }
 
 pub async fn blame(args: BlameArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let cell_id = find::cell(&*super::cells::outline(&client, &notebook).await?, &args.cell)?;
-    let mut tracing = Blame::new(notebook.clone(), cell_id);
-    history::each_event(&client, &notebook, 0, |stored| tracing.next(stored)).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let cell_id = find::cell(&*notebook.outline().await?, &args.cell)?;
+    let mut tracing = Blame { state: Document::new(notebook.id.clone()), cell_id, lines: Vec::new() };
+    history::each_event(&notebook, 0, |stored| tracing.next(stored)).await?;
     if args.json {
         return print::json(&tracing.lines);
     }
-    let mut people = People::default();
+    let mut people = People::new(&notebook.client);
     for line in &tracing.lines {
-        let who = people.name(&client, &line.actor).await;
+        let who = people.name(&line.actor).await;
         let origin =
             format!("{:>5}  {}  {:<16}", line.version, print::time(line.recorded_at), print::shorten(&who, 16));
-        print::line(format!("{}  {}", print::styled(origin, Style::Dim), print::clean(&line.text)))?;
+        print::line(format!("{}  {}", style(origin).dim(), print::clean(&line.text)))?;
     }
     Ok(())
 }
@@ -180,10 +170,6 @@ struct Blame {
 }
 
 impl Blame {
-    fn new(notebook: NotebookId, cell_id: CellId) -> Self {
-        Self { state: Document::new(notebook), cell_id, lines: Vec::new() }
-    }
-
     fn next(&mut self, stored: &Stored) -> Ended {
         let recorded = stored.typed().map_err(|error| Failure::failed(error.to_string()))?;
         let is_text = matches!(

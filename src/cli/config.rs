@@ -22,10 +22,9 @@ pub struct Config {
 
 /// `$NOTARIUM_CONFIG`, else `notarium/config.json` in the user's configuration folder.
 pub fn path() -> Result<PathBuf, Failure> {
-    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = || of("XDG_CONFIG_HOME").or_else(|| Some(of("HOME")?.join(".config")));
-    of(CONFIG_VARIABLE)
-        .or_else(|| Some(folder()?.join("notarium").join("config.json")))
+    let named = std::env::var_os(CONFIG_VARIABLE).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named
+        .or_else(|| Some(dirs::config_dir()?.join("notarium").join("config.json")))
         .ok_or_else(|| Failure::usage(format!("no home folder is known: set {CONFIG_VARIABLE} to a file")))
 }
 

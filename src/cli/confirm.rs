@@ -1,16 +1,14 @@
 //! Decide on what assistants ask to do.
 
-use std::io::IsTerminal;
-
 use clap::Args;
-use notarium_core::{Hash, NotebookId, ToolCallId};
+use notarium_core::{Hash, ToolCallId};
 use notarium_wire::rest::{Answer, Because, CallInFull, CallPage, Confirmations, Effect, WaitingCall, Yes};
 
-use super::client::Client;
+use super::client::{Client, NotebookClient};
 use super::narrate::word;
 use super::people::People;
-use super::print::{self, Style};
-use super::{Context, Ended, Failure, find, notebooks};
+use super::print::{self, style};
+use super::{Context, Ended, Failure, find, input, notebooks};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -51,17 +49,17 @@ pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
     }
     for id in &args.yes {
         let (notebook, hash) = located(&client, notebook.as_ref(), &waiting, id).await?;
-        say_yes(&client, &notebook, id, hash).await?;
+        say_yes(&notebook, id, hash).await?;
     }
     for id in &args.deny {
         let (notebook, _) = located(&client, notebook.as_ref(), &waiting, id).await?;
-        say_no(&client, &notebook, id, &args.reason).await?;
+        say_no(&notebook, id, &args.reason).await?;
     }
     Ok(())
 }
 
 /// What waits in one notebook, or for this user everywhere.
-async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<WaitingCall>, Failure> {
+async fn waiting(client: &Client, notebook: Option<&NotebookClient>) -> Result<Vec<WaitingCall>, Failure> {
     let Some(notebook) = notebook else {
         let everywhere: Confirmations = client.get("/api/confirmations").await?;
         if everywhere.is_cut {
@@ -70,54 +68,45 @@ async fn waiting(client: &Client, notebook: Option<&NotebookId>) -> Result<Vec<W
         return Ok(everywhere.calls);
     };
     // Those that wait stand on top of the first page, however short it is to be.
-    let page: CallPage = client.get(&format!("/api/notebooks/{notebook}/calls?state=waiting&limit=1")).await?;
+    let page: CallPage = notebook.get("/calls?state=waiting&limit=1").await?;
     let mut waiting = Vec::new();
     for call in page.calls {
-        waiting.extend(in_full(client, notebook, &call.id).await?.map(|(waiting, _)| waiting));
+        waiting.extend(in_full(notebook, &call.id).await?.map(|(waiting, _)| waiting));
     }
     Ok(waiting)
 }
 
 /// A call that waits, and whether this user may decide on it. `None`: it has been decided meanwhile.
-pub async fn in_full(
-    client: &Client,
-    notebook: &NotebookId,
-    id: &ToolCallId,
-) -> Result<Option<(WaitingCall, bool)>, Failure> {
-    let CallInFull { title, call, confirmation, may_decide } =
-        client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
-    let waiting = |confirmation| (WaitingCall { notebook: notebook.clone(), title, call, confirmation }, may_decide);
-    Ok(confirmation.map(waiting))
+pub async fn in_full(notebook: &NotebookClient, id: &ToolCallId) -> Result<Option<(WaitingCall, bool)>, Failure> {
+    let CallInFull { title, call, confirmation, may_decide } = notebook.get(&format!("/calls/{id}")).await?;
+    let notebook = notebook.id.clone();
+    Ok(confirmation.map(|confirmation| (WaitingCall { notebook, title, call, confirmation }, may_decide)))
 }
 
 /// Where a call is, and what it is confirmed with. One that is over is found too: the server then says who decided.
 async fn located(
     client: &Client,
-    notebook: Option<&NotebookId>,
+    notebook: Option<&NotebookClient>,
     waiting: &[WaitingCall],
     id: &ToolCallId,
-) -> Result<(NotebookId, Hash), Failure> {
+) -> Result<(NotebookClient, Hash), Failure> {
     if let Some(found) = waiting.iter().find(|waiting| waiting.call.id == *id) {
-        return Ok((found.notebook.clone(), found.call.arguments_hash));
+        return Ok((client.notebook(found.notebook.clone()), found.call.arguments_hash));
     }
-    let Some(notebook) = notebook else {
-        let message = format!("no call {id} waits for you: name its notebook to hear what became of it");
-        return Err(Failure::failed(message));
-    };
-    let known: CallInFull = client.get(&format!("/api/notebooks/{notebook}/calls/{id}")).await?;
+    let unknown = || Failure::failed(format!("no call {id} waits for you: name its notebook to see what became of it"));
+    let notebook = notebook.ok_or_else(unknown)?;
+    let known: CallInFull = notebook.get(&format!("/calls/{id}")).await?;
     Ok((notebook.clone(), known.call.arguments_hash))
 }
 
-pub async fn say_yes(client: &Client, notebook: &NotebookId, id: &ToolCallId, hash: Hash) -> Ended {
-    let path = format!("/api/notebooks/{notebook}/calls/{id}/confirm");
-    let answer: Answer = client.post(&path, &Yes { arguments_hash: hash }).await?;
+pub async fn say_yes(notebook: &NotebookClient, id: &ToolCallId, hash: Hash) -> Ended {
+    let answer: Answer = notebook.post(&format!("/calls/{id}/confirm"), &Yes { arguments_hash: hash }).await?;
     notebooks::report(&answer);
     Ok(())
 }
 
-pub async fn say_no(client: &Client, notebook: &NotebookId, id: &ToolCallId, reason: &str) -> Ended {
-    let path = format!("/api/notebooks/{notebook}/calls/{id}/deny");
-    let answer: Answer = client.post(&path, &Because { reason: reason.to_owned() }).await?;
+pub async fn say_no(notebook: &NotebookClient, id: &ToolCallId, reason: &str) -> Ended {
+    let answer: Answer = notebook.post(&format!("/calls/{id}/deny"), &Because { reason: reason.to_owned() }).await?;
     notebooks::report(&answer);
     Ok(())
 }
@@ -129,10 +118,10 @@ async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
         print::note("nothing waits for you");
         return Ok(());
     }
-    let asks = std::io::stdin().is_terminal();
-    let mut people = People::default();
+    let asks = input::is_terminal();
+    let mut people = People::new(client);
     for one in waiting {
-        let who = people.name(client, &one.call.requested_by).await;
+        let who = people.name(&one.call.requested_by).await;
         show(one, &who)?;
         if asks && !ask_one(client, one).await? {
             return Ok(());
@@ -147,12 +136,13 @@ async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
 /// Whether to go on.
 async fn ask_one(client: &Client, waiting: &WaitingCall) -> Result<bool, Failure> {
     let WaitingCall { notebook, call, .. } = waiting;
-    // Somebody else may have been faster: that is told, and the next one is asked.
-    let decided = match read_answer("confirm? [y]es, [n]o, [s]kip, [q]uit: ").await?.as_str() {
-        "y" | "yes" => say_yes(client, notebook, &call.id, call.arguments_hash).await,
+    let notebook = client.notebook(notebook.clone());
+    // Somebody else may have been faster: that is said, and the next one is asked.
+    let decided = match input::ask("confirm? [y]es, [n]o, [s]kip, [q]uit: ", false).await?.as_str() {
+        "y" | "yes" => say_yes(&notebook, &call.id, call.arguments_hash).await,
         "n" | "no" => {
-            let reason = read_answer("why not? (the assistant is told) ").await?;
-            say_no(client, notebook, &call.id, &reason).await
+            let reason = input::ask("why not? (the assistant is told) ", false).await?;
+            say_no(&notebook, &call.id, &reason).await
         }
         "q" | "quit" => return Ok(false),
         _ => Ok(()),
@@ -163,26 +153,16 @@ async fn ask_one(client: &Client, waiting: &WaitingCall) -> Result<bool, Failure
     Ok(true)
 }
 
-async fn read_answer(question: &'static str) -> Result<String, Failure> {
-    let asking = tokio::task::spawn_blocking(move || {
-        eprint!("{question}");
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line).map(|_| line.trim().to_owned())
-    });
-    let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
-    line.map_err(|error| Failure::usage(format!("standard input cannot be read: {error}")))
-}
-
 // --- in full ---
 
 pub fn show(waiting: &WaitingCall, who: &str) -> Ended {
     let WaitingCall { title, call, confirmation, .. } = waiting;
-    let function = print::styled(print::clean(&call.function), Style::Bold);
+    let function = style(print::clean(&call.function)).bold();
     print::line(format!("{}  {function} in \"{}\"", call.id, print::clean(title)))?;
     let until = call.expires_at.map(|at| format!(", waits until {}", print::time(at))).unwrap_or_default();
     let summary = print::clean(&confirmation.summary);
     print::line(format!("  {summary}; asked by {who} at {}{until}", print::time(call.requested_at)))?;
-    print::line(format!("  risk: {}. {}", print::styled(word(&call.risk), Style::Red), confirmation.risk))?;
+    print::line(format!("  risk: {}. {}", style(word(&call.risk)).red(), confirmation.risk))?;
     for reason in &call.reasons {
         print::line(format!("    because {}", print::clean(reason)))?;
     }
@@ -208,5 +188,5 @@ fn show_effect(effect: &Effect) -> Ended {
         Effect::Does { what } => (format!("does {}", print::clean(what)), ""),
     };
     print::line(format!("  {what}"))?;
-    print::shown_whole(block).lines().try_for_each(|line| print::line(format!("    {line}")))
+    print::block("    ", &print::shown_whole(block))
 }

@@ -2,9 +2,12 @@
 
 use notarium_agent::connection::ConnectOptions;
 
-use super::client::Client;
+use super::client::{Client, NotebookClient};
 use super::config::Config;
-use super::{Failure, Global};
+use super::{Failure, Global, find};
+
+/// How the program calls itself.
+pub const PROGRAM: &str = concat!("notarium ", env!("CARGO_PKG_VERSION"));
 
 /// What every command is given.
 #[derive(Debug, Clone)]
@@ -61,10 +64,15 @@ impl Context {
         Client::new(self.access()?)
     }
 
+    /// A notebook by its id, else by its title when exactly one has it.
+    pub async fn notebook(&self, name: &str) -> Result<NotebookClient, Failure> {
+        find::notebook(&self.client()?, name).await
+    }
+
     /// For the socket.
     pub fn connect_options(&self) -> Result<ConnectOptions, Failure> {
         let Access { server, token } = self.access()?;
-        Ok(ConnectOptions::new(server, token, concat!("notarium ", env!("CARGO_PKG_VERSION"))))
+        Ok(ConnectOptions::new(server, token, PROGRAM))
     }
 }
 

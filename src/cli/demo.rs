@@ -1,25 +1,22 @@
 //! `demo`: assistants at work, without a key and without a bill. Server, kernel and gates are real; the model is a script that is
 //! asked over real HTTP.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use notarium_agent::connection::ConnectOptions;
 use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
-use notarium_core::NotebookId;
 use notarium_scripted::{Script, ScriptedServer};
 use notarium_server::RunningServer;
-use reqwest::Method;
-use serde_json::{Value, json};
+use notarium_wire::rest::{Answer, CellAnswer};
+use serde_json::json;
 
-use super::agent::{KernelArgs, LocalAgent, PROGRAM};
-use super::chat::{Asked, Chat};
-use super::client::Client;
+use super::agent::KernelArgs;
+use super::chat::Chat;
+use super::client::{Client, NotebookClient};
 use super::serve::{PlaceArgs, data_folder, stopped};
 use super::up::{Keys, client};
-use super::{Ended, Failure, assistants, python};
+use super::{Context, Ended, Failure, assistants, input, python};
 
 /// What the script answers to.
 const SENTENCES: [&str; 5] = [
@@ -41,7 +38,7 @@ pub struct DemoArgs {
     kernels: KernelArgs,
 }
 
-pub async fn demo(args: DemoArgs) -> Ended {
+pub async fn demo(args: DemoArgs, _: &Context) -> Ended {
     let folder = match &args.data {
         Some(folder) => folder.clone(),
         None => data_folder()?.with_file_name("notarium-demo"),
@@ -55,15 +52,13 @@ pub async fn demo(args: DemoArgs) -> Ended {
     };
     let provider = connect(&settings).map_err(anyhow::Error::from)?;
     let server = PlaceArgs::here(&folder).start(&folder, true).await?;
-    let assistants = assistants::start(&server, AssistantsConfig::new(Models::new(vec![provider])));
-    let ended = tokio::select! {
-        ended = play(&args, &folder, &server) => ended,
-        () = stopped() => Ok(()),
-    };
-    assistants.stop().await;
-    drop(assistants);
-    server.shut_down().await;
-    ended
+    assistants::beside(server, AssistantsConfig::new(Models::new(vec![provider])), async |server| {
+        tokio::select! {
+            ended = play(&args, &folder, server) => ended,
+            () = stopped() => Ok(()),
+        }
+    })
+    .await
 }
 
 fn script() -> Result<Script, Failure> {
@@ -73,21 +68,19 @@ fn script() -> Result<Script, Failure> {
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
     let keys = Keys::of_folder(server, folder).await?;
-    let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-    let agent = LocalAgent::start(args.kernels.options(connect, paths, Some(folder.to_owned())));
-    let client = client(server, &keys.session)?;
-    let notebook = notebook(&client).await?;
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()));
+    let notebook = notebook(&client(server, &keys.session)?).await?;
     println!("A model that plays a script works in a real notebook, with a real kernel: {}", server.url());
-    let mut chat = Chat::new(client, notebook.clone());
+    let mut chat = Chat::new(notebook);
     let mut played = Ok(());
     for sentence in sentences() {
         println!("\n> {sentence}");
-        played = chat.ask(Asked::Text { text: (*sentence).to_owned() }).await;
+        played = chat.ask(Some((*sentence).to_owned()), None).await;
         if played.is_err() {
             break;
         }
     }
-    if played.is_ok() && std::io::stdin().is_terminal() {
+    if played.is_ok() && input::is_terminal() {
         println!("\nIt is your turn: say one of the sentences above, or press Ctrl-D to end.");
         played = chat.converse().await;
     }
@@ -97,16 +90,14 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
 
 /// Elsewhere than on a terminal there is nobody to answer the question.
 fn sentences() -> &'static [&'static str] {
-    if std::io::stdin().is_terminal() { &SENTENCES } else { &SENTENCES[..4] }
+    if input::is_terminal() { &SENTENCES } else { &SENTENCES[..4] }
 }
 
 /// A new notebook with a little in it.
-async fn notebook(client: &Client) -> Result<NotebookId, Failure> {
-    let new = json!({"title": "Demo"});
-    let made: Value = client.json(client.request(Method::POST, "/api/notebooks").json(&new)).await?;
-    let id: NotebookId = made["notebook"].as_str().unwrap_or_default().parse().map_err(anyhow::Error::from)?;
+async fn notebook(client: &Client) -> Result<NotebookClient, Failure> {
+    let made: Answer = client.post("/api/notebooks", &json!({"title": "Demo"})).await?;
+    let notebook = client.notebook(made.notebook);
     let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
-    let path = format!("/api/notebooks/{id}/cells");
-    client.json::<Value>(client.request(Method::POST, &path).json(&cell)).await?;
-    Ok(id)
+    notebook.post::<CellAnswer>("/cells", &cell).await?;
+    Ok(notebook)
 }

@@ -1,22 +1,21 @@
 //! `exec`: runs cells or code, and shows the outputs as they come, across reconnects.
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::pin::pin;
 
 use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, NotebookId,
-    Output, RequestExecution,
+    Cell, CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Output,
+    RequestExecution,
 };
-use notarium_wire::rest::Kernels;
 use tokio::sync::mpsc;
 
-use super::client::Client;
+use super::client::NotebookClient;
 use super::follow::{End, News, Question, Runs};
-use super::print::{self, Style};
-use super::{Context, Ended, Failure, find, outputs};
+use super::print::style;
+use super::{Context, Ended, Failure, find, input, outputs, print};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -48,9 +47,8 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
     if args.cells.is_empty() && !args.all && args.code.is_none() {
         return Err(Failure::usage("say what is to run: ids of cells, --all, or --code SOURCE"));
     }
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let runs = Runs::enter(context.connect_options()?, client.clone(), notebook.clone()).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let runs = Runs::enter(context.connect_options()?, notebook.clone()).await?;
     let targets = match runs.follower.state() {
         Some(state) => targets(state, &args)?,
         None => Vec::new(),
@@ -59,7 +57,7 @@ pub async fn exec(args: ExecArgs, context: &Context) -> Ended {
         print::note("nothing to run: there is no code cell with some source");
         return Ok(());
     }
-    let mut following = Following::new(client, notebook, targets.iter().map(|(name, _)| name.clone()));
+    let mut following = Following::new(notebook, targets.iter().map(|(name, _)| name.clone()));
     let command = following.command(targets.into_iter().map(|(_, target)| target), &args);
     following.until_ended(runs, &command).await?;
     following.verdict(args.allow_errors)
@@ -70,8 +68,7 @@ fn targets(state: &Document, args: &ExecArgs) -> Result<Vec<(String, ExecutionTa
         let purpose = "notarium exec --code".to_owned();
         return Ok(vec![("the code".to_owned(), ExecutionTarget::Scratch { source: source.clone(), purpose })]);
     }
-    let runs =
-        |cell: &notarium_core::Cell| cell.content.cell_type == CellType::Code && !cell.content.source.trim().is_empty();
+    let runs = |cell: &Cell| cell.content.cell_type == CellType::Code && !cell.content.source.trim().is_empty();
     let cells: Vec<CellId> = match args.all {
         true => state.ordered_cells().filter(|(_, cell)| runs(cell)).map(|(id, _)| id.clone()).collect(),
         false => args.cells.iter().map(|name| find::cell(state, name)).collect::<Result<_, _>>()?,
@@ -94,8 +91,7 @@ struct View {
 
 /// The runs that were asked for, until all have ended.
 struct Following {
-    client: Client,
-    notebook: NotebookId,
+    notebook: NotebookClient,
     views: Vec<View>,
     is_cancelled: bool,
     questions: VecDeque<Question>,
@@ -103,11 +99,10 @@ struct Following {
 }
 
 impl Following {
-    fn new(client: Client, notebook: NotebookId, names: impl Iterator<Item = String>) -> Self {
+    fn new(notebook: NotebookClient, names: impl Iterator<Item = String>) -> Self {
         let view =
             |name| View { id: ulid::Ulid::generate().into(), name, status: ExecutionStatus::Queued, notice: None };
         Self {
-            client,
             notebook,
             views: names.map(view).collect(),
             is_cancelled: false,
@@ -134,7 +129,7 @@ impl Following {
     async fn until_ended(&mut self, mut runs: Runs, command: &Command) -> Ended {
         let sender = runs.follower.sender();
         runs.follow(self.views.iter().map(|view| view.id.clone()));
-        let mut ack = sender.submit(CommandSender::message(&self.notebook, command)?);
+        let mut ack = sender.submit(CommandSender::message(&self.notebook.id, command)?);
         let mut is_acked = false;
         // One that lives on while something else is waited for, or a Ctrl-C in that time would be missed.
         let mut interrupted = pin!(tokio::signal::ctrl_c());
@@ -180,15 +175,16 @@ impl Following {
         let Some(view) = self.views.iter_mut().find(|view| view.id == *id) else { return };
         view.status = ExecutionStatus::Running;
         if several {
-            print::note(print::styled(format!("── {} ──", view.name), Style::Dim));
+            print::note(style(format!("── {} ──", view.name)).dim());
         }
     }
 
     async fn show(&self, outputs: &[Output]) -> Ended {
         for output in outputs {
-            let shown = outputs::fetched(&self.client, &self.notebook, output).await;
+            let shown = outputs::fetched(&self.notebook, output).await;
             match shown.is_alarming {
-                true => show_on_standard_error(&shown.for_terminal()),
+                // Without a standard error nobody reads it.
+                true => _ = std::io::stderr().write_all(shown.for_terminal().as_bytes()),
                 false => print::raw(&shown.for_terminal())?,
             }
         }
@@ -207,8 +203,7 @@ impl Following {
 
     /// Says so when nobody is there to run it. The replica may not yet know what the ack knows: the server is asked.
     async fn explain_waiting(&self) {
-        let path = format!("/api/notebooks/{}/kernels", self.notebook);
-        let Ok(there) = self.client.get::<Kernels>(&path).await else { return };
+        let Ok(there) = self.notebook.kernels().await else { return };
         let Some(kernel) = there.kernels.values().find(|kernel| kernel.phase == KernelPhase::Requested) else { return };
         if !there.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec) {
             let kernelspec = print::clean(&kernel.kernelspec);
@@ -230,7 +225,7 @@ impl Following {
         // What waits goes first, or it would begin when the one before it ends.
         for view in self.views.iter().rev().filter(|view| !view.status.is_finished()) {
             let command = Command::CancelExecution { execution_id: view.id.clone() };
-            drop(sender.submit(CommandSender::message(&self.notebook, &command)?));
+            drop(sender.submit(CommandSender::message(&self.notebook.id, &command)?));
         }
         Ok(())
     }
@@ -242,7 +237,10 @@ impl Following {
         }
         let sender = self.answers.0.clone();
         // A thread of its own: reading a terminal cannot be taken back.
-        std::thread::spawn(move || sender.blocking_send(read_answer(&question)));
+        std::thread::spawn(move || {
+            let line = input::read_line(&print::clean(&question.prompt), question.is_password);
+            sender.blocking_send(line.ok().flatten())
+        });
     }
 
     fn answer(&mut self, line: Option<String>, sender: &CommandSender) -> Ended {
@@ -255,7 +253,7 @@ impl Following {
                 Command::CancelExecution { execution_id }
             }
         };
-        drop(sender.submit(CommandSender::message(&self.notebook, &command)?));
+        drop(sender.submit(CommandSender::message(&self.notebook.id, &command)?));
         Ok(())
     }
 
@@ -282,20 +280,4 @@ impl Following {
         };
         Err(Failure::failed(format!("{} {how}{notice}{others}", worst.name)))
     }
-}
-
-fn show_on_standard_error(text: &str) {
-    // Without a standard error there is nobody to tell.
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// A line of standard input; `None` at its end.
-fn read_answer(question: &Question) -> Option<String> {
-    show_on_standard_error(&print::clean(&question.prompt));
-    if question.is_password && std::io::stdin().is_terminal() {
-        return console::Term::stderr().read_secure_line().ok();
-    }
-    let mut line = String::new();
-    let read = std::io::stdin().read_line(&mut line).ok()?;
-    (read > 0).then(|| line.trim_end_matches(['\n', '\r']).to_owned())
 }

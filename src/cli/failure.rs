@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use notarium_agent::connection::{CommandError, ConnectError};
+use notarium_wire::rest::Problem;
+use reqwest::StatusCode;
 
 use super::print;
 
@@ -14,6 +16,8 @@ use super::print;
 pub struct Failure {
     pub kind: FailureKind,
     pub message: String,
+    /// What the server refused a request with, as in `conflict`.
+    pub refusal: Option<(StatusCode, String)>,
 }
 
 /// The exit code of a failure.
@@ -32,21 +36,51 @@ pub enum FailureKind {
 }
 
 impl Failure {
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), refusal: None }
+    }
+
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Failed, message: message.into() }
+        Self::new(FailureKind::Failed, message)
     }
 
     pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Usage, message: message.into() }
+        Self::new(FailureKind::Usage, message)
     }
 
     pub fn connection(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Connection, message: message.into() }
+        Self::new(FailureKind::Connection, message)
+    }
+
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::Interrupted, message)
+    }
+
+    /// The server says no.
+    pub fn refused(status: StatusCode, problem: Problem) -> Self {
+        let is_unknown = status == StatusCode::UNAUTHORIZED;
+        let kind = if is_unknown { FailureKind::Connection } else { FailureKind::Failed };
+        Self { refusal: Some((status, problem.code)), ..Self::new(kind, problem.detail) }
+    }
+
+    /// The server's answer is not what this program knows.
+    pub fn not_understood(error: serde_json::Error) -> Self {
+        Self::failed(format!("the server's answer is not understood ({error}): is this program as new as it?"))
+    }
+
+    pub fn is_not_found(&self) -> bool {
+        self.refusal.as_ref().is_some_and(|(status, _)| *status == StatusCode::NOT_FOUND)
+    }
+
+    /// Whether the server refused a request with this code.
+    pub fn has_code(&self, code: &str) -> bool {
+        self.refusal.as_ref().is_some_and(|(_, refused)| refused == code)
     }
 
     /// A file that was named cannot be read.
     pub fn unreadable(file: &Path, error: &io::Error) -> Self {
-        Self::usage(format!("{} cannot be read: {}", file.display(), spoken(error)))
+        let name = if file == Path::new("-") { "standard input".into() } else { file.to_string_lossy() };
+        Self::usage(format!("{name} cannot be read: {}", spoken(error)))
     }
 
     /// A file cannot be written.
@@ -58,13 +92,9 @@ impl Failure {
         Self::failed(format!("{} cannot be written: {reason}", file.display()))
     }
 
-    pub fn interrupted(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Interrupted, message: message.into() }
-    }
-
     /// Nobody reads the output any more: the program ends, and says nothing.
     pub fn reader_gone() -> Self {
-        Self { kind: FailureKind::ReaderGone, message: String::new() }
+        Self::new(FailureKind::ReaderGone, "")
     }
 
     /// Says it on standard error.

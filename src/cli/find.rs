@@ -2,62 +2,39 @@
 
 use notarium_core::{CellId, Document, NotebookId, UserId};
 use notarium_wire::rest::{NotebookLine, NotebookPage, Person};
-use reqwest::StatusCode;
 
-use super::client::{Client, RequestError, percent_encoded};
+use super::client::{Client, NotebookClient, with_query};
 use super::{Failure, print};
 
-/// Notebooks of one page of the list.
-const PAGE: usize = 200;
-/// Pages that are looked through for a title.
-const MAX_PAGES: usize = 25;
+/// Notebooks that are looked through for a title.
+const MAX_LOOKED_THROUGH: usize = 5_000;
 /// Candidates that an ambiguous name lists.
 const MAX_LISTED: usize = 10;
 
-/// What is listed.
-#[derive(Debug, Clone, Default)]
-pub struct Listing<'a> {
-    /// Words that all stand in title or sources.
-    pub text: Option<&'a str>,
-    pub archived: bool,
-    pub workspace: Option<&'a str>,
-}
-
-/// All notebooks of a listing, the last changed first, up to `limit`.
-pub async fn list(client: &Client, listing: &Listing<'_>, limit: usize) -> Result<Vec<NotebookLine>, Failure> {
-    let mut query = format!("archived={}", listing.archived);
-    for (name, value) in [("text", listing.text), ("workspace", listing.workspace)] {
-        query.extend(value.map(|value| format!("&{name}={}", percent_encoded(value))));
-    }
-    let mut found = Vec::new();
-    let mut cursor = String::new();
-    while found.len() < limit {
-        let page_limit = (limit - found.len()).min(PAGE);
-        let path = format!("/api/notebooks?{query}&limit={page_limit}{cursor}");
-        let page: NotebookPage = client.get(&path).await?;
-        found.extend(page.notebooks);
-        let Some(next) = page.next else { break };
-        cursor = format!("&cursor={}", percent_encoded(&next));
-    }
-    found.truncate(limit);
-    Ok(found)
+/// All notebooks of a listing, the last changed first, up to `limit`. `text`: words that all stand in title or sources.
+pub async fn list(
+    client: &Client,
+    text: Option<&str>,
+    is_archived: bool,
+    workspace: Option<&str>,
+    limit: usize,
+) -> Result<Vec<NotebookLine>, Failure> {
+    let archived = is_archived.to_string();
+    let query = [("archived", Some(archived.as_str())), ("text", text), ("workspace", workspace)];
+    let split = |page: NotebookPage| (page.notebooks, page.next.map(|next| ("cursor", next)));
+    client.pages("/api/notebooks", &query, limit, split).await
 }
 
 /// A notebook by its id, else by its title when exactly one has it.
-pub async fn notebook(client: &Client, name: &str) -> Result<NotebookId, Failure> {
-    match NotebookId::new(name) {
-        Ok(id) if exists(client, &id).await? => Ok(id),
-        _ => by_title(client, name).await,
+pub async fn notebook(client: &Client, name: &str) -> Result<NotebookClient, Failure> {
+    if let Ok(id) = NotebookId::new(name) {
+        let notebook = client.notebook(id);
+        match notebook.events(0, 1).await {
+            Err(failure) if failure.is_not_found() => {}
+            found => return found.map(|_| notebook),
+        }
     }
-}
-
-async fn exists(client: &Client, id: &NotebookId) -> Result<bool, Failure> {
-    let request = client.request(reqwest::Method::GET, &format!("/api/notebooks/{id}/events?limit=1"));
-    match client.try_send(request).await {
-        Ok(_) => Ok(true),
-        Err(RequestError::Refused { status: StatusCode::NOT_FOUND, .. }) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    by_title(client, name).await.map(|id| client.notebook(id))
 }
 
 async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
@@ -77,8 +54,7 @@ async fn by_title(client: &Client, title: &str) -> Result<NotebookId, Failure> {
 async fn titled(client: &Client, title: &str, text: Option<&str>) -> Result<Vec<NotebookLine>, Failure> {
     let mut candidates = Vec::new();
     for archived in [false, true] {
-        let listing = Listing { text, archived, workspace: None };
-        candidates.extend(list(client, &listing, PAGE * MAX_PAGES).await?);
+        candidates.extend(list(client, text, archived, None, MAX_LOOKED_THROUGH).await?);
     }
     let folded = title.to_lowercase();
     candidates.retain(|line| line.title.to_lowercase() == folded);
@@ -121,13 +97,11 @@ pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Re
 
 /// A person by login, as the one who wants to share may ask for.
 pub async fn person(client: &Client, login: &str) -> Result<UserId, Failure> {
-    let path = format!("/api/people?login={}", percent_encoded(login));
-    match client.try_send(client.request(reqwest::Method::GET, &path)).await {
-        Ok(response) => Ok(client.read::<Person>(response).await?.id),
-        Err(RequestError::Refused { status: StatusCode::NOT_FOUND, .. }) => {
+    match client.get::<Person>(&with_query("/api/people", &[("login", Some(login))])).await {
+        Err(failure) if failure.is_not_found() => {
             Err(Failure::failed(format!("nobody has the login '{login}': check it, or use user:ID")))
         }
-        Err(error) => Err(error.into()),
+        found => found.map(|person| person.id),
     }
 }
 

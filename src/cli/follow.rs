@@ -10,7 +10,7 @@ use notarium_core::{
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
 
-use super::client::Client;
+use super::client::NotebookClient;
 use super::{Ended, Failure, print};
 
 /// What a follower of a notebook hears.
@@ -139,7 +139,7 @@ impl End {
 /// Runs of one notebook, until all have ended.
 pub struct Runs {
     pub follower: Follower,
-    client: Client,
+    notebook: NotebookClient,
     /// Those that have not ended: the agent's last write that was told.
     open: BTreeMap<ExecutionId, u64>,
     /// The last version whose events were told.
@@ -148,15 +148,15 @@ pub struct Runs {
 
 impl Runs {
     /// Connects, and waits for the notebook's state.
-    pub async fn enter(options: ConnectOptions, client: Client, notebook: NotebookId) -> Result<Self, Failure> {
-        let mut follower = Follower::enter(options, notebook).await?;
+    pub async fn enter(options: ConnectOptions, notebook: NotebookClient) -> Result<Self, Failure> {
+        let mut follower = Follower::enter(options, notebook.id.clone()).await?;
         let seen = loop {
             follower.next().await?;
             if let Some(state) = follower.state().filter(|state| state.exists()) {
                 break state.version;
             }
         };
-        Ok(Self { follower, client, open: BTreeMap::new(), seen })
+        Ok(Self { follower, notebook, open: BTreeMap::new(), seen })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
@@ -255,7 +255,6 @@ impl Runs {
 
     /// A run that the state no longer holds. Absent: the server has not got the request yet; it is sent again.
     async fn read(&self, id: &ExecutionId) -> Option<Arc<Execution>> {
-        let path = format!("/api/notebooks/{}/runs/{id}", self.follower.notebook);
-        self.client.get::<Run>(&path).await.ok().map(|run| run.execution)
+        self.notebook.get::<Run>(&format!("/runs/{id}")).await.ok().map(|run| run.execution)
     }
 }

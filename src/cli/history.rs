@@ -1,28 +1,29 @@
 //! The record: log, undo and redo, proof.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
-use notarium_core::{Command, CorrelationId, Document, Hash, Head, NotebookId, Stored, TurnId, Version, verify_chain};
-use notarium_wire::rest::{EventPage, NotebookAnswer};
+use notarium_core::{Command, CorrelationId, Document, Hash, Head, Stored, TurnId, Version, verify_chain};
+use notarium_wire::rest::EventPage;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::client::{Client, PAGE};
+use super::client::NotebookClient;
 use super::narrate::{Narrator, Told};
-use super::{Context, Ended, Failure, find, notebooks, print};
+use super::{Context, Ended, Failure, input, print};
+
+/// Events of one page of the record.
+const PAGE: usize = 1_000;
 
 /// Hands every event of the record after `after` to `visit`, page by page; returns the end of the record.
 pub async fn each_event(
-    client: &Client,
-    notebook: &NotebookId,
+    notebook: &NotebookClient,
     after: Version,
     mut visit: impl FnMut(&Stored) -> Ended,
 ) -> Result<Head, Failure> {
     let mut after = after;
     loop {
-        let EventPage { events, head, next } = client.events(notebook, after, PAGE).await?;
+        let EventPage { events, head, next } = notebook.events(after, PAGE).await?;
         events.iter().try_for_each(&mut visit)?;
         match next {
             Some(next) if next > after => after = next,
@@ -54,22 +55,24 @@ pub struct LogArgs {
 }
 
 pub async fn log(args: LogArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
     let since = match args.since {
         Some(since) => since,
-        None => last_events(&client, &notebook, args.limit).await?,
+        None => last_events(&notebook, args.limit).await?,
     };
-    let mut narrator = Narrator::default();
+    let mut narrator = Narrator::new(&notebook.client);
     if !args.json && since > 0 {
         // What the runs of the last events were about may stand before them.
-        narrator.learn(&*super::cells::outline(&client, &notebook).await?);
+        narrator.learn(&*notebook.outline().await?);
     }
     let (mut after, mut left) = (since, args.limit);
     while left > 0 {
-        let page = client.events(&notebook, after, left.min(PAGE)).await?;
+        let page = notebook.events(after, left.min(PAGE)).await?;
         for stored in &page.events {
-            show(&client, &mut narrator, stored, args.json).await?;
+            match args.json {
+                true => print::json_line(stored)?,
+                false => print::line(narrator.line(&Told::from(stored), print::time).await)?,
+            }
         }
         left -= page.events.len().min(left);
         match page.next {
@@ -82,16 +85,9 @@ pub async fn log(args: LogArgs, context: &Context) -> Ended {
 }
 
 /// The version after which so many events follow.
-async fn last_events(client: &Client, notebook: &NotebookId, count: usize) -> Result<Version, Failure> {
-    let head = client.events(notebook, 0, 1).await?.head;
+async fn last_events(notebook: &NotebookClient, count: usize) -> Result<Version, Failure> {
+    let head = notebook.events(0, 1).await?.head;
     Ok(head.version.saturating_sub(Version::try_from(count).unwrap_or(Version::MAX)))
-}
-
-async fn show(client: &Client, narrator: &mut Narrator, stored: &Stored, as_json: bool) -> Ended {
-    match as_json {
-        true => print::json_line(stored),
-        false => print::line(narrator.line(client, &Told::from(stored), print::time).await),
-    }
 }
 
 // --- undo, redo ---
@@ -125,11 +121,11 @@ pub async fn undo(args: UndoArgs, context: &Context) -> Ended {
     let UndoArgs { own, turn, call } = args;
     // The undo group of all that a call does is the call.
     let command = Command::Undo { steps: own.steps, correlation_id: call, turn_id: turn };
-    notebooks::change(context, &own.notebook, command).await
+    context.notebook(&own.notebook).await?.change(&command).await
 }
 
 pub async fn redo(args: StepsArgs, context: &Context) -> Ended {
-    notebooks::change(context, &args.notebook, Command::Redo { steps: args.steps }).await
+    context.notebook(&args.notebook).await?.change(&Command::Redo { steps: args.steps }).await
 }
 
 // --- proof ---
@@ -176,21 +172,20 @@ struct Proof {
 }
 
 impl Proof {
-    /// Whether to go on.
-    fn next(&mut self, stored: &Stored) -> bool {
+    /// What stands after a break proves nothing.
+    fn next(&mut self, stored: &Stored) {
+        if self.broken.is_some() {
+            return;
+        }
         match verify_chain(self.head, [stored]) {
             Ok(head) => self.head = head,
             Err(error) => self.broken = Some(error.to_string()),
         }
-        let here = |(version, hash): &&(Version, Hash)| *version == self.head.version && *hash != self.head.hash;
-        if self.broken.is_none()
-            && let Some((version, hash)) = self.expected.iter().find(here)
-        {
-            let actual = self.head.hash;
-            self.broken =
-                Some(format!("version {version} has the hash {actual}, not {hash}: the record was rewritten"));
+        let Head { version: at, hash: actual, .. } = self.head;
+        if let Some((_, hash)) = self.expected.iter().find(|(version, hash)| *version == at && *hash != actual) {
+            let rewritten = || format!("version {at} has the hash {actual}, not {hash}: the record was rewritten");
+            self.broken.get_or_insert_with(rewritten);
         }
-        self.broken.is_none()
     }
 
     /// What the whole of it lacks: the server's own end, or a version that was expected.
@@ -223,50 +218,47 @@ struct Verified {
 
 pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let mut proof = Proof { head: Head::START, expected: args.expect, broken: None };
-    let end = match &args.record.file {
-        Some(file) => {
-            read_record(file)?.iter().all(|stored| proof.next(stored));
-            None
-        }
-        None => Some(verify_on_server(&args.record, context, &mut proof).await?),
+    let visit = |stored: &Stored| {
+        proof.next(stored);
+        Ok(())
     };
-    proof.finish(end);
-    let Proof { head, broken, .. } = proof;
-    let verified = Verified { ok: broken.is_none(), version: head.version, hash: head.hash, problem: broken };
+    let served = each_recorded(&args.record, context, visit).await?;
+    proof.finish(served.map(|(_, end)| end));
+    let Proof { head: Head { version, hash, .. }, broken, .. } = proof;
+    let verified = Verified { ok: broken.is_none(), version, hash, problem: broken };
     if args.record.json {
         print::json(&verified)?;
+    } else if verified.ok {
+        print::line(format!("the record is whole: {version} events, hash {version}:{hash}"))?;
     }
-    match verified.problem {
-        Some(problem) => {
-            let proven = head.version;
-            Err(Failure::failed(format!("the record is not whole: {problem} (proven up to version {proven})")))
-        }
-        None if args.record.json => Ok(()),
-        None => {
-            print::line(format!("the record is whole: {} events, hash {}:{}", head.version, head.version, head.hash))
-        }
-    }
+    let broken =
+        |problem| Failure::failed(format!("the record is not whole: {problem} (proven up to version {version})"));
+    verified.problem.map_or(Ok(()), |problem| Err(broken(problem)))
 }
 
-async fn verify_on_server(args: &RecordArgs, context: &Context, proof: &mut Proof) -> Result<Head, Failure> {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, args.notebook.as_deref().unwrap_or_default()).await?;
-    each_event(&client, &notebook, 0, |stored| {
-        // What stands after a break proves nothing.
-        let _ = proof.broken.is_some() || proof.next(stored);
-        Ok(())
-    })
-    .await
+/// Hands every event of a record to `visit`. Where it is on a server: the notebook, and the end that the server says.
+async fn each_recorded(
+    args: &RecordArgs,
+    context: &Context,
+    visit: impl FnMut(&Stored) -> Ended,
+) -> Result<Option<(NotebookClient, Head)>, Failure> {
+    if let Some(file) = &args.file {
+        read_record(file).await?.iter().try_for_each(visit)?;
+        return Ok(None);
+    }
+    let notebook = context.notebook(args.notebook.as_deref().unwrap_or_default()).await?;
+    let end = each_event(&notebook, 0, visit).await?;
+    Ok(Some((notebook, end)))
 }
 
-fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
+async fn read_record(file: &Path) -> Result<Vec<Stored>, Failure> {
     let unusable = |reason: &dyn std::fmt::Display| {
         Failure::usage(format!(
             "{} is no record ({reason}): `notarium log NB --since 0 --limit 1000000 --json` writes one",
             file.display()
         ))
     };
-    let text = std::fs::read_to_string(file).map_err(|error| unusable(&error))?;
+    let text = input::text(file).await?;
     let lines = text.lines().filter(|line| !line.trim().is_empty()).enumerate();
     let read =
         |(index, line)| serde_json::from_str(line).map_err(|error| unusable(&format!("line {}: {error}", index + 1)));
@@ -290,30 +282,24 @@ struct Replayed {
 
 pub async fn replay(args: RecordArgs, context: &Context) -> Ended {
     let mut state = None;
-    let served = match &args.file {
-        Some(file) => {
-            read_record(file)?.iter().try_for_each(|stored| fold(&mut state, stored))?;
-            None
-        }
-        None => {
-            let client = context.client()?;
-            let notebook = find::notebook(&client, args.notebook.as_deref().unwrap_or_default()).await?;
-            each_event(&client, &notebook, 0, |stored| fold(&mut state, stored)).await?;
-            Some(served_state(&client, &notebook, state.as_ref()).await?)
-        }
-    };
+    let served = each_recorded(&args, context, |stored| fold(&mut state, stored)).await?;
     let state = state.ok_or_else(|| Failure::failed("the record has no events"))?;
-    let (state_hash, server_state_hash) = (hash_of(&state)?, served.as_ref().map(hash_of).transpose()?);
+    let (version, state_hash) = (state.version, hash_of(&state)?);
+    let server_state_hash = match served {
+        // The server may have moved on since.
+        Some((notebook, _)) => Some(hash_of(&notebook.state(Some(version)).await?.notebook)?),
+        None => None,
+    };
     let same = server_state_hash.is_none_or(|hash| hash == state_hash);
-    let replayed = Replayed { version: state.version, state_hash, server_state_hash, same };
-    match args.json {
-        true => print::json(&replayed)?,
-        false => show_replayed(&replayed)?,
+    if args.json {
+        print::json(&Replayed { version, state_hash, server_state_hash, same })?;
+    } else {
+        print::line(format!("replayed {version} events: state {state_hash}"))?;
+        let on_server = |hash| print::line(format!("the server shows state {hash} at that version"));
+        server_state_hash.map_or(Ok(()), on_server)?;
     }
-    if replayed.same {
-        return Ok(());
-    }
-    Err(Failure::failed("the server shows another state than its record leads to: report it, and keep the record"))
+    let differs = "the server shows another state than its record leads to: report it, and keep the record";
+    if same { Ok(()) } else { Err(Failure::failed(differs)) }
 }
 
 fn fold(state: &mut Option<Document>, stored: &Stored) -> Ended {
@@ -322,24 +308,9 @@ fn fold(state: &mut Option<Document>, stored: &Stored) -> Ended {
     Ok(())
 }
 
-/// The server's state at the version that was built here: it may have moved on.
-async fn served_state(client: &Client, notebook: &NotebookId, state: Option<&Document>) -> Result<Document, Failure> {
-    let at = state.map_or(0, |state| state.version);
-    let served: NotebookAnswer = client.get(&format!("/api/notebooks/{notebook}?at={at}")).await?;
-    Ok(Arc::unwrap_or_clone(served.notebook))
-}
-
 fn hash_of(state: &Document) -> Result<Hash, Failure> {
     let json = serde_json::to_vec(state).map_err(|error| Failure::failed(error.to_string()))?;
     Ok(Hash(Sha256::digest(json).into()))
-}
-
-fn show_replayed(replayed: &Replayed) -> Ended {
-    print::line(format!("replayed {} events: state {}", replayed.version, replayed.state_hash))?;
-    match &replayed.server_state_hash {
-        Some(hash) => print::line(format!("the server shows state {hash} at that version")),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -8,12 +8,11 @@ use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller};
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, TokenId};
 use notarium_server::RunningServer;
 use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};
-use reqwest::Method;
 
-use super::access::expiry;
 use super::client::Client;
 use super::context::Access;
 use super::serve::Stop;
+use super::values::after;
 use super::{Context, Ended, Failure, find, print};
 
 /// How long the token lasts that a connection makes for itself, should it not live to revoke it.
@@ -39,7 +38,7 @@ pub async fn mcp(args: McpArgs, context: &Context) -> Ended {
     let client = Client::new(access.clone())?;
     let me: Me = client.get("/api/me").await?;
     let notebook = match &args.notebook {
-        Some(name) => Some(find::notebook(&client, name).await?),
+        Some(name) => Some(find::notebook(&client, name).await?.id),
         None => None,
     };
     let made = if is_for_assistants(&me) { None } else { Some(make_token(&client, &me, notebook.as_ref()).await?) };
@@ -70,14 +69,13 @@ async fn make_token(client: &Client, me: &Me, notebook: Option<&NotebookId>) -> 
         label: "notarium mcp".to_owned(),
         scopes: ASSISTANT_SCOPES.into(),
         covers: Covers { notebooks: notebook.map(|notebook| [notebook.clone()].into()), workspace: None },
-        expires_at: expiry(Some(TOKEN_LIFE_MS)),
+        expires_at: Some(after(TOKEN_LIFE_MS)),
     };
     client.post("/api/tokens", &new).await
 }
 
 async fn revoke(client: &Client, access: &Access, token: &TokenId) {
-    let request = client.request(Method::DELETE, &format!("/api/tokens/{token}"));
-    if let Err(failure) = client.send(request).await {
+    if let Err(failure) = client.delete(&format!("/api/tokens/{token}")).await {
         let server = &access.server;
         print::note(format!("the assistant's token {token} at {server} could not be revoked: {failure}"));
     }

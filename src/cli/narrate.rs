@@ -9,10 +9,10 @@ use notarium_wire::EventMessage;
 
 use super::client::Client;
 use super::people::People;
-use super::print::{self, Style};
+use super::print::{self, style};
 
 /// Tells events one after another, and remembers what later ones refer to.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Narrator {
     people: People,
     runs: BTreeMap<ExecutionId, Run>,
@@ -40,6 +40,10 @@ impl From<&Stored> for Told {
 }
 
 impl Narrator {
+    pub fn new(client: &Client) -> Self {
+        Self { people: People::new(client), runs: BTreeMap::new() }
+    }
+
     /// Remembers the runs that a state knows.
     pub fn learn(&mut self, notebook: &Document) {
         for (id, execution) in &notebook.executions {
@@ -48,30 +52,30 @@ impl Narrator {
     }
 
     /// One line: version, time, who, what.
-    pub async fn line(&mut self, client: &Client, told: &Told, time: fn(Millis) -> String) -> String {
-        let who = self.people.name(client, &told.message.actor).await;
+    pub async fn line(&mut self, told: &Told, time: fn(Millis) -> String) -> String {
+        let who = self.people.name(&told.message.actor).await;
         let what = match &told.recorded {
-            Some(recorded) => self.sentence(client, recorded).await,
+            Some(recorded) => self.sentence(recorded).await,
             None => {
                 format!("{} (an event that this program is too old to know)", print::clean(&told.message.event_type))
             }
         };
         let undone = if told.message.undoes.is_some() { " (undo)" } else { "" };
-        let version = print::styled(format!("{:>5}", told.message.version), Style::Dim);
-        let time = print::styled(time(told.message.recorded_at), Style::Dim);
-        format!("{version}  {time}  {} {what}{undone}", print::styled(who, Style::Bold))
+        let version = style(format!("{:>5}", told.message.version)).dim();
+        let time = style(time(told.message.recorded_at)).dim();
+        format!("{version}  {time}  {} {what}{undone}", style(who).bold())
     }
 
-    async fn sentence(&mut self, client: &Client, recorded: &Recorded) -> String {
+    async fn sentence(&mut self, recorded: &Recorded) -> String {
         self.remember(recorded);
         match &recorded.event {
             Event::AccessGranted(event) => {
-                let whom = self.people.subject(client, &event.subject).await;
+                let whom = self.people.subject(&event.subject).await;
                 let until = event.expires_at.map(|at| format!(" until {}", print::time(at))).unwrap_or_default();
                 format!("gave {whom} the role {}{until}", word(&event.role))
             }
             Event::AccessRevoked(event) => {
-                format!("took away the access of {}", self.people.subject(client, &event.subject).await)
+                format!("took away the access of {}", self.people.subject(&event.subject).await)
             }
             event => notebook_sentence(event)
                 .or_else(|| cell_sentence(event))

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use clap::Args;
 use notarium_core::{Command, NotebookId, RawObject, Version};
-use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook, NotebookLine};
+use notarium_wire::rest::{Answer, Fork, ImportAnswer, NewNotebook};
 use reqwest::Method;
 
-use super::client::{Client, IDEMPOTENCY_KEY, percent_encoded};
-use super::find::{self, Listing};
-use super::print::{self, Table};
-use super::{Context, Ended, Failure};
+use super::client::{Client, NotebookClient, at_version, with_query};
+use super::{Context, Ended, Failure, find, input, print};
 
 // --- ls ---
 
@@ -34,22 +33,14 @@ pub struct LsArgs {
 }
 
 pub async fn ls(args: LsArgs, context: &Context) -> Ended {
-    let text = args.search.as_deref();
-    let listing = Listing { text, archived: args.archived, workspace: args.workspace.as_deref() };
-    let found = find::list(&context.client()?, &listing, args.limit).await?;
-    match args.json {
-        true => print::json(&found),
-        false => table(&found).print("no notebooks: `notarium new TITLE` or `notarium import FILE` makes one"),
-    }
-}
-
-fn table(notebooks: &[NotebookLine]) -> Table {
-    let mut table = Table::new(&["id", "title", "cells", "version", "changed"]);
-    for line in notebooks {
+    let (search, workspace) = (args.search.as_deref(), args.workspace.as_deref());
+    let found = find::list(&context.client()?, search, args.archived, workspace, args.limit).await?;
+    let empty = "no notebooks: `notarium new TITLE` or `notarium import FILE` makes one";
+    print::list(&found, args.json, empty, ["id", "title", "cells", "version", "changed"], async |line| {
         let (cells, version) = (line.cells.to_string(), line.version.to_string());
-        table.row(vec![line.id.to_string(), line.title.clone(), cells, version, print::time(line.updated_at)]);
-    }
-    table
+        [line.id.to_string(), line.title.clone(), cells, version, print::time(line.updated_at)]
+    })
+    .await
 }
 
 // --- new, rename, archive ---
@@ -71,11 +62,14 @@ pub async fn new(args: NewArgs, context: &Context) -> Ended {
     // Chosen here: sent twice, it is made once.
     let id = Some(ulid::Ulid::generate().into());
     let new = NewNotebook { id, title: args.title, metadata, with_cell: false };
-    let request = client.request(Method::POST, "/api/notebooks").json(&new);
-    let answer: Answer = client.json(idempotent(request)).await?;
-    match args.json {
-        true => print::json(&answer),
-        false => print::line(answer.notebook.as_str()),
+    made(&client.json(client.change_once("/api/notebooks").json(&new)).await?, args.json)
+}
+
+/// A notebook was made: its id.
+fn made(answer: &Answer, as_json: bool) -> Ended {
+    match as_json {
+        true => print::json(answer),
+        false => print::line(&answer.notebook),
     }
 }
 
@@ -92,7 +86,7 @@ pub struct RenameArgs {
 }
 
 pub async fn rename(args: RenameArgs, context: &Context) -> Ended {
-    change(context, &args.notebook, Command::RenameNotebook { title: args.title }).await
+    context.notebook(&args.notebook).await?.change(&Command::RenameNotebook { title: args.title }).await
 }
 
 #[derive(Debug, Args)]
@@ -102,19 +96,11 @@ pub struct NotebookArgs {
 }
 
 pub async fn archive(args: NotebookArgs, context: &Context) -> Ended {
-    change(context, &args.notebook, Command::ArchiveNotebook {}).await
+    context.notebook(&args.notebook).await?.change(&Command::ArchiveNotebook {}).await
 }
 
 pub async fn unarchive(args: NotebookArgs, context: &Context) -> Ended {
-    change(context, &args.notebook, Command::UnarchiveNotebook {}).await
-}
-
-/// Sends a command to a notebook that is named, and says at which version it is now.
-pub async fn change(context: &Context, name: &str, command: Command) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, name).await?;
-    report(&client.command(&notebook, &command).await?);
-    Ok(())
+    context.notebook(&args.notebook).await?.change(&Command::UnarchiveNotebook {}).await
 }
 
 /// What a command did, for people.
@@ -146,21 +132,10 @@ pub struct ForkArgs {
 }
 
 pub async fn fork(args: ForkArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let from = find::notebook(&client, &args.notebook).await?;
+    let from = context.notebook(&args.notebook).await?;
     let id = Some(ulid::Ulid::generate().into());
     let fork = Fork { id, title: args.title, version: args.at, without_outputs: args.without_outputs };
-    let request = client.request(Method::POST, &format!("/api/notebooks/{from}/fork")).json(&fork);
-    let answer: Answer = client.json(idempotent(request)).await?;
-    match args.json {
-        true => print::json(&answer),
-        false => print::line(answer.notebook.as_str()),
-    }
-}
-
-/// Sent twice, it is done once.
-fn idempotent(request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-    request.header(IDEMPOTENCY_KEY, ulid::Ulid::generate().to_string())
+    made(&from.client.json(from.client.change_once(&from.path("/fork")).json(&fork)).await?, args.json)
 }
 
 // --- import ---
@@ -202,43 +177,30 @@ pub async fn import(args: ImportArgs, context: &Context) -> Ended {
     match failures.first() {
         Some(&kind) => {
             let message = format!("{} of {} files were not imported, see above", failures.len(), args.files.len());
-            Err(Failure { kind, message })
+            Err(Failure::new(kind, message))
         }
         None => Ok(()),
     }
 }
 
 async fn import_file(client: &Client, file: &Path, title: Option<&str>) -> Result<ImportAnswer, Failure> {
-    let content = read_file(file).await?;
+    let content = input::bytes(file).await?;
     import_content(client, file, content, title)
         .await
         .map_err(|failure| Failure { message: format!("{}: {}", file.display(), failure.message), ..failure })
 }
 
-async fn import_content(
+/// Makes a notebook of what a file holds.
+pub async fn import_content(
     client: &Client,
     file: &Path,
     content: Vec<u8>,
     title: Option<&str>,
 ) -> Result<ImportAnswer, Failure> {
-    let name = file.file_name().filter(|name| *name != "-").map(|name| name.to_string_lossy().into_owned());
+    let name = file.file_name().filter(|name| *name != "-").map(|name| name.to_string_lossy());
     let id: NotebookId = ulid::Ulid::generate().into();
-    let mut path = format!("/api/import?id={id}");
-    for (key, value) in [("title", title), ("filename", name.as_deref())] {
-        path.extend(value.map(|value| format!("&{key}={}", percent_encoded(value))));
-    }
-    client.json(idempotent(client.request(Method::POST, &path).body(content))).await
-}
-
-async fn read_file(file: &Path) -> Result<Vec<u8>, Failure> {
-    let read = match file == Path::new("-") {
-        true => {
-            let mut content = Vec::new();
-            tokio::io::AsyncReadExt::read_to_end(&mut tokio::io::stdin(), &mut content).await.map(|_| content)
-        }
-        false => tokio::fs::read(file).await,
-    };
-    read.map_err(|error| Failure::unreadable(file, &error))
+    let path = with_query("/api/import", &[("id", Some(id.as_str())), ("title", title), ("filename", name.as_deref())]);
+    client.json(client.change_once(&path).body(content)).await
 }
 
 fn show_imported(file: &Path, imported: &ImportAnswer, as_json: bool) -> Ended {
@@ -250,7 +212,7 @@ fn show_imported(file: &Path, imported: &ImportAnswer, as_json: bool) -> Ended {
         let times = if notice.count > 1 { format!(" ({} times)", notice.count) } else { String::new() };
         print::note(format!("{}: {}{times}{place}", file.display(), print::clean(&notice.message)));
     }
-    print::line(imported.notebook.as_str())
+    print::line(&imported.notebook)
 }
 
 // --- export ---
@@ -271,21 +233,23 @@ pub struct ExportArgs {
 }
 
 pub async fn export(args: ExportArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let at = args.at.map(|at| format!("?at={at}")).unwrap_or_default();
-    let request = client.request(Method::GET, &format!("/api/notebooks/{notebook}/export{at}"));
-    let response = client.send(request).await?;
-    let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
-    let content = response.bytes().await.map_err(cut)?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let content = exported(&notebook, args.at).await?;
     match args.output {
         None => print::bytes(&content),
         Some(file) => write_file(&file, &content).await,
     }
 }
 
+/// A notebook as .ipynb.
+pub async fn exported(notebook: &NotebookClient, at: Option<Version>) -> Result<Bytes, Failure> {
+    let request = notebook.client.request(Method::GET, &notebook.path(&at_version("/export", at)));
+    let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
+    notebook.client.send(request).await?.bytes().await.map_err(cut)
+}
+
 /// As a whole or not at all: a file of the same name stays until the new one is complete.
-async fn write_file(file: &Path, content: &[u8]) -> Ended {
+pub async fn write_file(file: &Path, content: &[u8]) -> Ended {
     let beside = file.with_extension(format!("{}.part", std::process::id()));
     let written = async {
         tokio::fs::write(&beside, content).await?;

@@ -1,11 +1,11 @@
 //! Outputs as text: what a terminal can show of them, and what there is beside it.
 
-use notarium_core::{BlobPart, NotebookId, Output};
+use notarium_core::{BlobPart, Output};
 use reqwest::Method;
 use serde_json::Value;
 
-use super::client::Client;
-use super::print::{self, Style};
+use super::client::NotebookClient;
+use super::print::{self, style};
 
 /// A text that is larger stays on the server; what is shown names it.
 const MAX_BLOB_BYTES: u64 = 64 << 20;
@@ -26,7 +26,7 @@ impl Shown {
         let mut text = print::clean_block(&returned(&self.text));
         if let Some(rest) = &self.rest {
             end_line(&mut text);
-            text.push_str(&print::styled(format!("[{}]", print::clean(rest)), Style::Dim));
+            text.push_str(&style(format!("[{}]", print::clean(rest))).dim().to_string());
             text.push('\n');
         }
         text
@@ -55,12 +55,12 @@ pub fn shown(output: &Output) -> Shown {
 }
 
 /// As [`shown`], with the texts that stand in blobs.
-pub async fn fetched(client: &Client, notebook: &NotebookId, output: &Output) -> Shown {
+pub async fn fetched(notebook: &NotebookClient, output: &Output) -> Shown {
     let mut content = serde_json::from_str(output.content.get()).unwrap_or(Value::Null);
     let mut missing = Vec::new();
     for blob in &output.blobs {
         let text = match is_shown_as_text(&blob.pointer) && blob.size_bytes <= MAX_BLOB_BYTES {
-            true => blob_text(client, notebook, blob).await,
+            true => blob_text(notebook, blob).await,
             false => None,
         };
         match text {
@@ -75,10 +75,9 @@ fn is_shown_as_text(pointer: &str) -> bool {
     matches!(pointer, "/text" | "/data/text~1plain" | "/traceback" | "/evalue") || pointer.starts_with("/traceback/")
 }
 
-async fn blob_text(client: &Client, notebook: &NotebookId, blob: &BlobPart) -> Option<Value> {
-    let path = format!("/api/notebooks/{notebook}/blobs/{}", blob.sha256);
-    let response = client.send(client.request(Method::GET, &path)).await.ok()?;
-    let bytes = response.bytes().await.ok()?;
+async fn blob_text(notebook: &NotebookClient, blob: &BlobPart) -> Option<Value> {
+    let request = notebook.client.request(Method::GET, &notebook.path(&format!("/blobs/{}", blob.sha256)));
+    let bytes = notebook.client.send(request).await.ok()?.bytes().await.ok()?;
     match blob.json {
         true => serde_json::from_slice(&bytes).ok(),
         false => Some(Value::String(String::from_utf8_lossy(&bytes).into_owned())),
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(text(r#"{"output_type":"stream","name":"stdout","text":["a\n","b"]}"#), "a\nb");
         assert_eq!(text(r#"{"output_type":"execute_result","data":{"text/plain":"2"}}"#), "2\n");
         let image = r#"{"output_type":"display_data","data":{"image/png":"aGk=","text/plain":"<Figure>"}}"#;
-        assert_eq!(text(image), "<Figure>\n[image/png, 4 bytes]\n");
+        assert_eq!(text(image), "<Figure>\n[image/png, 4 B]\n");
         assert_eq!(text(r#"{"output_type":"error","ename":"E","evalue":"v","traceback":[]}"#), "E: v\n");
         assert_eq!(text(r#"{"output_type":"new"}"#), "[an output of an unknown type]\n");
     }
@@ -187,6 +186,6 @@ mod tests {
         assert_eq!(shown_of(&content, &[]).text, "long\n");
         let blob = BlobPart { pointer: "/text".into(), sha256: String::new(), size_bytes: 20_000, json: false };
         let stream = serde_json::json!({"output_type": "stream", "name": "stdout"});
-        assert_eq!(shown_of(&stream, &[blob]).rest.as_deref(), Some("text, 19 KiB"));
+        assert_eq!(shown_of(&stream, &[blob]).rest.as_deref(), Some("text, 19.53 KiB"));
     }
 }

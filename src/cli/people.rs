@@ -9,20 +9,25 @@ use super::client::Client;
 use super::print;
 
 /// Names that were asked for. What cannot be found out is called by its id.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct People {
+    client: Client,
     users: BTreeMap<UserId, String>,
     /// `None` until they were asked for.
     agents: Option<BTreeMap<AgentId, String>>,
 }
 
 impl People {
+    pub fn new(client: &Client) -> Self {
+        Self { client: client.clone(), users: BTreeMap::new(), agents: None }
+    }
+
     /// What somebody is called.
-    pub async fn name(&mut self, client: &Client, actor: &Actor) -> String {
+    pub async fn name(&mut self, actor: &Actor) -> String {
         let name = match actor {
-            Actor::User { id } => self.user(client, id).await,
-            Actor::Assistant { for_user, .. } => format!("the assistant of {}", self.user(client, for_user).await),
-            Actor::Agent { id } => self.agent(client, id).await,
+            Actor::User { id } => self.user(id).await,
+            Actor::Assistant { for_user, .. } => format!("the assistant of {}", self.user(for_user).await),
+            Actor::Agent { id } => self.agent(id).await,
             Actor::Guest { share_link } => format!("guest {}", print::short(share_link.as_str())),
             Actor::System => "the server".to_owned(),
         };
@@ -30,30 +35,30 @@ impl People {
     }
 
     /// Whom an access list names.
-    pub async fn subject(&mut self, client: &Client, subject: &Subject) -> String {
+    pub async fn subject(&mut self, subject: &Subject) -> String {
         let name = match subject {
-            Subject::User { id } => self.user(client, id).await,
-            Subject::Agent { id } => self.agent(client, id).await,
+            Subject::User { id } => self.user(id).await,
+            Subject::Agent { id } => self.agent(id).await,
             Subject::ShareLink { id } => format!("share link {}", print::short(id.as_str())),
             Subject::Workspace { id } => format!("workspace {id}"),
         };
         print::clean(&name)
     }
 
-    async fn user(&mut self, client: &Client, id: &UserId) -> String {
+    async fn user(&mut self, id: &UserId) -> String {
         if let Some(name) = self.users.get(id) {
             return name.clone();
         }
-        let found = client.get::<Person>(&format!("/api/people/{id}")).await;
+        let found = self.client.get::<Person>(&format!("/api/people/{id}")).await;
         let name = found.map_or_else(|_| format!("user {}", print::short(id.as_str())), |person| person.name);
         self.users.insert(id.clone(), name.clone());
         name
     }
 
-    async fn agent(&mut self, client: &Client, id: &AgentId) -> String {
+    async fn agent(&mut self, id: &AgentId) -> String {
         if self.agents.is_none() {
             // For those who made it; others see the id.
-            let tokens: Vec<Token> = client.get("/api/agents").await.unwrap_or_default();
+            let tokens: Vec<Token> = self.client.get("/api/agents").await.unwrap_or_default();
             self.agents = Some(tokens.into_iter().filter_map(|token| Some((token.agent?, token.label))).collect());
         }
         let label = self.agents.as_ref().and_then(|agents| agents.get(id)).filter(|label| !label.is_empty());

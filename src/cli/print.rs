@@ -1,10 +1,16 @@
 //! What people see on standard output: lines, tables, JSON, times, sizes. Nothing that comes from a notebook reaches the
 //! terminal as a control sequence, but for colours where colours are wanted.
 
-use std::io::{IsTerminal, Write};
+use std::fmt::Display;
+use std::io::Write;
 
+use console::{Alignment, colors_enabled, measure_text_width, pad_str};
 use notarium_core::Millis;
 use serde::Serialize;
+
+/// Text that stands out, where standard output shows colours: a terminal, and the user has not said no
+/// (<https://no-color.org>).
+pub use console::style;
 
 use super::{Ended, Failure};
 
@@ -12,8 +18,8 @@ use super::{Ended, Failure};
 const MAX_COLUMN_WIDTH: usize = 60;
 
 /// Writes a line. A reader that went away (`notarium log | head`) ends the program without complaint.
-pub fn line(text: impl AsRef<str>) -> Ended {
-    raw(&format!("{}\n", text.as_ref()))
+pub fn line(text: impl Display) -> Ended {
+    raw(&format!("{text}\n"))
 }
 
 /// Writes text as it is.
@@ -31,9 +37,14 @@ pub fn bytes(bytes: &[u8]) -> Ended {
 }
 
 /// A remark for people, on standard error.
-pub fn note(text: impl AsRef<str>) {
-    // Without a standard error there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "{}", text.as_ref());
+pub fn note(text: impl Display) {
+    // Without a standard error nobody reads it.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Writes the lines of a text, each behind a margin.
+pub fn block(margin: &str, text: &str) -> Ended {
+    text.lines().try_for_each(|text| line(format!("{margin}{text}")))
 }
 
 /// A value as JSON, with line breaks.
@@ -50,41 +61,7 @@ fn unprintable(error: serde_json::Error) -> Failure {
     Failure::failed(format!("this cannot be shown as JSON: {error}"))
 }
 
-// --- colours ---
-
-/// Whether standard output shows colours: a terminal, and the user has not said no (<https://no-color.org>).
-pub fn has_colours() -> bool {
-    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-    !refused && std::io::stdout().is_terminal()
-}
-
-/// How a word stands out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    Bold,
-    Dim,
-    Red,
-    Green,
-    Yellow,
-    Cyan,
-}
-
-/// The text in a style, where colours are shown.
-pub fn styled(text: impl AsRef<str>, style: Style) -> String {
-    let text = text.as_ref();
-    if !has_colours() {
-        return text.to_owned();
-    }
-    let code = match style {
-        Style::Bold => 1,
-        Style::Dim => 2,
-        Style::Red => 31,
-        Style::Green => 32,
-        Style::Yellow => 33,
-        Style::Cyan => 36,
-    };
-    format!("\x1b[{code}m{text}\x1b[0m")
-}
+// --- foreign text ---
 
 /// One line of foreign text: every control character becomes a blank.
 pub fn clean(text: &str) -> String {
@@ -93,7 +70,7 @@ pub fn clean(text: &str) -> String {
 
 /// Foreign text of several lines. Colours stay where they are shown; every other control sequence goes.
 pub fn clean_block(text: &str) -> String {
-    clean_block_for(text, has_colours())
+    clean_block_for(text, colors_enabled())
 }
 
 fn clean_block_for(text: &str, keeps_colours: bool) -> String {
@@ -141,53 +118,35 @@ fn escape_sequence(text: &str) -> (usize, bool) {
 
 // --- tables ---
 
-/// Rows under headings, as wide as they need to be.
-#[derive(Debug)]
-pub struct Table {
-    headings: Vec<&'static str>,
-    rows: Vec<Vec<String>>,
+/// A list as JSON, or as a table with a row for each item, as wide as it needs to be; `empty` where there are none.
+pub async fn list<T: Serialize, const N: usize>(
+    items: &[T],
+    as_json: bool,
+    empty: &str,
+    headings: [&str; N],
+    mut row: impl AsyncFnMut(&T) -> [String; N],
+) -> Ended {
+    if as_json {
+        return json(&items);
+    }
+    if items.is_empty() {
+        note(empty);
+        return Ok(());
+    }
+    let mut rows = Vec::with_capacity(items.len());
+    for item in items {
+        rows.push(row(item).await.map(|cell| shorten(&clean(&cell), MAX_COLUMN_WIDTH)));
+    }
+    let headings = headings.map(str::to_uppercase);
+    let width_of = |column: usize| rows.iter().chain([&headings]).map(|row| measure_text_width(&row[column])).max();
+    let widths = std::array::from_fn(|column| width_of(column).unwrap_or(0));
+    line(style(padded(&headings, widths)).dim())?;
+    rows.iter().try_for_each(|row| line(padded(row, widths)))
 }
 
-impl Table {
-    pub fn new(headings: &[&'static str]) -> Self {
-        Self { headings: headings.to_vec(), rows: Vec::new() }
-    }
-
-    /// One row, with as many cells as there are headings.
-    pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.iter().map(|cell| shorten(&clean(cell), MAX_COLUMN_WIDTH)).collect());
-    }
-
-    /// Writes it; `empty` where there are no rows.
-    pub fn print(&self, empty: &str) -> Ended {
-        if self.rows.is_empty() {
-            note(empty);
-            return Ok(());
-        }
-        let widths = self.widths();
-        let headings: Vec<String> = self.headings.iter().map(|heading| heading.to_uppercase()).collect();
-        line(styled(padded(&headings, &widths), Style::Dim))?;
-        self.rows.iter().try_for_each(|row| line(padded(row, &widths)))
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let width_of = |index: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(index)).map(|cell| width(cell));
-            cells.chain([self.headings[index].len()]).max().unwrap_or(0)
-        };
-        (0..self.headings.len()).map(width_of).collect()
-    }
-}
-
-fn padded(cells: &[String], widths: &[usize]) -> String {
-    let fill = |(cell, wanted): (&String, &usize)| format!("{cell}{}", " ".repeat(wanted.saturating_sub(width(cell))));
-    let line: Vec<String> = cells.iter().zip(widths).map(fill).collect();
-    line.join("  ").trim_end().to_owned()
-}
-
-/// Columns that a text takes on a terminal.
-fn width(text: &str) -> usize {
-    console::measure_text_width(text)
+fn padded<const N: usize>(cells: &[String; N], widths: [usize; N]) -> String {
+    let cells = cells.iter().zip(widths).map(|(cell, width)| pad_str(cell, width, Alignment::Left, None));
+    cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
 }
 
 /// At most so many columns; what is cut off is marked.
@@ -226,13 +185,9 @@ pub fn duration(milliseconds: Millis) -> String {
     }
 }
 
-/// `812 bytes`, `12 KiB`, `3.4 MiB`.
+/// `812 B`, `12.50 KiB`.
 pub fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{} KiB", bytes / 1024),
-        _ => format!("{}.{} MiB", bytes >> 20, ((bytes & 0xf_ffff) * 10) >> 20),
-    }
+    indicatif::BinaryBytes(bytes).to_string()
 }
 
 /// `1 cell`, `3 cells`.
@@ -275,15 +230,14 @@ mod tests {
 
     #[test]
     fn columns_line_up_whatever_the_script() {
-        let cells = |row: &[&str]| row.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
-        let widths = [4, 1];
-        assert_eq!(padded(&cells(&["日本", "x"]), &widths), "日本  x");
-        assert_eq!(padded(&cells(&["ab", "x"]), &widths), "ab    x");
+        let row = |cells: [&str; 2]| padded(&cells.map(str::to_owned), [4, 1]);
+        assert_eq!(row(["日本", "x"]), "日本  x");
+        assert_eq!(row(["ab", "x"]), "ab    x");
     }
 
     #[test]
     fn sizes_and_durations_are_words() {
-        assert_eq!(size(1_572_864), "1.5 MiB");
+        assert_eq!(size(1_572_864), "1.50 MiB");
         assert_eq!(duration(420), "0.42 s");
         assert_eq!(duration(185_000), "3 min 5 s");
         assert_eq!(count(1, "cell"), "1 cell");

@@ -9,20 +9,18 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use notarium_core::{
-    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId, RequestExecution,
+    CellId, Command, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, RequestExecution,
 };
 use notarium_wire::ipynb::{self, Document};
-use notarium_wire::rest::ImportAnswer;
-use reqwest::Method;
 
-use super::agent::{KernelArgs, PROGRAM};
-use super::client::{Client, percent_encoded};
+use super::agent::KernelArgs;
+use super::client::Client;
+use super::context::PROGRAM;
 use super::failure::FailureKind;
 use super::follow::{News, Question, Runs};
 use super::parameters::{self, Parameter, has_tag};
-use super::print;
 use super::serve::Stop;
-use super::{Context, Ended, Failure};
+use super::{Context, Ended, Failure, notebooks};
 use embedded::{Embedded, choose_kernel};
 use outcome::Failures;
 
@@ -150,23 +148,13 @@ async fn execute(
 ) -> Ended {
     let mut stop = Stop::listen();
     let steps = steps(document)?;
-    let notebook = import(client, document, &args.file).await?;
-    let mut runs = Runs::enter(options, client.clone(), notebook.clone()).await?;
+    let content = ipynb::write(document).into();
+    let notebook = client.notebook(notebooks::import_content(client, &args.file, content, None).await?.notebook);
+    let mut runs = Runs::enter(options, notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
-    let text = client.send(client.request(Method::GET, &format!("/api/notebooks/{notebook}/export"))).await?;
-    let text = text.text().await.map_err(|error| Failure::connection(error.to_string()))?;
-    let output = args.output();
-    std::fs::write(&output, text).map_err(|error| Failure::unwritable(&output, &error))?;
-    print::note(format!("wrote {}", output.display()));
+    notebooks::write_file(&args.output(), &notebooks::exported(&notebook, None).await?).await?;
     ended
-}
-
-async fn import(client: &Client, document: &Document, file: &Path) -> Result<NotebookId, Failure> {
-    let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let request = client.request(Method::POST, &format!("/api/import?filename={}", percent_encoded(&name)));
-    let request = request.header("content-type", "application/x-ipynb+json").body(ipynb::write(document));
-    client.json::<ImportAnswer>(request).await.map(|imported| imported.notebook)
 }
 
 async fn execute_steps(

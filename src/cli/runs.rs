@@ -1,14 +1,15 @@
 //! Runs of the past, and the kernel: interrupt, restart, stop.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use notarium_core::{Command, ExecutionId, KernelSessionId};
-use notarium_wire::rest::{Comparison, Kernels, Run, RunPage};
+use notarium_wire::rest::{Comparison, Run, RunPage};
 
-use super::client::Client;
+use super::client::NotebookClient;
 use super::narrate::{subject_name, word};
 use super::people::People;
-use super::print::{self, Table};
-use super::{Context, Ended, Failure, find, notebooks, outputs, show};
+use super::{Context, Ended, Failure, outputs, print, show};
 
 // --- runs ---
 
@@ -38,68 +39,48 @@ pub struct RunsArgs {
 }
 
 pub async fn runs(args: RunsArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let base = format!("/api/notebooks/{notebook}/runs");
+    let notebook = context.notebook(&args.notebook).await?;
     match (&args.run, &args.compare) {
-        (Some(run), Some(other)) => compare(&client, &format!("{base}/{run}/compare/{other}"), args.json).await,
-        (Some(run), None) => show_run(&client, &notebook, &format!("{base}/{run}"), args.json).await,
-        _ => list(&client, &base, &args).await,
+        (Some(run), Some(other)) => compare(&notebook.get(&format!("/runs/{run}/compare/{other}")).await?, args.json),
+        (Some(run), None) => show_run(&notebook, notebook.get(&format!("/runs/{run}")).await?, args.json).await,
+        _ => list(&notebook, &args).await,
     }
 }
 
-async fn list(client: &Client, base: &str, args: &RunsArgs) -> Ended {
-    let cell = args.cell.as_ref().map(|cell| format!("&cell={}", super::client::percent_encoded(cell)));
-    let cell = cell.unwrap_or_default();
-    let mut runs: Vec<Run> = Vec::new();
-    let mut before = String::new();
-    while runs.len() < args.limit {
-        let limit = (args.limit - runs.len()).min(200);
-        let page: RunPage = client.get(&format!("{base}?limit={limit}{cell}{before}")).await?;
-        runs.extend(page.runs);
-        let Some(next) = page.next else { break };
-        before = format!("&before={next}");
-    }
-    if args.json {
-        return print::json(&runs);
-    }
-    table(client, &runs).await.print("no runs: `notarium exec` runs cells")
-}
-
-async fn table(client: &Client, runs: &[Run]) -> Table {
-    let mut people = People::default();
-    let mut table = Table::new(&["run", "what", "who", "asked", "how it ended"]);
-    for Run { id, execution } in runs {
-        let who = people.name(client, &execution.requested_by).await;
-        let (what, asked) = (subject_name(&execution.subject), print::time(execution.requested_at));
+async fn list(notebook: &NotebookClient, args: &RunsArgs) -> Ended {
+    let split = |page: RunPage| (page.runs, page.next.map(|next| ("before", next.to_string())));
+    let query = [("cell", args.cell.as_deref())];
+    let runs = notebook.client.pages(&notebook.path("/runs"), &query, args.limit, split).await?;
+    let mut people = People::new(&notebook.client);
+    let headings = ["run", "what", "who", "asked", "how it ended"];
+    print::list(&runs, args.json, "no runs: `notarium exec` runs cells", headings, async |Run { id, execution }| {
+        let who = people.name(&execution.requested_by).await;
         // Columns are cleaned: without its colours it says the same.
         let ended = console::strip_ansi_codes(&show::run_facts(execution)).into_owned();
-        table.row(vec![id.to_string(), what, who, asked, ended]);
-    }
-    table
+        [id.to_string(), subject_name(&execution.subject), who, print::time(execution.requested_at), ended]
+    })
+    .await
 }
 
-async fn show_run(client: &Client, notebook: &notarium_core::NotebookId, path: &str, as_json: bool) -> Ended {
-    let run: Run = client.get(path).await?;
+async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
     if as_json {
         return print::json(&run);
     }
     let Run { id, execution } = run;
-    let who = People::default().name(client, &execution.requested_by).await;
+    let who = People::new(&notebook.client).name(&execution.requested_by).await;
     let asked = print::time(execution.requested_at);
     print::line(format!("{id}  {}, asked by {who} at {asked}", subject_name(&execution.subject)))?;
     print::line(show::run_facts(&execution))?;
-    print::clean_block(execution.subject.source()).lines().try_for_each(|line| print::line(format!("    {line}")))?;
+    print::block("    ", &print::clean_block(execution.subject.source()))?;
     for output in &execution.outputs {
-        print::raw(&outputs::fetched(client, notebook, output).await.for_terminal())?;
+        print::raw(&outputs::fetched(notebook, output).await.for_terminal())?;
     }
     Ok(())
 }
 
-async fn compare(client: &Client, path: &str, as_json: bool) -> Ended {
-    let compared: Comparison = client.get(path).await?;
+fn compare(compared: &Comparison, as_json: bool) -> Ended {
     if as_json {
-        return print::json(&compared);
+        return print::json(compared);
     }
     for (what, is_same, diff) in [
         ("source", compared.same_source, compared.source_diff.as_str()),
@@ -132,19 +113,17 @@ pub async fn restart(args: KernelArgs, context: &Context) -> Ended {
 }
 
 async fn with_kernel(args: KernelArgs, context: &Context, command: fn(KernelSessionId) -> Command) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
+    let notebook = context.notebook(&args.notebook).await?;
     let session = match args.kernel {
         Some(session) => session,
-        None => first_kernel(&client, &notebook).await?,
+        None => first_kernel(&notebook).await?,
     };
-    notebooks::report(&client.command(&notebook, &command(session)).await?);
-    Ok(())
+    notebook.change(&command(session)).await
 }
 
-async fn first_kernel(client: &Client, notebook: &notarium_core::NotebookId) -> Result<KernelSessionId, Failure> {
-    let kernels: Kernels = client.get(&format!("/api/notebooks/{notebook}/kernels")).await?;
-    let first = kernels.kernels.into_iter().min_by_key(|(_, kernel)| (!kernel.is_usable(), kernel.requested_version));
+async fn first_kernel(notebook: &NotebookClient) -> Result<KernelSessionId, Failure> {
+    let kernels = notebook.kernels().await?.kernels;
+    let first = kernels.into_iter().min_by_key(|(_, kernel)| (!kernel.is_usable(), kernel.requested_version));
     first.map(|(id, _)| id).ok_or_else(|| Failure::failed("the notebook has no kernel: `notarium exec` starts one"))
 }
 
@@ -158,18 +137,12 @@ pub struct StopArgs {
 }
 
 pub async fn stop(args: StopArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let mut answer = client.command(&notebook, &Command::StopAll {}).await?;
-    if args.shutdown {
-        let kernels: Kernels = client.get(&format!("/api/notebooks/{notebook}/kernels")).await?;
-        for (kernel_session, kernel) in kernels.kernels {
-            if kernel.is_usable() {
-                print::note(format!("shutting down {} ({})", print::clean(&kernel.kernelspec), word(&kernel.phase)));
-                answer = client.command(&notebook, &Command::ShutDownKernel { kernel_session }).await?;
-            }
-        }
+    let notebook = context.notebook(&args.notebook).await?;
+    notebook.change(&Command::StopAll {}).await?;
+    let kernels = if args.shutdown { notebook.kernels().await?.kernels } else { BTreeMap::new() };
+    for (kernel_session, kernel) in kernels.into_iter().filter(|(_, kernel)| kernel.is_usable()) {
+        print::note(format!("shutting down {} ({})", print::clean(&kernel.kernelspec), word(&kernel.phase)));
+        notebook.change(&Command::ShutDownKernel { kernel_session }).await?;
     }
-    notebooks::report(&answer);
     Ok(())
 }

@@ -9,7 +9,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::assistants::{self, ModelArgs};
 use super::settings::Settings;
-use super::{Ended, Failure};
+use super::{Context, Ended, Failure};
 
 /// What people read who want everything in another place.
 pub const DATA_VARIABLE: &str = "NOTARIUM_DATA";
@@ -89,30 +89,24 @@ impl PlaceArgs {
 
 /// `~/.local/share/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
 pub fn data_folder() -> Result<PathBuf, Failure> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let below_home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
-    let xdg = variable("XDG_DATA_HOME").filter(|path| path.is_absolute());
-    let base = xdg.or_else(|| Some(variable("HOME")?.join(below_home)));
-    base.map(|base| base.join("notarium"))
-        .ok_or_else(|| Failure::usage(format!("no home folder is known: pass --data DIR or set {DATA_VARIABLE}")))
+    let unknown = || Failure::usage(format!("no home folder is known: pass --data DIR or set {DATA_VARIABLE}"));
+    dirs::data_dir().map(|base| base.join("notarium")).ok_or_else(unknown)
 }
 
-pub async fn serve(args: ServeArgs) -> Ended {
+pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
     let server = args.place.start(&folder, !config.models.is_empty()).await?;
-    let assistants = assistants::start(&server, config);
-    let url = server.url();
-    println!("Notarium serves {} on {url}", folder.display());
-    if let Some(token) = &server.owner_token {
-        println!("Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}");
-    }
-    stopped().await;
-    eprintln!("stopping");
-    assistants.stop().await;
-    drop(assistants);
-    server.shut_down().await;
-    Ok(())
+    assistants::beside(server, config, async |server| {
+        println!("Notarium serves {} on {}", folder.display(), server.url());
+        if let Some(token) = &server.owner_token {
+            println!("Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}");
+        }
+        stopped().await;
+        eprintln!("stopping");
+        Ok(())
+    })
+    .await
 }
 
 /// Ready on Ctrl-C or SIGTERM.

@@ -1,18 +1,17 @@
 //! Signing in and out, and who one is.
 
-use std::io::IsTerminal;
-
 use clap::Args;
 use notarium_wire::rest::{Me, SignedIn};
-use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use super::client::{Client, RequestError};
+use super::client::Client;
 use super::config::Config;
 use super::context::{Access, http_address};
 use super::narrate::word;
-use super::print;
-use super::{Context, Ended, Failure};
+use super::{Context, Ended, Failure, input, print};
+
+/// What the list of sessions calls one of this program.
+const LABEL: &str = "notarium login";
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -38,7 +37,7 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         None => http_address(&ask("server: ", false).await?)?,
     };
     let token = match (&context.global.token, args.one_time) {
-        (_, true) => one_time(&server, &args, None).await?,
+        (_, true) => one_time(&server, &args).await?,
         (Some(token), false) => with_token(&server, token, &args).await?,
         (None, false) => with_password(&server, &args).await?,
     };
@@ -53,12 +52,11 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
 /// A token that was given: kept as it is, or exchanged when it is good for one exchange only.
 async fn with_token(server: &str, token: &str, args: &LoginArgs) -> Result<String, Failure> {
     let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
-    match client.try_send(client.request(Method::GET, "/api/me")).await {
-        Ok(_) => Ok(token.to_owned()),
-        Err(RequestError::Refused { problem, .. }) if problem.code == "one_time_token" => {
-            exchange(server, &json!({ "token": token, "label": label(), "login": args.login, "name": args.name })).await
+    match client.get::<Me>("/api/me").await {
+        Err(failure) if failure.has_code("one_time_token") => {
+            exchange(server, &json!({ "token": token, "label": LABEL, "login": args.login, "name": args.name })).await
         }
-        Err(error) => Err(error.into()),
+        found => found.map(|_| token.to_owned()),
     }
 }
 
@@ -68,74 +66,41 @@ async fn with_password(server: &str, args: &LoginArgs) -> Result<String, Failure
         None => ask("login: ", false).await?,
     };
     let password = ask("password: ", true).await?;
-    exchange(server, &json!({ "login": login, "password": password, "label": label() })).await
+    exchange(server, &json!({ "login": login, "password": password, "label": LABEL })).await
 }
 
-async fn one_time(server: &str, args: &LoginArgs, token: Option<String>) -> Result<String, Failure> {
-    let token = match token {
-        Some(token) => token,
-        None => ask("one-time token: ", true).await?,
-    };
+async fn one_time(server: &str, args: &LoginArgs) -> Result<String, Failure> {
+    let token = ask("one-time token: ", true).await?;
     let password = ask("new password (at least 10 characters): ", true).await?;
-    if std::io::stdin().is_terminal() && ask("the same again: ", true).await? != password {
+    if input::is_terminal() && ask("the same again: ", true).await? != password {
         return Err(Failure::usage("the two passwords are not the same: try again"));
     }
-    let body =
-        json!({ "token": token, "password": password, "label": label(), "login": args.login, "name": args.name });
+    let body = json!({ "token": token, "password": password, "label": LABEL, "login": args.login, "name": args.name });
     exchange(server, &body).await
 }
 
 async fn exchange(server: &str, body: &Value) -> Result<String, Failure> {
     let client = Client::new(Access { server: server.to_owned(), token: String::new() })?;
-    let request = client.request(Method::POST, "/api/session").json(body);
-    match client.try_send(request).await {
-        Ok(response) => {
-            let session: SignedIn = client.read(response).await?;
-            if let Some(at) = session.expires_at {
-                print::note(format!("the session lasts until {}", print::time(at)));
-            }
-            Ok(session.token)
-        }
-        // Not "log in again": that is what is being done.
-        Err(RequestError::Refused { status: StatusCode::UNAUTHORIZED, problem }) => {
-            Err(Failure::connection(problem.detail))
-        }
-        Err(error) => Err(error.into()),
+    let session: SignedIn = client.post("/api/session", body).await?;
+    if let Some(at) = session.expires_at {
+        print::note(format!("the session lasts until {}", print::time(at)));
     }
-}
-
-/// What the list of sessions calls this one.
-fn label() -> String {
-    "notarium login".to_owned()
+    Ok(session.token)
 }
 
 /// Asks on the terminal, or reads a line of standard input.
 async fn ask(prompt: &'static str, is_secret: bool) -> Result<String, Failure> {
-    let asking = tokio::task::spawn_blocking(move || read_line(prompt, is_secret));
-    let line = asking.await.map_err(|error| Failure::failed(error.to_string()))?;
-    match line.as_deref().map(str::trim) {
-        Ok("") => Err(Failure::usage(format!("nothing was given for '{}'", prompt.trim_end_matches(": ")))),
-        Ok(line) => Ok(line.to_owned()),
-        Err(error) => Err(Failure::usage(format!("standard input cannot be read: {error}"))),
+    match input::ask(prompt, is_secret).await?.as_str() {
+        "" => Err(Failure::usage(format!("nothing was given for '{}'", prompt.trim_end_matches(": ")))),
+        line => Ok(line.to_owned()),
     }
 }
 
-fn read_line(prompt: &str, is_secret: bool) -> std::io::Result<String> {
-    let mut line = String::new();
-    if !std::io::stdin().is_terminal() {
-        std::io::stdin().read_line(&mut line)?;
-        return Ok(line);
-    }
-    eprint!("{prompt}");
-    if is_secret {
-        return console::Term::stderr().read_secure_line();
-    }
-    std::io::stdin().read_line(&mut line)?;
-    Ok(line)
-}
+#[derive(Debug, Args)]
+pub struct LogoutArgs {}
 
 /// Ends the session on the server, where there is one to end, and forgets it here.
-pub async fn logout() -> Ended {
+pub async fn logout(_: LogoutArgs, _: &Context) -> Ended {
     let stored = Config::load()?;
     if stored.token.is_none() {
         print::note("you are not logged in");
@@ -149,7 +114,7 @@ pub async fn logout() -> Ended {
     let me: Result<Me, Failure> = client.get("/api/me").await;
     let is_session = me.as_ref().is_ok_and(|me| me.kind == "session");
     match is_session {
-        true => client.send(client.request(Method::DELETE, "/api/session")).await.map(|_| ())?,
+        true => client.delete("/api/session").await?,
         false => print::note("the token is forgotten here; `notarium token revoke` ends it"),
     }
     print::note(format!("signed out of {server}"));

@@ -13,7 +13,7 @@ use notarium_core::Millis;
 use notarium_server::ServerConfig;
 use toml_edit::{DocumentMut, Item, Value};
 
-use super::access::parse_duration;
+use super::values::parse_duration;
 use super::{Arguments, Failure};
 
 /// Numbers of bytes: `1048576`, `64 KiB`, `10 MiB`, `2 GiB`.

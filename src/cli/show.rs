@@ -4,9 +4,10 @@ use clap::Args;
 use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, Reply, ReplyStatus, Version};
 use notarium_wire::rest::NotebookAnswer;
 
+use super::client::at_version;
 use super::narrate::word;
-use super::print::{self, Style};
-use super::{Context, Ended, find, outputs};
+use super::print::style;
+use super::{Context, Ended, outputs, print};
 
 /// Lines of an output that a preview shows.
 const PREVIEW_LINES: usize = 10;
@@ -27,26 +28,23 @@ pub struct ShowArgs {
 }
 
 pub async fn show(args: ShowArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let at = args.at.map(|at| format!("?at={at}")).unwrap_or_default();
-    let path = format!("/api/notebooks/{notebook}{at}");
+    let notebook = context.notebook(&args.notebook).await?;
     if args.json {
-        return print::json(&client.get::<serde_json::Value>(&path).await?);
+        return print::json(&notebook.get::<serde_json::Value>(&at_version("", args.at)).await?);
     }
-    let answer: NotebookAnswer = client.get(&path).await?;
+    let answer = notebook.state(args.at).await?;
     let state = &answer.notebook;
     heading(&answer)?;
     for (cell_id, cell) in state.ordered_cells() {
         cell_heading(state, cell_id, cell)?;
-        source(cell)?;
+        print::block("    ", &print::clean_block(&cell.content.source))?;
         if let Some(reply) = &cell.reply {
             preview(&print::clean_block(&reply.text), args.full)?;
         }
         let Some((_, execution)) = state.latest_execution(cell_id) else { continue };
         for output in &execution.outputs {
             let shown = match args.full {
-                true => outputs::fetched(&client, &notebook, output).await,
+                true => outputs::fetched(&notebook, output).await,
                 false => outputs::shown(output),
             };
             preview(&shown.for_terminal(), args.full)?;
@@ -59,12 +57,12 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let state = &answer.notebook;
     let archived = if state.archived { ", archived" } else { "" };
     let cells = print::count(state.cells.len(), "cell");
-    print::line(print::styled(print::clean(&state.title), Style::Bold))?;
+    print::line(style(print::clean(&state.title)).bold())?;
     let facts =
         format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, word(&answer.role));
-    print::line(print::styled(facts, Style::Dim))?;
+    print::line(style(facts).dim())?;
     match &state.kernel_notice {
-        Some(notice) => print::line(print::styled(format!("kernel: {}", print::clean(&notice.cause)), Style::Red)),
+        Some(notice) => print::line(style(format!("kernel: {}", print::clean(&notice.cause))).red()),
         None => Ok(()),
     }
 }
@@ -76,21 +74,21 @@ fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell) -> Ended {
     facts.extend(cell.reply.as_deref().map(reply_facts));
     if state.is_stale(cell_id) {
         let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };
-        facts.push(print::styled(since, Style::Yellow));
+        facts.push(style(since).yellow().to_string());
     }
-    let id = print::styled(cell_id.as_str(), Style::Cyan);
+    let id = style(cell_id.as_str()).cyan();
     print::line(format!("\n{id}  {}", facts.join(", ")))
 }
 
 /// How a run stands, as in `[3] ok after 0.42 s`.
 pub fn run_facts(execution: &Execution) -> String {
     let count = execution.execution_count.map(|count| format!("[{count}] ")).unwrap_or_default();
-    let style = match execution.status {
-        ExecutionStatus::Ok => Style::Green,
-        ExecutionStatus::Error | ExecutionStatus::Lost => Style::Red,
-        _ => Style::Yellow,
+    let status = style(word(&execution.status));
+    let status = match execution.status {
+        ExecutionStatus::Ok => status.green(),
+        ExecutionStatus::Error | ExecutionStatus::Lost => status.red(),
+        _ => status.yellow(),
     };
-    let status = print::styled(word(&execution.status), style);
     let took = execution.started_at.zip(execution.ended_at);
     let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
     let notice = execution.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
@@ -99,26 +97,22 @@ pub fn run_facts(execution: &Execution) -> String {
 
 /// How the reply to a prompt stands, as in `answer failed (no key)`.
 fn reply_facts(reply: &Reply) -> String {
-    let (style, status) = match reply.status {
-        ReplyStatus::Running => (Style::Yellow, "being answered"),
-        ReplyStatus::Finished => (Style::Green, "answered"),
-        ReplyStatus::Stopped => (Style::Yellow, "answer stopped"),
-        ReplyStatus::Failed => (Style::Red, "answer failed"),
+    let status = match reply.status {
+        ReplyStatus::Running => style("being answered").yellow(),
+        ReplyStatus::Finished => style("answered").green(),
+        ReplyStatus::Stopped => style("answer stopped").yellow(),
+        ReplyStatus::Failed => style("answer failed").red(),
     };
     let cause = reply.cause.as_deref().map(|cause| format!(" ({})", print::clean(cause)));
-    format!("{}{}", print::styled(status, style), cause.unwrap_or_default())
-}
-
-fn source(cell: &Cell) -> Ended {
-    print::clean_block(&cell.content.source).lines().try_for_each(|line| print::line(format!("    {line}")))
+    format!("{status}{}", cause.unwrap_or_default())
 }
 
 fn preview(text: &str, is_full: bool) -> Ended {
     let limit = if is_full { usize::MAX } else { PREVIEW_LINES };
-    let bar = print::styled("  │ ", Style::Dim);
+    let bar = style("  │ ").dim();
     text.lines().take(limit).try_for_each(|line| print::line(format!("{bar}{line}")))?;
     match text.lines().count().saturating_sub(limit) {
         0 => Ok(()),
-        more => print::line(format!("{bar}{}", print::styled(format!("… {more} more lines (--full)"), Style::Dim))),
+        more => print::line(format!("{bar}{}", style(format!("… {more} more lines (--full)")).dim())),
     }
 }

@@ -1,24 +1,23 @@
 //! `up`: server, runtime agent and a Python kernel in one process.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
 use notarium_server::RunningServer;
 use notarium_server::auth::issue_owner_token;
 use notarium_wire::rest::IssuedToken;
-use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::agent::{KernelArgs, LocalAgent, PROGRAM};
+use super::agent::{KernelArgs, LocalAgent};
 use super::assistants::{self, ModelArgs};
 use super::client::Client;
 use super::config::{Config, write_privately};
-use super::context::Access;
+use super::context::{Access, PROGRAM};
 use super::serve::{PlaceArgs, stopped};
-use super::{Ended, Failure, python};
+use super::{Context, Ended, Failure, python};
 
 /// What `up` keeps in the data folder, for its owner alone.
 const KEYS_FILE: &str = "up.json";
@@ -33,17 +32,12 @@ pub struct UpArgs {
     models: ModelArgs,
 }
 
-pub async fn up(args: UpArgs) -> Ended {
+pub async fn up(args: UpArgs, _: &Context) -> Ended {
     let folder = args.place.folder()?;
     let config = args.models.config()?;
     let server = args.place.start(&folder, !config.models.is_empty()).await?;
     let described = config.models.described();
-    let assistants = assistants::start(&server, config);
-    let ended = up_with(&args, &folder, &server, &described).await;
-    assistants.stop().await;
-    drop(assistants);
-    server.shut_down().await;
-    ended
+    assistants::beside(server, config, async |server| up_with(&args, &folder, server, &described).await).await
 }
 
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
@@ -52,8 +46,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         () = stopped() => return Ok(()),
     };
     let keys = Keys::of_folder(server, folder).await?;
-    let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-    let agent = LocalAgent::start(args.kernels.options(connect, paths, Some(folder.to_owned())));
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()));
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
     // One that cannot be read is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
@@ -126,9 +119,19 @@ impl Keys {
             accounts.exchange(&owner, None, None, None, "notarium up").await.map_err(anyhow::Error::from)?;
         let session = signed_in.text.reveal();
         let client = client(server, &session)?;
-        let request = client.request(Method::POST, "/api/agents").json(&json!({"name": "this machine"}));
-        let agent: IssuedToken = client.json(request).await?;
+        let agent: IssuedToken = client.post("/api/agents", &json!({"name": "this machine"})).await?;
         Ok(Self { session, agent: agent.token })
+    }
+
+    /// An agent in this process, for a server in this process.
+    pub fn start_agent(
+        &self,
+        server: &RunningServer,
+        kernels: &KernelArgs,
+        paths: Vec<PathBuf>,
+        state_dir: Option<PathBuf>,
+    ) -> LocalAgent {
+        LocalAgent::start(kernels.options(ConnectOptions::new(server.url(), &self.agent, PROGRAM), paths, state_dir))
     }
 }
 

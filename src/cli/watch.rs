@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::pin::pin;
 
 use clap::Args;
-use notarium_core::{Document, NotebookId, Recorded, Version};
+use notarium_core::{Document, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
-use super::client::Client;
+use super::client::NotebookClient;
 use super::follow::{Follower, Heard};
 use super::narrate::{Narrator, Told};
-use super::print::{self, Style};
-use super::{Context, Ended, find, history};
+use super::print::{self, style};
+use super::{Context, Ended, history};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -29,15 +29,13 @@ pub struct WatchArgs {
 }
 
 pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
-    let client = context.client()?;
-    let notebook = find::notebook(&client, &args.notebook).await?;
-    let mut follower = Follower::enter(context.connect_options()?, notebook.clone()).await?;
+    let notebook = context.notebook(&args.notebook).await?;
+    let mut follower = Follower::enter(context.connect_options()?, notebook.id.clone()).await?;
     let mut watcher = Watcher {
-        client,
+        narrator: Narrator::new(&notebook.client),
         notebook,
         told: args.since,
         as_json: args.json,
-        narrator: Narrator::default(),
         here: BTreeMap::new(),
     };
     // One that lives on while an event is told, or a Ctrl-C in that time would be missed.
@@ -52,8 +50,7 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
 }
 
 struct Watcher {
-    client: Client,
-    notebook: NotebookId,
+    notebook: NotebookClient,
     /// The last version that was told; `None` until it is known where to begin.
     told: Option<Version>,
     as_json: bool,
@@ -105,7 +102,7 @@ impl Watcher {
 
     async fn catch_up(&mut self, told: Version, to: Version) -> Ended {
         let mut missed = Vec::new();
-        history::each_event(&self.client, &self.notebook, told, |stored| {
+        history::each_event(&self.notebook, told, |stored| {
             missed.extend((stored.envelope.version <= to).then(|| Told::from(stored)));
             Ok(())
         })
@@ -135,7 +132,7 @@ impl Watcher {
         self.told = Some(version);
         match self.as_json {
             true => print::json_line(&told.message),
-            false => print::line(self.narrator.line(&self.client, &told, print::clock).await),
+            false => print::line(self.narrator.line(&told, print::clock).await),
         }
     }
 
@@ -143,8 +140,10 @@ impl Watcher {
 
     fn message(&mut self, message: ServerMessage) -> Ended {
         match message {
-            ServerMessage::Presence { notebook, peers, left } if notebook == self.notebook => self.peers(&peers, &left),
-            ServerMessage::Kernels { notebook, kernels } if notebook == self.notebook => self.kernels(&kernels),
+            ServerMessage::Presence { notebook, peers, left } if notebook == self.notebook.id => {
+                self.peers(&peers, &left)
+            }
+            ServerMessage::Kernels { notebook, kernels } if notebook == self.notebook.id => self.kernels(&kernels),
             _ => Ok(()),
         }
     }
@@ -175,6 +174,6 @@ impl Watcher {
         if self.as_json {
             return Ok(());
         }
-        print::line(print::styled(format!("       {text}"), Style::Dim))
+        print::line(style(format!("       {text}")).dim())
     }
 }

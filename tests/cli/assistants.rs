@@ -120,7 +120,7 @@ async fn policy_and_grants_are_set_and_shown() {
     world.run(&["policy", nb, "ask-for-every-edit"]).await.ok();
     assert_eq!(world.run(&["policy", nb]).await.ok(), "ask-for-every-edit");
     let wrong = world.run(&["policy", nb, "yolo"]).await.fails(2);
-    assert!(wrong.contains("ask-for-every-edit or trusted"), "{wrong}");
+    assert!(wrong.contains("ask-for-every-edit, trusted"), "{wrong}");
 
     let cell = json!({"source": "y"});
     assistant.asks(&world, "first", "create_cell", cell.clone()).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::cli::print::{self, Style};
+use crate::cli::print::{self, style};
 use crate::cli::{Ended, Failure};
 
 /// Longest piece of arguments or results on a line.
@@ -65,7 +65,7 @@ impl Screen {
 
     fn show_to_people(&mut self, event: &Value) -> Ended {
         let text = |name: &str| event[name].as_str().unwrap_or_default();
-        let name = print::styled(print::clean(text("tool_name")), Style::Cyan);
+        let name = style(print::clean(text("tool_name"))).cyan();
         match text("type") {
             "text_start" => self.begin_text(event),
             "text_delta" => self.write(text("text")),

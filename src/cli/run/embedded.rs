@@ -8,7 +8,7 @@ use notarium_server::{RunningServer, Server, ServerConfig};
 use notarium_wire::ipynb::Document;
 use serde::Deserialize;
 
-use crate::cli::agent::{KernelArgs, LocalAgent, PROGRAM};
+use crate::cli::agent::{KernelArgs, LocalAgent};
 use crate::cli::client::Client;
 use crate::cli::up::{self, Keys};
 use crate::cli::{Ended, Failure};
@@ -29,8 +29,7 @@ impl Embedded {
         let server = server.map_err(|error| Failure::failed(error.to_string()))?;
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
-        let connect = ConnectOptions::new(server.url(), &keys.agent, PROGRAM);
-        let agent = LocalAgent::start(kernels.options(connect, kernel_paths, None));
+        let agent = keys.start_agent(&server, kernels, kernel_paths, None);
         Ok(Self { server, agent, keys, folder, client })
     }
 

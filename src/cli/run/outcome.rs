@@ -1,14 +1,12 @@
-//! What failed in a headless run, and how it is told.
+//! What failed in a headless run, and what is said of it.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::Path;
 
 use notarium_core::{CellId, ExecutionId, ExecutionStatus, Output};
-use serde_json::Value;
 
 use crate::cli::follow::End;
-use crate::cli::{Ended, Failure};
+use crate::cli::{Ended, Failure, outputs};
 
 /// Errors that were seen, and those that count.
 #[derive(Debug, Default)]
@@ -19,9 +17,9 @@ pub struct Failures {
 }
 
 impl Failures {
-    pub fn outputs(&mut self, id: &ExecutionId, outputs: &[Output]) {
-        if let Some(error) = outputs.iter().find(|output| output.is_error()) {
-            self.tracebacks.insert(id.clone(), traceback(error));
+    pub fn outputs(&mut self, id: &ExecutionId, new: &[Output]) {
+        if let Some(error) = new.iter().find(|output| output.is_error()) {
+            self.tracebacks.insert(id.clone(), outputs::shown(error).text.trim_end().to_owned());
         }
     }
 
@@ -58,17 +56,4 @@ impl Failures {
             Some(first) => Err(Failure::failed(format!("{file} failed in {first}"))),
         }
     }
-}
-
-/// The kernel's own lines, as they are on a terminal.
-fn traceback(error: &Output) -> String {
-    let content: Value = serde_json::from_str(error.content.get()).unwrap_or_default();
-    let lines: Vec<&str> = content["traceback"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let text = match lines.is_empty() {
-        true => {
-            format!("{}: {}", content["ename"].as_str().unwrap_or("error"), content["evalue"].as_str().unwrap_or(""))
-        }
-        false => lines.join("\n"),
-    };
-    if std::io::stderr().is_terminal() { text } else { console::strip_ansi_codes(&text).into_owned() }
 }
