@@ -1,45 +1,29 @@
 //! Deciding: everything that waits becomes one append; when it is synced, it is shown and answered.
 
-use std::collections::BTreeSet;
+mod effects;
+mod recovery;
+
 use std::sync::Arc;
 
 use notarium_core::{
-    AgentId, Append, Command, CommandRecord, Context, Decision, Event, ExecutionId, Head, History, NewEvent, Notebook,
+    AgentId, Append, Command, CommandRecord, Context, Decision, ExecutionId, Head, History, NewEvent, Notebook,
     RawJson, Recorded, Rejection, RejectionCode, Stored, Version, decide, required_history, seal, sweep_due,
 };
-use notarium_wire::{ErrorCode, ServerMessage, frame};
+use notarium_wire::{ServerMessage, frame};
 
 use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
-use crate::io::{AppendFailure, Output, ReadFailure, ReplyTo, Ticket};
+use crate::io::{Output, ReadFailure, ReplyTo, Ticket};
 use crate::queue::{self, Queued};
 use crate::room::{Cycle, Phase, Room, unavailable};
-
-/// How often a command is decided again before it is given up.
-const MAX_ATTEMPTS: u32 = 8;
+use effects::Effects;
+pub(crate) use recovery::Recovery;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
 struct Entry {
     queued: Queued,
     record: CommandRecord,
-}
-
-/// What follows from the events of a batch, once they are synced.
-#[derive(Debug, Default)]
-struct Effects {
-    access: bool,
-    kernels: bool,
-    /// Something for those who act for assistants.
-    assistants: bool,
-    /// Something that waiting tool calls may touch, or a call itself.
-    targets: bool,
-    /// The catalog changes: now, or after a while.
-    catalog_now: bool,
-    catalog_later: bool,
-    work: Vec<Output>,
-    /// Answers to input requests, for their agents.
-    values: Vec<(AgentId, ExecutionId, String)>,
 }
 
 /// What is decided together.
@@ -52,13 +36,6 @@ pub(crate) struct Batch {
     events: Vec<NewEvent>,
     entries: Vec<Entry>,
     effects: Effects,
-}
-
-/// A batch that was not written.
-#[derive(Debug)]
-pub(crate) struct Recovery {
-    pub batch: Batch,
-    failure: AppendFailure,
 }
 
 impl Batch {
@@ -344,106 +321,6 @@ impl Room {
         cycle.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
     }
 
-    // --- the append failed ---
-
-    /// The state that is ahead of the disk is thrown away.
-    pub(crate) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
-        match std::mem::replace(&mut self.phase, Phase::Live) {
-            Phase::Appending(batch) if failure == AppendFailure::LeaseLost => self.lose_lease(cycle, *batch),
-            Phase::Appending(batch) => {
-                self.phase = Phase::Recovering(Box::new(Recovery { batch: *batch, failure }));
-                cycle.out.push(Output::Load { recent_after: self.least_sent() });
-            }
-            other => self.phase = other,
-        }
-    }
-
-    /// Another server has the notebook now. This room ends: whoever asks again gets a new one, which takes the lease.
-    fn lose_lease(&mut self, cycle: &mut Cycle, batch: Batch) {
-        self.failure = "another server has taken this notebook over: ask again".to_owned();
-        self.answer_all(cycle, &batch.into_commands(), &unavailable(&self.failure));
-        self.turn_all_away(cycle);
-        for lookup in std::mem::take(&mut self.lookups).into_values() {
-            self.take_record(cycle, &lookup, Err(ReadFailure::Unavailable { reason: self.failure.clone() }));
-        }
-        let joining = std::mem::take(&mut self.joins).into_values().map(|join| join.client);
-        for client in joining.chain(std::mem::take(&mut self.subscribers).into_keys()).collect::<BTreeSet<_>>() {
-            self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
-        }
-        self.phase = Phase::Closed;
-        cycle.out.push(Output::Unload);
-    }
-
-    /// The state is loaded again.
-    pub(crate) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
-        let Recovery { batch, failure } = recovery;
-        let was_written = batch.head != batch.expected && batch.head == self.head;
-        if was_written {
-            return self.commit(cycle, batch);
-        }
-        self.fan_out(cycle, &[]);
-        match failure {
-            AppendFailure::VersionConflict => self.decide_again(cycle, batch.into_commands()),
-            AppendFailure::DuplicateCommand => self.sort_out(cycle, batch),
-            // The room has ended.
-            AppendFailure::LeaseLost => {}
-            AppendFailure::Unavailable { reason } => {
-                // What the room wants of itself is tried again after a while, not at once.
-                self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
-                self.answer_all(cycle, &batch.into_commands(), &unavailable(&reason));
-            }
-        }
-    }
-
-    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Queued>) {
-        let mut again = Vec::new();
-        for mut queued in commands {
-            queued.attempts += 1;
-            queued.ticket = None;
-            queued.history = None;
-            queued.judgements = 0;
-            if queued.attempts < MAX_ATTEMPTS {
-                again.push(queued);
-            } else {
-                let rejection = unavailable("others wrote faster every time: send it again");
-                self.answer(cycle, &queued, Err(rejection));
-            }
-        }
-        self.queue.push_back_to_front(again);
-    }
-
-    /// Some of these are retries of recorded commands: which?
-    fn sort_out(&mut self, cycle: &mut Cycle, batch: Batch) {
-        let ticket = self.next_ticket();
-        let commands = batch.entries.iter().map(|entry| (entry.queued.actor.clone(), entry.queued.id.clone()));
-        cycle.out.push(Output::FindCommands { ticket, commands: commands.collect() });
-        self.phase = Phase::Sorting(ticket, Box::new(batch));
-    }
-
-    pub(crate) fn take_sorted(
-        &mut self,
-        cycle: &mut Cycle,
-        batch: Batch,
-        records: Result<Vec<CommandRecord>, ReadFailure>,
-    ) {
-        let Ok(mut records) = records else {
-            return self.answer_all(cycle, &batch.into_commands(), &unavailable("the store does not answer"));
-        };
-        let mut others = Vec::new();
-        for queued in batch.into_commands() {
-            let is_its = |record: &CommandRecord| record.actor == queued.actor && record.command_id == queued.id;
-            match records.iter().position(is_its) {
-                Some(index) => {
-                    let record = records.swap_remove(index);
-                    let answer = recorded_answer(&self.notebook_id, &queued.digest, &record);
-                    self.answer(cycle, &queued, answer);
-                }
-                None => others.push(queued),
-            }
-        }
-        self.decide_again(cycle, others);
-    }
-
     /// The answer to a command's question to the past.
     pub(crate) fn take_history(
         &mut self,
@@ -495,86 +372,6 @@ impl Entry {
             _ => None,
         });
         clients.collect::<Vec<_>>().into_iter()
-    }
-}
-
-impl Effects {
-    fn note(&mut self, event: &Event) {
-        self.note_assistants(event);
-        match event {
-            Event::NotebookCreated(_)
-            | Event::NotebookRenamed(_)
-            | Event::NotebookArchived(_)
-            | Event::NotebookUnarchived(_) => self.catalog_now = true,
-            Event::AccessGranted(_) | Event::AccessRevoked(_) => {
-                self.access = true;
-                self.catalog_now = true;
-            }
-            // Of these the list shows the version alone, which the end of their run brings up to date.
-            Event::ExecutionOutputAppended(_)
-            | Event::ExecutionOutputUpdated(_)
-            | Event::ExecutionOutputsCleared(_) => {}
-            event => {
-                self.catalog_later = true;
-                self.note_kernels(event);
-            }
-        }
-    }
-
-    fn note_assistants(&mut self, event: &Event) {
-        use Event as E;
-        match event {
-            // The list says where calls wait: it is asked what waits for somebody.
-            E::ToolCallRequested(event) if event.gate.waits() => {
-                (self.assistants, self.targets, self.catalog_now) = (true, true, true);
-            }
-            event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
-            E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
-            E::CellInserted(_) | E::CellRestored(_) => self.targets = true,
-            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::KernelFunctionsRegistered(_) => {
-                (self.assistants, self.targets) = (true, true)
-            }
-            E::KernelSessionStarted(_) | E::ExecutionInputRequested(_) => self.assistants = true,
-            E::ConversationStarted(_)
-            | E::MessagePosted(_)
-            | E::MessageFlagged(_)
-            | E::TurnStarted(_)
-            | E::TurnFinished(_) => {
-                self.assistants = true;
-            }
-            E::TurnCancelled(_) | E::TurnFailed(_) | E::TurnModelCallStarted(_) | E::TurnModelCallFinished(_) => {
-                self.assistants = true;
-            }
-            E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
-            E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionLost(_) => self.assistants = true,
-            _ => {}
-        }
-    }
-
-    fn note_kernels(&mut self, event: &Event) {
-        match event {
-            Event::KernelLaunchRequested(event) => {
-                self.catalog_now = true;
-                let (kernel_session, kernelspec) = (event.kernel_session.clone(), event.kernelspec.clone());
-                self.work.push(Output::WorkWanted { kernel_session, kernelspec });
-            }
-            Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
-            Event::KernelLaunchFailed(event) => self.ended(&event.kernel_session),
-            Event::KernelSessionEnded(event) => self.ended(&event.kernel_session),
-            Event::KernelSessionStarted(_) | Event::KernelRestartRequested(_) => self.kernels = true,
-            _ => {}
-        }
-    }
-
-    /// The list says which notebooks have work: a restart opens those.
-    fn ended(&mut self, kernel_session: &notarium_core::KernelSessionId) {
-        self.catalog_now = true;
-        self.settled(kernel_session);
-    }
-
-    fn settled(&mut self, kernel_session: &notarium_core::KernelSessionId) {
-        self.kernels = true;
-        self.work.push(Output::WorkSettled { kernel_session: kernel_session.clone() });
     }
 }
 

@@ -1,0 +1,102 @@
+//! What follows from the events of a batch, once they are synced.
+
+use notarium_core::{AgentId, Event, ExecutionId, KernelSessionId};
+
+use crate::io::Output;
+
+/// What follows from the events of a batch, once they are synced.
+#[derive(Debug, Default)]
+pub(super) struct Effects {
+    pub(super) access: bool,
+    pub(super) kernels: bool,
+    /// Something for those who act for assistants.
+    pub(super) assistants: bool,
+    /// Something that waiting tool calls may touch, or a call itself.
+    pub(super) targets: bool,
+    /// The catalog changes: now, or after a while.
+    pub(super) catalog_now: bool,
+    pub(super) catalog_later: bool,
+    pub(super) work: Vec<Output>,
+    /// Answers to input requests, for their agents.
+    pub(super) values: Vec<(AgentId, ExecutionId, String)>,
+}
+
+impl Effects {
+    pub(super) fn note(&mut self, event: &Event) {
+        self.note_assistants(event);
+        match event {
+            Event::NotebookCreated(_)
+            | Event::NotebookRenamed(_)
+            | Event::NotebookArchived(_)
+            | Event::NotebookUnarchived(_) => self.catalog_now = true,
+            Event::AccessGranted(_) | Event::AccessRevoked(_) => {
+                self.access = true;
+                self.catalog_now = true;
+            }
+            // Of these the list shows the version alone, which the end of their run brings up to date.
+            Event::ExecutionOutputAppended(_)
+            | Event::ExecutionOutputUpdated(_)
+            | Event::ExecutionOutputsCleared(_) => {}
+            event => {
+                self.catalog_later = true;
+                self.note_kernels(event);
+            }
+        }
+    }
+
+    fn note_assistants(&mut self, event: &Event) {
+        use Event as E;
+        match event {
+            // The list says where calls wait: it is asked what waits for somebody.
+            E::ToolCallRequested(event) if event.gate.waits() => {
+                (self.assistants, self.targets, self.catalog_now) = (true, true, true);
+            }
+            event if event.tool_call_id().is_some() => (self.assistants, self.targets) = (true, true),
+            E::CellSourceEdited(_) | E::CellMoved(_) | E::CellTypeChanged(_) | E::CellDeleted(_) => self.targets = true,
+            E::CellInserted(_) | E::CellRestored(_) => self.targets = true,
+            E::KernelSessionEnded(_) | E::KernelLaunchFailed(_) | E::KernelFunctionsRegistered(_) => {
+                (self.assistants, self.targets) = (true, true)
+            }
+            E::KernelSessionStarted(_) | E::ExecutionInputRequested(_) => self.assistants = true,
+            E::ConversationStarted(_)
+            | E::MessagePosted(_)
+            | E::MessageFlagged(_)
+            | E::TurnStarted(_)
+            | E::TurnFinished(_) => {
+                self.assistants = true;
+            }
+            E::TurnCancelled(_) | E::TurnFailed(_) | E::TurnModelCallStarted(_) | E::TurnModelCallFinished(_) => {
+                self.assistants = true;
+            }
+            E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
+            E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionLost(_) => self.assistants = true,
+            _ => {}
+        }
+    }
+
+    fn note_kernels(&mut self, event: &Event) {
+        match event {
+            Event::KernelLaunchRequested(event) => {
+                self.catalog_now = true;
+                let (kernel_session, kernelspec) = (event.kernel_session.clone(), event.kernelspec.clone());
+                self.work.push(Output::WorkWanted { kernel_session, kernelspec });
+            }
+            Event::KernelLaunchClaimed(event) => self.settled(&event.kernel_session),
+            Event::KernelLaunchFailed(event) => self.ended(&event.kernel_session),
+            Event::KernelSessionEnded(event) => self.ended(&event.kernel_session),
+            Event::KernelSessionStarted(_) | Event::KernelRestartRequested(_) => self.kernels = true,
+            _ => {}
+        }
+    }
+
+    /// The list says which notebooks have work: a restart opens those.
+    fn ended(&mut self, kernel_session: &KernelSessionId) {
+        self.catalog_now = true;
+        self.settled(kernel_session);
+    }
+
+    fn settled(&mut self, kernel_session: &KernelSessionId) {
+        self.kernels = true;
+        self.work.push(Output::WorkSettled { kernel_session: kernel_session.clone() });
+    }
+}

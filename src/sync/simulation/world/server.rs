@@ -1,0 +1,182 @@
+//! The server of the world: what its room asks for, answered by a disk that fails and a network that breaks.
+
+use super::*;
+
+impl World {
+    pub(super) fn plan_tick(&mut self) {
+        let wake_at = self.room.as_ref().and_then(|room| room.wake_at(self.now));
+        let Some(at) = wake_at.map(|at| at.max(self.now + 1)) else { return };
+        if self.ticks_at.is_none_or(|planned| at < planned) {
+            self.ticks_at = Some(at);
+            let life = self.life;
+            self.at(at, Happening::Tick { life });
+        }
+    }
+
+    pub(super) fn perform(&mut self, outputs: Vec<Output>) {
+        let mut lagging = Vec::new();
+        for output in outputs {
+            match output {
+                Output::Send { client, text } => self.deliver(client, text, false),
+                Output::Subscribed { client, text } => {
+                    if let Some(connection) = self.connections.get_mut(&client.0) {
+                        connection.is_stalled = false;
+                    }
+                    self.deliver(client, text, false);
+                }
+                Output::Presence { clients, text } => {
+                    for client in clients {
+                        self.deliver(client, text.clone(), false);
+                    }
+                }
+                Output::Events { clients, from, text } => {
+                    for client in clients {
+                        lagging.extend(self.offer(client, from, &text));
+                    }
+                }
+                Output::Unload => {
+                    self.room = None;
+                    self.life += 1;
+                }
+                Output::Append(append) => {
+                    self.appending = Some(append.clone());
+                    self.ask(Output::Append(append));
+                }
+                question @ (Output::Load { .. }
+                | Output::ReadTail { .. }
+                | Output::ReadHistory { .. }
+                | Output::FindCommands { .. }
+                | Output::Judge { .. }
+                | Output::WriteSnapshot { .. }) => self.ask(question),
+                _ => {}
+            }
+        }
+        for input in lagging {
+            self.feed(input);
+        }
+    }
+
+    pub(super) fn ask(&mut self, question: Output) {
+        let delay = self.chance.below(if self.is_calm { 3 } else { 30 }) + 1;
+        let life = self.life;
+        self.after(delay, Happening::Disk { life, question });
+    }
+
+    /// The driver's bounded queue.
+    pub(super) fn offer(&mut self, client: ClientId, from: Version, text: &str) -> Option<Input> {
+        let connection = self.connections.get_mut(&client.0).filter(|connection| !connection.is_stalled)?;
+        if connection.events_on_the_way < QUEUE_FRAMES {
+            connection.events_on_the_way += 1;
+            self.deliver(client, text.to_owned(), true);
+            return None;
+        }
+        connection.is_stalled = true;
+        connection.is_reported = false;
+        Some(Input::Lagging { client, from })
+    }
+
+    pub(super) fn deliver(&mut self, client: ClientId, text: String, is_events: bool) {
+        let Some(connection) = self.connections.get_mut(&client.0) else { return };
+        let delay = self.chance.below(if self.is_calm { 5 } else { connection.slowness });
+        let at = connection.to_client_at.max(self.now + delay);
+        connection.to_client_at = at;
+        self.at(at, Happening::ToClient { connection: client.0, text, is_events });
+    }
+
+    /// What was not synced is lost, or was synced and nobody knows.
+    pub(super) fn crash(&mut self) {
+        self.totals.crashes += 1;
+        self.room = None;
+        self.life += 1;
+        if let Some(append) = self.appending.take().filter(|_| self.chance.percent(50)) {
+            // A conflict here is another node that was first.
+            let _ = self.disk.append(append);
+        }
+        if self.chance.percent(20) {
+            self.disk.lose_snapshots();
+        }
+        for actor in 0..=AGENT {
+            self.disconnect(actor);
+        }
+    }
+
+    // --- the disk ---
+
+    pub(super) fn answer(&mut self, question: Output) {
+        let input = match question {
+            Output::Append(append) => self.append(append),
+            Output::Load { recent_after } => match self.disk.loaded(recent_after) {
+                _ if self.fails(3) => Input::LoadFailed { reason: "the disk is tired".to_owned() },
+                Ok(loaded) => loaded,
+                Err(reason) => Input::LoadFailed { reason },
+            },
+            Output::ReadTail { ticket, after, limit } => {
+                Input::Events { ticket, events: Ok(self.disk.read(after, limit)) }
+            }
+            Output::ReadHistory { ticket, queries } => {
+                Input::Events { ticket, events: Ok(self.disk.history(&queries)) }
+            }
+            Output::FindCommands { ticket, commands } => {
+                let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
+                Input::Commands { ticket, records: Ok(records) }
+            }
+            Output::Judge { ticket, query } => {
+                Input::Judged { ticket, judgement: (!self.fails(3)).then(|| harmless(query)) }
+            }
+            Output::WriteSnapshot { notebook, head } => {
+                self.totals.snapshots += 1;
+                return self.disk.keep_snapshot(Arc::unwrap_or_clone(notebook), head);
+            }
+            _ => return,
+        };
+        self.feed(input);
+    }
+
+    pub(super) fn fails(&mut self, percent: u64) -> bool {
+        !self.is_calm && self.chance.percent(percent)
+    }
+
+    pub(super) fn append(&mut self, append: Append) -> Input {
+        self.appending = None;
+        if self.fails(3) {
+            self.interfere();
+        }
+        if self.fails(3) {
+            // Not every failure says the truth: sometimes it was written.
+            if self.chance.percent(50) {
+                let _ = self.disk.append(append);
+            }
+            return Input::AppendFailed(AppendFailure::Unavailable { reason: "the disk is full".to_owned() });
+        }
+        match self.disk.append(append) {
+            Ok(()) => Input::Appended,
+            Err(failure) => {
+                self.totals.conflicts += u64::from(failure == AppendFailure::VersionConflict);
+                Input::AppendFailed(failure)
+            }
+        }
+    }
+
+    /// Another node renames the notebook.
+    pub(super) fn interfere(&mut self) {
+        let Ok(loaded) = self.disk.load(Version::MAX) else { return };
+        self.count += 1;
+        let id = CommandId::new(format!("node-{}", self.count)).expect("an id");
+        let mut context = Context {
+            now: self.now,
+            actor: Actor::System,
+            authority: Authority::default(),
+            correlation_id: id.as_str().parse().expect("an id"),
+            command_id: id,
+            causation_id: None,
+            expected_version: None,
+            ids: IdSource::new(self.now, self.chance.bytes()),
+            history: History::default(),
+            limits: Limits::default(),
+        };
+        let rename = Command::RenameNotebook { title: format!("by another node {}", self.count) };
+        if let Ok(decision) = decide(&loaded.notebook, &mut context, rename) {
+            self.disk.write(&mut context, &decision);
+        }
+    }
+}
