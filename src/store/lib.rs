@@ -3,7 +3,7 @@
 //! Purpose: [`EventStore`] is the trait that the server writes to; [`Sqlite`] is the default
 //! backend, [`Memory`] is for tests and simulations.
 //!
-//! Every backend passes the one suite in `contract.rs`.
+//! Every backend passes the one suite in `tests/contract`.
 //!
 //! Invariants:
 //! - An append that returned `Ok` is on disk: a process killed an instant later has lost nothing of it.
@@ -17,8 +17,6 @@
 pub mod accounts;
 pub mod blobs;
 mod catalog;
-#[cfg(test)]
-mod contract;
 mod event_store;
 mod memory;
 mod snapshots;

@@ -268,17 +268,3 @@ impl EventStore for Memory {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-    use crate::contract::{Store, contract_suite};
-
-    async fn open() -> (Store, ()) {
-        (Arc::new(Memory::new()), ())
-    }
-
-    contract_suite!(open);
-}

@@ -1,0 +1,103 @@
+//! The suite that every backend passes.
+
+mod author;
+mod blobs;
+mod catalog;
+mod events;
+mod exactness;
+mod history;
+mod many;
+mod snapshots;
+
+use std::sync::Arc;
+
+use notarium_core::{
+    Actor, Append, CellId, CommandId, CommandRecord, Envelope, EventId, Hash, Head, HistoryQuery, InstanceId, NewEvent,
+    NotebookId, RawJson, Salt, Selection, Stored, Version, verify_chain,
+};
+use notarium_store::{
+    AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, Memory,
+    Snapshot, Sqlite, StoreError,
+};
+
+use author::{Author, notebook};
+use blobs::*;
+use catalog::*;
+use events::*;
+use exactness::*;
+use history::*;
+use many::*;
+use snapshots::*;
+
+/// A store to test.
+type Store = Arc<dyn EventStore>;
+
+/// One test for each case. `$open` is `async fn() -> (Store, impl Sized)`; the second keeps what the store needs alive.
+macro_rules! contract_suite {
+    ($open:path: $($case:ident),* $(,)?) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            let (store, _guard) = $open().await;
+            $crate::$case(store).await;
+        }
+    )*};
+    ($open:path) => {
+        contract_suite!($open:
+            what_was_appended_is_read_in_order, pages_end_where_asked, reading_backwards_gives_the_latest_first,
+            a_stale_head_is_refused_and_nothing_written, another_hash_at_the_same_version_is_refused,
+            a_gap_is_refused, a_strangers_event_is_refused, a_notebook_begins_once, an_unknown_notebook_is_empty,
+            a_lease_is_taken_from_the_one_before, an_append_under_an_older_epoch_is_refused,
+            a_command_is_found_again, a_repeated_command_is_refused_and_nothing_written,
+            a_command_twice_in_one_append_is_refused, the_same_command_id_of_another_actor_or_notebook_is_another,
+            a_command_that_changed_nothing_is_recorded, payloads_come_back_byte_for_byte,
+            every_field_of_an_envelope_comes_back, every_kind_of_actor_comes_back, events_of_unknown_types_come_back,
+            a_redacted_event_comes_back, one_append_of_many_events, history_of_cells, history_of_cells_and_the_notebook,
+            history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
+            history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
+            events_of_a_type_are_listed, history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
+            snapshots_are_thinned_out,
+            notebooks_are_listed_in_order, of_concurrent_appenders_one_wins, many_notebooks_at_once,
+            a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
+            the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
+            the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
+        );
+    };
+}
+
+mod in_memory {
+    use super::*;
+
+    async fn open() -> (Store, ()) {
+        (Arc::new(Memory::new()), ())
+    }
+
+    contract_suite!(open);
+}
+
+mod in_sqlite {
+    use super::*;
+
+    async fn open() -> (Store, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        (Arc::new(Sqlite::open(folder.path()).await.unwrap()), folder)
+    }
+
+    contract_suite!(open);
+}
+
+async fn written(store: &Store, append: Append) -> Vec<Stored> {
+    store.append(append.clone()).await.unwrap();
+    append.events.into_iter().map(|event| event.stored).collect()
+}
+
+fn versions(events: &[Stored]) -> Vec<Version> {
+    events.iter().map(|stored| stored.envelope.version).collect()
+}
+
+async fn all(store: &Store, id: &NotebookId) -> Vec<Stored> {
+    store.read(id, 0, usize::MAX).await.unwrap()
+}
+
+async fn history(store: &Store, author: &Author, query: HistoryQuery) -> Vec<Version> {
+    versions(&store.history(&author.notebook_id, &query).await.unwrap())
+}

@@ -1,0 +1,52 @@
+//! Snapshots are found, and may go.
+
+use super::*;
+
+fn snapshot(version: Version) -> Snapshot {
+    let head = Head { version, hash: Hash([3; 32]), recorded_at: 5 };
+    Snapshot::compress(1, head, format!("state at {version}").as_bytes()).unwrap()
+}
+
+pub async fn the_latest_snapshot_at_most(store: Store) {
+    let author = five(&store).await;
+    for version in [2, 4, 1] {
+        store.put_snapshot(&author.notebook_id, snapshot(version)).await.unwrap();
+    }
+    for (at_most, expected) in [(None, Some(4)), (Some(3), Some(2)), (Some(4), Some(4)), (Some(0), None)] {
+        let found = store.snapshot(&author.notebook_id, at_most).await.unwrap();
+        assert_eq!(found, expected.map(snapshot), "{at_most:?}");
+    }
+    let found = store.snapshot(&author.notebook_id, None).await.unwrap().unwrap();
+    assert_eq!(found.decompress(100).unwrap(), b"state at 4");
+    assert!(matches!(found.decompress(3), Err(StoreError::Invalid { .. })));
+}
+
+pub async fn a_snapshot_needs_its_notebook(store: Store) {
+    let refused = store.put_snapshot(&notebook("nobody"), snapshot(1)).await;
+    assert!(matches!(refused, Err(StoreError::Invalid { .. })));
+}
+
+pub async fn snapshots_are_disposable(store: Store) {
+    let author = five(&store).await;
+    store.put_snapshot(&author.notebook_id, snapshot(2)).await.unwrap();
+    let replaced = Snapshot { format: 9, ..snapshot(2) };
+    store.put_snapshot(&author.notebook_id, replaced.clone()).await.unwrap();
+    assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), Some(replaced));
+    store.delete_snapshots(&author.notebook_id).await.unwrap();
+    assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), None);
+    assert_eq!(versions(&all(&store, &author.notebook_id).await), [1, 2, 3, 4, 5]);
+}
+
+pub async fn snapshots_are_thinned_out(store: Store) {
+    let author = five(&store).await;
+    for version in 1..=40 {
+        store.put_snapshot(&author.notebook_id, snapshot(version)).await.unwrap();
+    }
+    let (mut kept, mut at_most) = (Vec::new(), None);
+    while let Some(found) = store.snapshot(&author.notebook_id, at_most).await.unwrap() {
+        kept.push(found.version);
+        at_most = Some(found.version - 1);
+    }
+    assert_eq!(kept[0], 40);
+    assert!((4..=10).contains(&kept.len()), "{kept:?}");
+}
