@@ -17,7 +17,7 @@ pub struct Context {
     pub command_id: CommandId,
     /// The undo group; the server uses the command's own id where the sender names none.
     pub correlation_id: CorrelationId,
-    /// The event that led to this command, for reactors.
+    /// The event that led to this command: `decide` knows it of what the server's reactors send.
     pub causation_id: Option<EventId>,
     pub expected_version: Option<Version>,
     pub ids: IdSource,

@@ -5,9 +5,10 @@ use crate::command::Command;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::dispatch::{self, decide_all};
+use crate::ledger::Ledger;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::HistoryQuery;
+use notarium_record::{EventId, HistoryQuery};
 
 use crate::tool_calls;
 
@@ -29,11 +30,25 @@ pub fn decide(notebook: &Notebook, context: &mut Context, command: Command) -> R
     authorise_command(notebook, context, &command)?;
     tool_calls::check_way_in(context, &command)?;
     check_expected_version(notebook, context)?;
+    context.causation_id = led_to(&notebook.ledger, &command);
     match command {
         Command::Batch { commands } => decide_batch(notebook, context, commands),
         Command::RequestToolCall(command) => tool_calls::decide_request(notebook, context, command),
         Command::StartToolCall { call_id } => tool_calls::decide_start(notebook, context, call_id),
         command => dispatch::decide_one(notebook, context, command),
+    }
+}
+
+/// The event that led to a command of the server's reactors: what it goes on from, of its turn or call.
+fn led_to(ledger: &Ledger, command: &Command) -> Option<EventId> {
+    match command {
+        Command::StartModelCall { turn_id, .. }
+        | Command::ReportModelCall { turn_id, .. }
+        | Command::PostReply { turn_id, .. }
+        | Command::EndTurn { turn_id, .. } => ledger.latest_of_turn(turn_id),
+        Command::RequestToolCall(command) => ledger.latest_of_turn(command.turn_id.as_ref()?),
+        Command::StartToolCall { call_id } | Command::ReportToolCall { call_id, .. } => ledger.latest_of_call(call_id),
+        _ => None,
     }
 }
 

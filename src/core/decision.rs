@@ -11,11 +11,14 @@ pub struct Decided {
     pub undoes: Option<CorrelationId>,
     /// Instead of the command's own: each step of an undo is a group of its own.
     pub correlation_id: Option<CorrelationId>,
+    /// The event that led to it stands so many places before it in the same command. Else it is what led to the command, if
+    /// anything did.
+    pub led_by: Option<usize>,
 }
 
 impl<E: Into<Event>> From<E> for Decided {
     fn from(event: E) -> Self {
-        Self { event: event.into(), undoes: None, correlation_id: None }
+        Self { event: event.into(), undoes: None, correlation_id: None, led_by: None }
     }
 }
 
@@ -69,5 +72,13 @@ impl Decision {
 
     pub(crate) fn nothing() -> Self {
         Self::default()
+    }
+
+    /// The first event led to the others, but for those that another of them led to.
+    pub(crate) fn led_by_first(mut self) -> Self {
+        for (places, decided) in self.events.iter_mut().enumerate().skip(1) {
+            decided.led_by.get_or_insert(places);
+        }
+        self
     }
 }

@@ -221,7 +221,7 @@ pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution
         .into_iter()
         .map(|id| ExecutionCancelled { execution_id: id.clone(), cause: "an earlier cell failed".to_owned() }.into());
     let events = [end].into_iter().chain(cancelled).chain(next).collect();
-    Decision { events, outcome: Outcome::default() }
+    Decision { events, outcome: Outcome::default() }.led_by_first()
 }
 
 fn stopped_by<'a>(notebook: &'a Document, failed: &Execution) -> Vec<&'a ExecutionId> {

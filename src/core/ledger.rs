@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::undo_stacks::{UndoStacks, Undoable};
 use notarium_record::{
-    Actor, CellId, ConversationId, Event, Millis, Recorded, Reply, ReplyStatus, ToolCallId, ToolCallRequested, TurnId,
+    Actor, CellId, ConversationId, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
+    ToolCallRequested, TurnId,
 };
 
 /// The window of the rate limit of tool calls.
@@ -22,6 +23,9 @@ const MAX_REPLIES_IN_TRASH: usize = 100;
 pub struct Ledger {
     /// What each actor can undo and redo.
     pub(crate) undo: Undoable,
+    /// The latest event of each turn that has not ended, and of each tool call: what the server's reactor goes on from.
+    latest_of_turns: BTreeMap<TurnId, EventId>,
+    latest_of_calls: BTreeMap<ToolCallId, EventId>,
     /// The turns of the tool calls that have not ended.
     turns_of_calls: BTreeMap<ToolCallId, TurnId>,
     /// When the tool calls of the last minute were requested, oldest first, by conversation.
@@ -39,6 +43,7 @@ impl Ledger {
     /// Folds one event in. Total, like the document's.
     pub fn apply(&mut self, recorded: &Recorded) {
         self.undo.note(recorded, self.turn_of_effect(recorded));
+        self.note_latest(recorded);
         match &recorded.event {
             Event::ToolCallRequested(event) => self.note_call(recorded, event),
             Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}
@@ -58,6 +63,36 @@ impl Ledger {
                 }
             }
         }
+    }
+
+    fn note_latest(&mut self, recorded: &Recorded) {
+        use Event as E;
+        let id = || recorded.envelope.id.clone();
+        match &recorded.event {
+            E::TurnFinished(_) | E::TurnCancelled(_) | E::TurnFailed(_) => {
+                recorded.event.turn_id().map(|turn_id| self.latest_of_turns.remove(turn_id));
+            }
+            E::MessagePosted(MessagePosted { turn_id: Some(turn_id), .. }) => {
+                self.latest_of_turns.insert(turn_id.clone(), id());
+            }
+            E::ToolCallRequested(_) | E::ToolCallConfirmed(_) | E::ToolCallStarted(_) => {
+                recorded.event.tool_call_id().map(|call_id| self.latest_of_calls.insert(call_id.clone(), id()));
+            }
+            event => {
+                event.turn_id().map(|turn_id| self.latest_of_turns.insert(turn_id.clone(), id()));
+                event.tool_call_id().map(|call_id| self.latest_of_calls.remove(call_id));
+            }
+        }
+    }
+
+    /// The latest event of a turn that has not ended.
+    pub(crate) fn latest_of_turn(&self, id: &TurnId) -> Option<EventId> {
+        self.latest_of_turns.get(id).cloned()
+    }
+
+    /// The latest event of a tool call that has not ended.
+    pub(crate) fn latest_of_call(&self, id: &ToolCallId) -> Option<EventId> {
+        self.latest_of_calls.get(id).cloned()
     }
 
     /// The effects of a tool call carry its id as their correlation.

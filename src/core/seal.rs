@@ -15,7 +15,10 @@ pub fn seal(
     let mut next = *head;
     let mut sealed = Vec::with_capacity(events.len());
     for decided in events {
-        let envelope = envelope(context.ids.ulid().into(), notebook_id, &next, context, decided);
+        let mut envelope = envelope(context.ids.ulid().into(), notebook_id, &next, context, decided);
+        if let Some(leading) = leading(&sealed, decided) {
+            envelope.causation_id = Some(leading.envelope.id.clone());
+        }
         let salt = context.ids.salt();
         sealed.push(Stored::seal(&mut next, envelope, decided.event.payload()?, salt));
     }
@@ -23,7 +26,12 @@ pub fn seal(
     Ok(sealed)
 }
 
-/// The event as it will be recorded, but for id and hash, which no state depends on.
+/// The event of the same command that led to this one.
+fn leading<'a>(sealed: &'a [Stored], decided: &Decided) -> Option<&'a Stored> {
+    sealed.get(sealed.len().checked_sub(decided.led_by?)?)
+}
+
+/// The event as it will be recorded, but for id, cause and hash, which no state depends on.
 pub(crate) fn provisional(notebook: &Notebook, context: &Context, decided: &Decided) -> Recorded {
     let head = Head { version: notebook.version, recorded_at: notebook.updated_at, ..Head::START };
     let envelope = envelope(ulid::Ulid::nil().into(), &notebook.notebook_id, &head, context, decided);

@@ -149,7 +149,9 @@ pub(crate) fn decide_request(
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
     if let Some(passed) = passed.filter(|_| starts_now) {
-        let done = execute(notebook, context, &call_id, &typed, passed, 1 + beginning.len());
+        let mut done = execute(notebook, context, &call_id, &typed, passed, 1 + beginning.len());
+        // The request led to the start.
+        done.events[0].led_by = Some(1);
         events.extend(done.events);
         outcome.absorb(done.outcome);
     }
@@ -323,7 +325,7 @@ fn execute(
         }
         Err(rejection) => whole.events.push(ended(ToolCallEnd::Error, rejection.message)),
     }
-    whole
+    whole.led_by_first()
 }
 
 /// Who does it: cells that do not run are the core's alone.

@@ -174,8 +174,18 @@ mod tests {
     fn an_unknown_event_asks_for_a_snapshot() {
         let mut replica = replica();
         replica.apply(&frame(vec![renamed(1, "a")])).unwrap();
-        let missed = replica.apply(&frame(vec![event(2, "FromTheFuture", "{}")])).unwrap_err();
-        assert_eq!(replica.since(&missed), None);
+        let later = EventMessage { schema: 2, ..renamed(2, "b") };
+        for unknown in [event(2, "FromTheFuture", "{}"), later] {
+            let missed = replica.apply(&frame(vec![unknown, renamed(3, "c")])).unwrap_err();
+            assert_eq!((replica.since(&missed), missed), (None, Missed::UnknownEvent { version: 2 }));
+            assert!(replica.state().is_none(), "nothing is folded on top of it");
+            assert!(replica.apply(&frame(vec![renamed(2, "b"), renamed(3, "c")])).unwrap().is_empty());
+            subscribed(&mut replica, None, false);
+        }
+        let state = Document { title: "c".into(), version: 3, ..Document::new("n".parse().unwrap()) };
+        subscribed(&mut replica, Some(state), false);
+        replica.apply(&frame(vec![renamed(4, "d")])).unwrap();
+        assert_eq!(replica.state().map(|state| (state.version, state.title.as_str())), Some((4, "d")));
     }
 
     #[test]

@@ -290,6 +290,7 @@ fn alone(recorded: &Recorded) -> Stored {
         event: recorded.event.clone(),
         undoes: recorded.envelope.undoes.clone(),
         correlation_id: Some(recorded.envelope.correlation_id.clone()),
+        led_by: None,
     };
     let sealed = seal(&mut before(recorded.envelope.version), &recorded.envelope.notebook_id, &mut context, &[decided]);
     sealed.unwrap().remove(0)

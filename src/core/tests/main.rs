@@ -6,6 +6,7 @@ mod support;
 mod access;
 mod batch;
 mod bound;
+mod causation;
 mod cells;
 mod conversations;
 mod cost;

@@ -154,3 +154,23 @@ fn a_stale_fence_is_refused() {
     let message = scene.message(&body);
     assert_eq!(scene.execute_message(&agent(), message).unwrap_err().code, RejectionCode::StaleFence);
 }
+
+#[test]
+fn a_notebook_that_cannot_be_written_asks_for_no_work_and_ends_no_kernel_again_and_again() {
+    let (mut scene, _) = with_kernel();
+    scene.execute("anna", r#"{"LaunchKernel":{"kernelspec":"other"}}"#).unwrap();
+    scene.disk.add_unknown_event();
+    let written = scene.disk.events.len();
+    let mut scene = scene.restarted(RoomConfig::default());
+    scene.subscribe(9, &agent(), None);
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    scene.subscribe(1, &user("anna"), None);
+    for _ in 0..60 {
+        scene.advance(60_000);
+        let now = scene.now;
+        assert!(scene.room.wake_at(now).is_none_or(|at| at > now), "it wakes for nothing");
+    }
+    let asks = |it: &&Output| matches!(it, Output::WorkWanted { .. } | Output::WakeAssistants { .. });
+    assert_eq!(scene.others.iter().filter(asks).count(), 0);
+    assert_eq!(scene.disk.events.len(), written, "nothing is written");
+}

@@ -3,7 +3,7 @@ import WebSocket from 'ws'
 import { EventEmitter } from 'node:events'
 import { randomUUID } from 'node:crypto'
 import { apply, compose, map, replacement } from './text.mjs'
-import { applyEvent } from './state.mjs'
+import { applyEvent, knows } from './state.mjs'
 
 export class Rejection extends Error {
   constructor(reject) {
@@ -132,10 +132,10 @@ export class Notebook extends EventEmitter {
     this.seen = []
   }
 
-  subscribe() {
+  subscribe({ afresh = false } = {}) {
     this.waiting = true // for `subscribed`
     const m = { notebook: this.id }
-    if (this.state) m.since = { version: this.state.version, event_id: this.lastEvent }
+    if (this.state && !afresh) m.since = { version: this.state.version, event_id: this.lastEvent }
     this.told = new Set(this.texts.keys())
     if (this.told.size)
       m.unconfirmed = [...this.texts].map(([cell_id, t]) => ({ cell_id, base: t.sent?.base ?? this.state.version }))
@@ -186,6 +186,7 @@ export class Notebook extends EventEmitter {
     if (m.from > this.state.version + 1) return this.subscribe() // something was lost
     for (const e of m.events) {
       if (e.version <= this.state.version) continue
+      if (!knows(e)) return this.subscribe({ afresh: true }) // only the server's state helps
       applyEvent(this.state, e, apply)
       this.lastEvent = e.id
       this.seen.push(e)

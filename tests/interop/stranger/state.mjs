@@ -82,6 +82,10 @@ const endTurn = change => (s, p) => {
 const endCall = (s, p) => drop(s, 'tool_calls', p.call_id)
 const endGrant = (s, p) => drop(s, 'grants', p.grant_id)
 
+// Newest schema of each type that this client knows; only those that are not 1 stand here.
+const SCHEMAS = {}
+export const knows = e => Object.hasOwn(EVENTS, e.type) && e.schema <= (SCHEMAS[e.type] ?? 1)
+
 const EVENTS = {
   NotebookCreated(s, p, e) {
     s.title = p.title
@@ -110,6 +114,7 @@ const EVENTS = {
       compact({ subject: p.subject, role: p.role, expires_at: p.expires_at })
     ].sort(bySubject)
   },
+  UndoSkipped() {},
   AccessRevoked(s, p) {
     s.access = s.access.filter(e => !sameSubject(p.subject)(e))
   },
@@ -384,7 +389,7 @@ function gone(s, p, e) {
 
 export function applyEvent(s, event, applyChange) {
   const p = event.payload
-  EVENTS[event.type]?.(s, p, event, applyChange) // unknown types only move the version
+  EVENTS[event.type](s, p, event, applyChange) // the caller has asked `knows`
   prune(s)
   s.version = event.version
   s.updated_at = event.recorded_at

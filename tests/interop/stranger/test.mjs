@@ -404,6 +404,26 @@ async function withServer() {
     for (const word of ['<kept>', '<also>', '<far>']) assert.equal(a.text(one).split(word).length, 2, `${word} in ${a.text(one)}`)
     await both()
   })
+  await test('an event of a newer server: the state is taken afresh, and nothing is folded on top of it', async () => {
+    const sent = []
+    const note = m => m.subscribe && sent.push(m.subscribe)
+    A.on('sent', note)
+    for (const [type, schema] of [['CellDreamt', 1], ['NotebookRenamed', 2]]) {
+      const before = structuredClone(a.state)
+      const came = new Promise(ok => a.once('subscribed', ok))
+      const event = { id: randomUUID(), type, schema, version: before.version + 1, payload: { title: 'guessed' } }
+      const after = { ...event, id: randomUUID(), type: 'NotebookRenamed', schema: 1, version: before.version + 2 }
+      a.on_events({ notebook: id, from: event.version, events: [event, after] })
+      assert.deepEqual(a.state, before, 'as it was')
+      assert.ok((await limit(came, 5000, 'subscribed')).snapshot, 'a whole state')
+      assert.deepEqual(a.state, before, 'which never had those events')
+      await b.command({ RenameNotebook: { title: `after ${type}` } })
+      await a.until(() => a.state.title === `after ${type}`)
+    }
+    A.off('sent', note)
+    assert.deepEqual(sent.map(m => m.since), [undefined, undefined])
+    await both()
+  })
   await test('presence', async () => {
     A.send({ presence: { notebook: id, state: { cell_id: one, selection: [0, 2], typing: true } } })
     await b.until(() => b.peers.get(A.welcome.connection)?.state?.typing, 5000, 'the presence of A')
