@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::undo_stacks::{UndoStacks, Undoable};
+use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use notarium_record::{
     Actor, CellId, ConversationId, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
     ToolCallRequested, TurnId,
@@ -38,6 +38,12 @@ impl Ledger {
     /// What the actor can undo and redo.
     pub fn undo_of(&self, actor: &Actor) -> Option<&UndoStacks> {
         self.undo.of(&actor.key()).map(|(_, stacks)| stacks)
+    }
+
+    /// What a person can undo and redo next; nobody else is told.
+    pub fn next_steps(&self, actor: &Actor) -> Option<NextSteps> {
+        let is_person = matches!(actor, Actor::User { .. } | Actor::Guest { .. });
+        is_person.then(|| self.undo_of(actor).map(UndoStacks::next).unwrap_or_default())
     }
 
     /// Folds one event in. Total, like the document's.

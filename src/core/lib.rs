@@ -71,4 +71,4 @@ pub use notebook::Notebook;
 pub use rejection::{Rejection, RejectionCode};
 pub use replies::MAX_REPLY_UNITS;
 pub use seal::seal;
-pub use undo_stacks::{UndoGroup, UndoStacks};
+pub use undo_stacks::{NextStep, NextSteps, UndoGroup, UndoStacks};

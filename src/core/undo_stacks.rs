@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Groups that an actor can go back.
@@ -29,6 +30,40 @@ pub struct UndoGroup {
 pub struct UndoStacks {
     pub undo: Vec<UndoGroup>,
     pub redo: Vec<UndoGroup>,
+}
+
+/// What a person can undo and redo next.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NextSteps {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<NextStep>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redo: Option<NextStep>,
+}
+
+/// One undoable group, as its author is told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NextStep {
+    pub correlation_id: CorrelationId,
+    /// Of its last event.
+    pub version: Version,
+    /// The cells that it touches; none: it is about the notebook itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<CellId>,
+}
+
+impl From<&UndoGroup> for NextStep {
+    fn from(group: &UndoGroup) -> Self {
+        let UndoGroup { correlation_id, last_version, cells, .. } = group;
+        Self { correlation_id: correlation_id.clone(), version: *last_version, cells: cells.clone() }
+    }
+}
+
+impl UndoStacks {
+    /// The steps at the top.
+    pub fn next(&self) -> NextSteps {
+        NextSteps { undo: self.undo.last().map(NextStep::from), redo: self.redo.last().map(NextStep::from) }
+    }
 }
 
 /// The stacks of all, by actor key.

@@ -16,6 +16,7 @@ use crate::agents::Agents;
 use crate::assistant_host::NoticeQueue;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
+use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
@@ -44,6 +45,7 @@ pub struct Parts {
     /// Answers outside assistants, once it is mounted.
     pub mcp: McpMount,
     pub agent_locks: AgentLocks,
+    pub checks: Checks,
     pub clock: Clock,
     pub limits: ServerLimits,
     /// Cancelled when the server begins to stop.

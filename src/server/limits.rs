@@ -27,6 +27,8 @@ pub struct ServerLimits {
     pub max_queued_frames: usize,
     /// Events that reading an old version may have to replay.
     pub max_replayed_events: u64,
+    /// … and a check of the digest at one.
+    pub max_checked_events: u64,
     /// Requests and event streams that are open at a time; further ones wait. Sockets are counted apart.
     pub max_http_connections: usize,
     /// How long the headers of a request may take, and how long a connection may wait for its next one.
@@ -58,6 +60,7 @@ impl Default for ServerLimits {
             max_errors_per_minute: 60,
             max_queued_frames: 1_024,
             max_replayed_events: 200_000,
+            max_checked_events: 10_000,
             max_http_connections: 10_000,
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(20),

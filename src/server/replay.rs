@@ -15,12 +15,11 @@ const PAGE: usize = 2_000;
 /// A state unpacked.
 const MAX_STATE_BYTES: usize = 1 << 30;
 
-/// The state at a version that the log has reached; a problem where that would take too many events.
-pub async fn state_at(app: &App, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
+/// The state at a version that the log has reached; a problem where that would take more than `limit` events.
+pub async fn state_at(app: &App, notebook: &NotebookId, version: Version, limit: u64) -> Result<Document, Problem> {
     let mut state = nearest(&*app.store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
-    if missing > app.limits.max_replayed_events {
-        let limit = app.limits.max_replayed_events;
+    if missing > limit {
         let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
         return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail));
     }

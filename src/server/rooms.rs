@@ -253,6 +253,11 @@ impl RoomHandle {
         self.send(Message::Input(Input::Presence { client, state }));
     }
 
+    /// The connection's state of the notebook is not the server's: it gets the whole state.
+    pub fn differs(&self, client: ClientId) {
+        self.send(Message::Input(Input::Differs { client }));
+    }
+
     /// From the runtime agent of the session.
     pub fn kernel_status(&self, client: ClientId, session: KernelSessionId, busy: bool) {
         self.send(Message::Input(Input::KernelStatus { client, kernel_session: session, busy }));

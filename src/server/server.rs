@@ -18,6 +18,7 @@ use crate::agents::Agents;
 use crate::app::{App, Parts};
 use crate::assistant_host::{AssistantHost, NoticeQueue};
 use crate::auth::{Accounts, AuthOptions};
+use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
@@ -158,6 +159,7 @@ fn app(
         has_assistants: config.assistants,
         mcp: McpMount::default(),
         agent_locks: AgentLocks::default(),
+        checks: Checks::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
         stopping: CancellationToken::new(),

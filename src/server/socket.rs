@@ -11,6 +11,7 @@ mod reader;
 mod writer;
 
 pub use follow::Follow;
+pub use parse::problem;
 
 use std::time::Duration;
 

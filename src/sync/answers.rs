@@ -56,7 +56,8 @@ pub(crate) fn recorded_answer(
         return Err(reused(&record.command_id));
     }
     let outcome = serde_json::from_str(record.outcome.get()).unwrap_or_default();
-    Ok(AckMessage { id: record.command_id.clone(), notebook: notebook.clone(), version: record.version, outcome })
+    let (id, notebook) = (record.command_id.clone(), notebook.clone());
+    Ok(AckMessage { id, notebook, version: record.version, outcome, undo: None })
 }
 
 pub(crate) fn reused(id: &CommandId) -> Rejection {

@@ -270,7 +270,9 @@ impl Room {
     /// Shows, then answers, then does what follows.
     fn commit(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.committed = self.head.version;
-        self.snapshot_text = None;
+        if self.joins.is_empty() {
+            self.rendering.forget();
+        }
         if batch.effects.access || self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
             self.recheck_access(cycle);
         }
@@ -289,7 +291,11 @@ impl Room {
 
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
         let Entry { queued, record } = entry;
-        self.answer(cycle, &queued, recorded_answer(&self.notebook_id, &queued.digest, &record));
+        let mut answer = recorded_answer(&self.notebook_id, &queued.digest, &record);
+        if let Ok(ack) = &mut answer {
+            ack.undo = self.state.ledger.next_steps(&queued.identity.actor);
+        }
+        self.answer(cycle, &queued, answer);
         self.answers.remember(record, self.config.max_recent_answers);
     }
 

@@ -5,4 +5,5 @@ mod commands;
 mod judging;
 mod kernels;
 mod maintenance;
+mod rendering;
 mod scene;

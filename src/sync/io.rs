@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Append, CommandId, CommandRecord, Epoch, Head, HistoryQuery, Judgement, JudgementQuery, KernelSessionId, Millis,
-    Notebook, Rejection, Stored, Version,
+    Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
+    KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
 use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
 
 use crate::identity::{ClientId, Identity, ReadState};
+use crate::rendering::Rendered;
 use crate::replay::Loaded;
 
 /// Who gets the answer to a command.
@@ -85,6 +86,12 @@ pub enum Input {
         ticket: Ticket,
         judgement: Option<Judgement>,
     },
+    /// The answer to [`Output::Render`]; `None`: it cannot be written.
+    Rendered(Option<Box<Rendered>>),
+    /// The client's state is not the notebook's: it gets the whole state.
+    Differs {
+        client: ClientId,
+    },
     /// An events frame for this client was dropped because its queue is full; `from` is the frame's.
     Lagging {
         client: ClientId,
@@ -143,6 +150,11 @@ pub enum Output {
     Judge {
         ticket: Ticket,
         query: JudgementQuery,
+    },
+    /// Write the state with [`Rendered::of`]. Everything else goes on meanwhile.
+    Render {
+        document: Arc<Document>,
+        event_id: EventId,
     },
     /// Look up the records of commands, by actor key and id.
     FindCommands {

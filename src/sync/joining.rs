@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CellId, EventId, HistoryQuery, RawJson, RejectionCode, Role, Stored, Version};
+use notarium_core::{CellId, EventId, HistoryQuery, RejectionCode, Role, Stored, Version};
 use notarium_wire::{
-    ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
+    DOCUMENT, ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
 };
 
 use crate::identity::{ClientId, Identity};
 use crate::io::{Output, ReadFailure};
 use crate::leases::agent_of;
+use crate::rendering::Rendered;
 use crate::room::{Cycle, Room};
 use crate::subscribers::Subscriber;
 
@@ -46,6 +47,8 @@ pub(crate) struct Wish {
     unconfirmed: Vec<UnconfirmedText>,
     /// It fell behind, and is told why.
     resync: Option<&'static str>,
+    /// A state before this version is too old for it.
+    at_least: Version,
 }
 
 /// A subscription that waits for the store.
@@ -67,6 +70,8 @@ enum Question {
     Tail(Version),
     /// The events of the cells with unconfirmed text.
     Cells,
+    /// The state as it goes over the wire.
+    State,
 }
 
 /// A subscription that can be answered.
@@ -92,7 +97,8 @@ impl Room {
         let unconfirmed = message.unconfirmed;
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
-        self.enqueue(cycle, client, identity, Wish { since, event_id, diverged: false, unconfirmed, resync: None });
+        let wish = Wish { since, event_id, diverged: false, unconfirmed, resync: None, at_least: 0 };
+        self.enqueue(cycle, client, identity, wish);
     }
 
     fn enqueue(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
@@ -109,13 +115,26 @@ impl Room {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let since = Some(subscriber.sent).filter(|sent| *sent <= self.committed);
         let identity = subscriber.identity.clone();
-        let wish = Wish { since, event_id: None, diverged: false, unconfirmed: Vec::new(), resync: Some(reason) };
-        self.enqueue(cycle, client, identity, wish);
+        self.enqueue(cycle, client, identity, Wish { since, ..Wish::resync(reason) });
+    }
+
+    /// The client's state is another than the notebook's. A subscription that is under way comes first.
+    pub(crate) fn take_differing(&mut self, cycle: &mut Cycle, client: ClientId) {
+        if self.waiting.iter().any(|waiting| waiting.is_subscription_of(client)) {
+            return;
+        }
+        let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
+        subscriber.is_lagging = true;
+        let identity = subscriber.identity.clone();
+        self.joins.retain(|_, join| join.client != client);
+        self.enqueue(cycle, client, identity, Wish::resync("your state was not that of the notebook"));
     }
 
     /// Everything that can be answered now.
     pub(crate) fn serve_waiting(&mut self, cycle: &mut Cycle) {
-        let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| join.found.is_some()).map(|(id, _)| *id).collect();
+        let is_state_there = !self.rendering.is_under_way();
+        let is_ready = |join: &Join| join.found.is_some() || (is_state_there && join.waits_for_state());
+        let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| is_ready(join)).map(|(id, _)| *id).collect();
         for ticket in ready {
             if let Some(join) = self.joins.remove(&ticket) {
                 self.finish_join(cycle, join);
@@ -139,7 +158,8 @@ impl Room {
         }
     }
 
-    fn join(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, wish: Wish) {
+    fn join(&mut self, cycle: &mut Cycle, client: ClientId, identity: Arc<Identity>, mut wish: Wish) {
+        wish.at_least = self.committed;
         let role = match self.reading_role(cycle.now, &identity) {
             Ok(role) => role,
             Err(rejection) => {
@@ -161,8 +181,7 @@ impl Room {
     /// The client has what this log has not: its state and the bases of its texts are worth nothing here.
     fn join_diverged(&mut self, cycle: &mut Cycle, mut joining: Joining) {
         joining.wish.diverged = true;
-        let too_old = std::mem::take(&mut joining.wish.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
-        self.welcome_with_snapshot(cycle, joining, (Vec::new(), too_old));
+        self.join_with_snapshot(cycle, joining);
     }
 
     fn is_near(&self, since: Version) -> bool {
@@ -235,12 +254,18 @@ impl Room {
     // --- with the state ---
 
     fn join_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining) {
+        let Some(rendered) = self.rendered(cycle, joining.wish.at_least) else {
+            return self.wait_for_state(joining);
+        };
+        if joining.wish.diverged {
+            return self.welcome_without_texts(cycle, joining, &rendered);
+        }
         let cells = &joining.wish.unconfirmed;
         if cells.iter().all(|cell| self.ring.covers(cell.base)) {
             let recent = |cell: &UnconfirmedText| self.ring.about_cell(&cell.cell_id, cell.base);
             let events = cells.iter().map(|cell| (cell.cell_id.clone(), recent(cell))).collect();
             let unconfirmed = self.bounded(events);
-            return self.welcome_with_snapshot(cycle, joining, unconfirmed);
+            return self.welcome_with_snapshot(cycle, joining, &rendered, unconfirmed);
         }
         let ticket = self.next_ticket();
         let query = |cell: &UnconfirmedText| HistoryQuery::Cells {
@@ -252,11 +277,21 @@ impl Room {
         self.joins.insert(ticket, Join::of(joining, Question::Cells, self.committed));
     }
 
+    fn wait_for_state(&mut self, joining: Joining) {
+        // What it is shown meanwhile could be newer than the state that it is about to get.
+        if let Some(subscriber) = self.subscribers.get_mut(&joining.client) {
+            subscriber.is_lagging = true;
+        }
+        let ticket = self.next_ticket();
+        self.joins.insert(ticket, Join::of(joining, Question::State, self.committed));
+    }
+
     /// The history of unconfirmed cells from the store, and what came since from memory.
     fn join_with_history(&mut self, cycle: &mut Cycle, joining: Joining, asked_at: Version, found: &[Stored]) {
-        if !self.ring.covers(asked_at) {
+        let rendered = self.rendered(cycle, joining.wish.at_least);
+        let Some(rendered) = rendered.filter(|_| self.ring.covers(asked_at)) else {
             return self.join_with_snapshot(cycle, joining);
-        }
+        };
         let of_cell = |cell: &UnconfirmedText| {
             let is_its = |stored: &&Stored| {
                 let version = stored.envelope.version;
@@ -268,7 +303,7 @@ impl Room {
         };
         let events = joining.wish.unconfirmed.iter().map(of_cell).collect();
         let unconfirmed = self.bounded(events);
-        self.welcome_with_snapshot(cycle, joining, unconfirmed);
+        self.welcome_with_snapshot(cycle, joining, &rendered, unconfirmed);
     }
 
     /// Cells whose events would be too many become conflict copies.
@@ -285,31 +320,26 @@ impl Room {
         (all, too_old)
     }
 
-    fn welcome_with_snapshot(&mut self, cycle: &mut Cycle, joining: Joining, unconfirmed: Unconfirmed) {
-        match (self.snapshot_text(), self.ring.event_id(self.committed)) {
-            (Ok(snapshot), Some(event_id)) => {
-                self.welcome(cycle, joining, (self.committed, event_id), Some(&snapshot), unconfirmed);
-            }
-            (Ok(_), None) => {
-                self.send_error(cycle, joining.client, ErrorCode::Unavailable, "the notebook is not loaded")
-            }
-            (Err(error), _) => {
-                let message = format!("the notebook cannot be written as JSON: {error}");
-                self.send_error(cycle, joining.client, ErrorCode::Unavailable, &message);
-            }
-        }
+    /// The bases of its texts are too far back, or of another branch.
+    fn welcome_without_texts(&mut self, cycle: &mut Cycle, mut joining: Joining, rendered: &Rendered) {
+        let too_old = std::mem::take(&mut joining.wish.unconfirmed).into_iter().map(|cell| cell.cell_id).collect();
+        self.welcome_with_snapshot(cycle, joining, rendered, (Vec::new(), too_old));
     }
 
-    /// Serialised once for all who open at this version.
-    fn snapshot_text(&mut self) -> Result<RawJson, serde_json::Error> {
-        if let Some((version, text)) = &self.snapshot_text
-            && *version == self.committed
-        {
-            return Ok(text.clone());
+    /// The state, and the events since it was taken.
+    fn welcome_with_snapshot(
+        &mut self,
+        cycle: &mut Cycle,
+        joining: Joining,
+        rendered: &Rendered,
+        (mut events, too_old): Unconfirmed,
+    ) {
+        let (client, version) = (joining.client, rendered.version);
+        events.retain(|event| event.version <= version);
+        self.welcome(cycle, joining, (version, rendered.event_id.clone()), Some(rendered), (events, too_old));
+        for (_, text) in self.ring.frames(&self.notebook_id, version, self.committed) {
+            cycle.out.push(Output::Send { client, text });
         }
-        let text = RawJson::of(&*self.state.document)?;
-        self.snapshot_text = Some((self.committed, text.clone()));
-        Ok(text)
     }
 
     fn finish_join(&mut self, cycle: &mut Cycle, join: Join) {
@@ -317,16 +347,16 @@ impl Room {
         let Ok(role) = self.reading_role(cycle.now, &identity) else {
             return self.join(cycle, client, identity, wish);
         };
-        let mut joining = Joining { client, identity, role, wish };
+        let joining = Joining { client, identity, role, wish };
         match (question, found) {
             (Question::Tail(since), Some(Ok(tail))) => self.join_with_tail(cycle, joining, since, &tail),
             (Question::Tail(_), _) => self.join_with_snapshot(cycle, joining),
             (Question::Cells, Some(Ok(history))) => self.join_with_history(cycle, joining, asked_at, &history),
-            (Question::Cells, _) => {
-                let cells = std::mem::take(&mut joining.wish.unconfirmed);
-                let too_old = cells.into_iter().map(|cell| cell.cell_id).collect();
-                self.welcome_with_snapshot(cycle, joining, (Vec::new(), too_old));
-            }
+            (Question::Cells, _) => match self.rendered(cycle, joining.wish.at_least) {
+                Some(rendered) => self.welcome_without_texts(cycle, joining, &rendered),
+                None => self.wait_for_state(joining),
+            },
+            (Question::State, _) => self.join_with_snapshot(cycle, joining),
         }
     }
 
@@ -337,7 +367,7 @@ impl Room {
         cycle: &mut Cycle,
         joining: Joining,
         (version, event_id): (Version, EventId),
-        snapshot: Option<&RawJson>,
+        rendered: Option<&Rendered>,
         unconfirmed: Unconfirmed,
     ) {
         let Joining { client, identity, role, wish } = joining;
@@ -352,6 +382,9 @@ impl Room {
             event_id,
             diverged: wish.diverged,
             role,
+            document: DOCUMENT,
+            digest: rendered.and_then(|rendered| rendered.digest),
+            undo: self.state.ledger.next_steps(&identity.actor),
             read_only: self.read_only.is_some(),
             snapshot: None,
             unconfirmed_events,
@@ -359,6 +392,7 @@ impl Room {
             peers: self.peers_beside(client),
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
         };
+        let snapshot = rendered.map(|rendered| &rendered.snapshot);
         cycle.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
         self.admit(cycle, client, identity, role);
     }
@@ -389,7 +423,19 @@ impl Room {
     }
 }
 
+impl Wish {
+    /// The whole state, for this reason.
+    fn resync(reason: &'static str) -> Self {
+        let unconfirmed = Vec::new();
+        Self { since: None, event_id: None, diverged: false, unconfirmed, resync: Some(reason), at_least: 0 }
+    }
+}
+
 impl Join {
+    pub(crate) fn waits_for_state(&self) -> bool {
+        matches!(self.question, Question::State)
+    }
+
     fn of(joining: Joining, question: Question, asked_at: Version) -> Self {
         let Joining { client, identity, wish, .. } = joining;
         Join { client, identity, wish, question, asked_at, found: None }

@@ -138,7 +138,7 @@ impl Room {
         self.ring.shrink();
         self.queue.shrink();
         self.answers.clear();
-        self.snapshot_text = None;
+        self.rendering.forget();
     }
 
     fn end_when_idle(&mut self, cycle: &mut Cycle) {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Epoch, Head, IdSource, Millis, Notebook, NotebookId, RawJson, Rejection, RejectionCode, Version,
-    sweep_due,
+    CommandId, Epoch, Head, IdSource, Millis, Notebook, NotebookId, Rejection, RejectionCode, Version, sweep_due,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
@@ -21,6 +20,7 @@ use crate::joining::{Join, Waiting};
 use crate::leases::Leases;
 use crate::presence::PresenceQueue;
 use crate::queue::{Queue, Queued};
+use crate::rendering::Rendering;
 use crate::replay::Loaded;
 use crate::retries::Lookup;
 use crate::ring::Ring;
@@ -88,8 +88,8 @@ pub struct Room {
     pub(crate) activity: ActivityQueue,
     pub(crate) answers: Answers,
     pub(crate) leases: Leases,
-    /// The state's JSON, shared by all who open at this version.
-    pub(crate) snapshot_text: Option<(Version, RawJson)>,
+    /// The state for those who join.
+    pub(crate) rendering: Rendering,
     /// Of the last snapshot that was written or asked for.
     pub(crate) snapshot_version: Version,
     pub(crate) catalog_at: Option<Millis>,
@@ -134,7 +134,7 @@ impl Room {
             activity: ActivityQueue::default(),
             answers: Answers::default(),
             leases: Leases::default(),
-            snapshot_text: None,
+            rendering: Rendering::default(),
             snapshot_version: 0,
             catalog_at: None,
             sweep_at: None,
@@ -197,6 +197,8 @@ impl Room {
             Input::Events { ticket, events } => self.take_events(cycle, ticket, events),
             Input::Commands { ticket, records } => self.take_records(cycle, ticket, records),
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
+            Input::Rendered(rendered) => self.take_rendered(cycle, rendered.map(|rendered| *rendered)),
+            Input::Differs { client } => self.take_differing(cycle, client),
             Input::Lagging { client, from } => self.take_lagging(client, from),
             Input::CaughtUp { client } => self.take_caught_up(cycle, client),
             Input::Tick => {}
@@ -246,7 +248,7 @@ impl Room {
         self.read_only = loaded.read_only;
         self.ring = Ring::of(self.committed, &loaded.recent);
         self.snapshot_version = loaded.snapshot_version;
-        self.snapshot_text = None;
+        self.rendering.forget();
         self.idle_at = Some(cycle.now + self.config.idle_ms);
         if self.read_only.is_some() {
             // Neither kernels nor tool calls can be ended here.

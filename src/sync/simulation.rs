@@ -11,7 +11,7 @@ mod fault;
 mod replica;
 mod world;
 
-pub(crate) use disk::{Disk, context_notebook, harmless};
+pub(crate) use disk::{Disk, context_notebook, harmless, rendered};
 pub(crate) use fault::{Fault, plant_in_command, plant_in_records, plants_drop};
 
 use world::World;

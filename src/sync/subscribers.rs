@@ -115,9 +115,10 @@ impl Room {
         self.presence.left(client, &subscriber);
     }
 
-    /// The version that every client which is not lagging holds.
+    /// The version that every client which is not lagging holds, or will hold when it has got the state.
     pub(crate) fn least_sent(&self) -> Version {
         let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
-        live.map(|subscriber| subscriber.sent).min().unwrap_or(self.committed)
+        let sent = live.map(|subscriber| subscriber.sent);
+        sent.chain(self.rendering.oldest()).min().unwrap_or(self.committed)
     }
 }

@@ -20,10 +20,14 @@ pub mod schema;
 
 pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use message::{
-    AckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, HelloMessage,
-    KernelStatus, LastEvent, NoCommonProtocol, OfferedKernelspec, PeerState, PresenceState, ProtocolRange,
-    RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, WelcomeMessage,
+    AckMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage,
+    EventsMessage, HelloMessage, KernelStatus, LastEvent, NoCommonProtocol, OfferedKernelspec, PeerState,
+    PresenceState, ProtocolRange, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText,
+    WelcomeMessage,
 };
 
 /// The protocols that this build speaks.
 pub const PROTOCOLS: ProtocolRange = ProtocolRange { min: 1, max: 1 };
+
+/// The number of the rules by which events are folded into a document.
+pub const DOCUMENT: u32 = 1;

@@ -1,8 +1,8 @@
 //! The messages of the WebSocket, one JSON text frame each, externally tagged: `{"subscribe": {…}}`.
 
 use notarium_core::{
-    Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, KernelSessionId, Millis, NotebookId,
-    Outcome, RawJson, RejectionCode, Role, Scope, Stored, Version,
+    Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, Hash, KernelSessionId, Millis, NextSteps,
+    NotebookId, Outcome, RawJson, RejectionCode, Role, Scope, Stored, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ pub enum ClientMessage {
         notebook: NotebookId,
     },
     Command(CommandMessage),
+    /// Asks for the digest of the state at a version.
+    Check(CheckMessage),
     /// Where I am. Ephemeral: coalesced, forgotten on disconnect, never in the log.
     Presence {
         notebook: NotebookId,
@@ -128,6 +130,17 @@ pub struct CommandMessage {
     pub body: RawJson,
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckMessage {
+    pub notebook: NotebookId,
+    /// The version that the client holds.
+    pub version: Version,
+    /// Of the client's own state. Where the server's is another, it sends the whole state afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Hash>,
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PresenceState {
@@ -164,6 +177,8 @@ pub enum ServerMessage {
     Ack(AckMessage),
     /// Nothing was changed.
     Reject(RejectMessage),
+    /// The answer to `check`.
+    Checked(CheckedMessage),
     /// Who is here: the peers that changed, and those that left (by connection).
     Presence {
         notebook: NotebookId,
@@ -240,6 +255,14 @@ pub struct SubscribedMessage {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diverged: bool,
     pub role: Role,
+    /// [`crate::DOCUMENT`]: by which rules the state is folded.
+    pub document: u32,
+    /// Of the snapshot; absent where that has no canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Hash>,
+    /// To a person: what they can undo and redo next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<NextSteps>,
     /// True: a newer server has written this notebook. `version` is the last one before the first event that this server does
     /// not know; no more events come, and every command is refused with `read_only`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -294,6 +317,22 @@ pub struct AckMessage {
     pub version: Version,
     #[serde(default, skip_serializing_if = "Outcome::is_empty")]
     pub outcome: Outcome,
+    /// To a person: what they can undo and redo next. Absent in the answer to a repeated command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<NextSteps>,
+}
+
+/// The digest of the state at a version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckedMessage {
+    pub notebook: NotebookId,
+    pub version: Version,
+    /// Absent where the state has no canonical form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Hash>,
+    /// The digest in `check` was another: a `resync` and the whole state follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub differs: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -349,6 +388,10 @@ pub enum ErrorCode {
     Forbidden,
     /// No such notebook, or it is not for this client's eyes.
     UnknownNotebook,
+    /// The notebook has not reached this version.
+    VersionInFuture,
+    /// The version is too far back to be checked.
+    VersionTooOld,
     /// Too many messages in a short time; the message says what to do.
     TooManyRequests,
     /// Another process is connected as this runtime agent, or a newer connection of this one is.

@@ -7,6 +7,7 @@ mod agents;
 mod bad_input;
 mod calls;
 mod chat;
+mod checks;
 mod errors;
 mod files;
 mod rest;

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 
 use futures_util::{SinkExt, StreamExt};
-use notarium_core::{Command, CommandId, Document, Envelope, Event, NotebookId, RawJson, Recorded, Role, Version};
+use notarium_core::{
+    Command, CommandId, Document, Envelope, Event, Hash, NotebookId, RawJson, Recorded, Role, Version,
+};
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorMessage, EventMessage, EventsMessage, HelloMessage, KernelStatus,
     LastEvent, PROTOCOLS, PeerState, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
@@ -27,6 +29,8 @@ pub struct Replica {
     pub events: Vec<EventMessage>,
     pub peers: BTreeMap<String, PeerState>,
     pub kernels: Vec<KernelStatus>,
+    /// Of the last state that came.
+    pub digest: Option<Hash>,
     /// How often the whole state came.
     pub snapshots: usize,
     pub resyncs: usize,
@@ -317,6 +321,7 @@ impl TestClient {
             events: Vec::new(),
             peers: BTreeMap::new(),
             kernels: Vec::new(),
+            digest: None,
             snapshots: 0,
             resyncs: 0,
             is_behind: false,
@@ -328,6 +333,7 @@ impl TestClient {
         replica.is_behind = false;
         if let Some(snapshot) = message.snapshot {
             replica.snapshots += 1;
+            replica.digest = message.digest;
             replica.notebook = *snapshot;
         }
         assert_eq!(replica.notebook.version, message.version, "what follows continues what the client holds");

@@ -125,6 +125,7 @@ mod tests {
             notebook: NotebookId::new("n").unwrap(),
             version: 1,
             outcome: notarium_core::Outcome::default(),
+            undo: None,
         }
     }
 

@@ -1,8 +1,7 @@
 //! What code could do: judged off the rooms' tasks, and kept by the hash of the sources.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_core::{Judgement, JudgementQuery, Risk};
@@ -10,11 +9,12 @@ use notarium_judge::Grade;
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 
+use crate::memo::Memo;
+
 /// A judgement that takes longer counts as unknown for the call that waits for it; it is finished and kept all the same.
 const BUDGET: Duration = Duration::from_secs(5);
 /// Judgements at one time, of all notebooks.
 const MAX_AT_ONCE: usize = 2;
-const MAX_KEPT: usize = 1_024;
 
 type Verdict = (Risk, Vec<String>);
 type Key = [u8; 32];
@@ -26,15 +26,8 @@ pub struct Judge(Arc<Shared>);
 struct Shared {
     judge: Box<dyn Fn(&JudgementQuery) -> Verdict + Send + Sync>,
     permits: Arc<Semaphore>,
-    kept: Mutex<Kept>,
-}
-
-/// The latest verdicts by the hash of what was judged.
-#[derive(Default)]
-struct Kept {
-    verdicts: BTreeMap<Key, Verdict>,
-    /// From the oldest.
-    keys: VecDeque<Key>,
+    /// By the hash of what was judged.
+    kept: Memo<Key, Verdict>,
 }
 
 impl Default for Judge {
@@ -47,7 +40,7 @@ impl Judge {
     /// With a judge of the caller's own, which may take its time.
     pub fn new(judge: impl Fn(&JudgementQuery) -> Verdict + Send + Sync + 'static) -> Self {
         let permits = Arc::new(Semaphore::new(MAX_AT_ONCE));
-        Self(Arc::new(Shared { judge: Box::new(judge), permits, kept: Mutex::default() }))
+        Self(Arc::new(Shared { judge: Box::new(judge), permits, kept: Memo::default() }))
     }
 
     /// `None`: it took too long, or failed.
@@ -73,25 +66,12 @@ impl Judge {
 impl Shared {
     fn verdict(&self, query: &JudgementQuery) -> Verdict {
         let key = key(query);
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(verdict) = kept().verdicts.get(&key) {
-            return verdict.clone();
+        if let Some(verdict) = self.kept.get(&key) {
+            return verdict;
         }
         let verdict = (self.judge)(query);
-        kept().keep(key, verdict.clone());
+        self.kept.keep(key, verdict.clone());
         verdict
-    }
-}
-
-impl Kept {
-    fn keep(&mut self, key: Key, verdict: Verdict) {
-        if self.verdicts.insert(key, verdict).is_none() {
-            self.keys.push_back(key);
-        }
-        while self.keys.len() > MAX_KEPT {
-            let oldest = self.keys.pop_front();
-            oldest.and_then(|oldest| self.verdicts.remove(&oldest));
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use notarium_core::{Millis, NotebookId, Rejection, Version};
-use notarium_sync::{ClientId, Identity, Input, Output, ReadState, ReplyTo, Room};
+use notarium_sync::{ClientId, Identity, Input, Output, ReadState, Rendered, ReplyTo, Room};
 use notarium_wire::{AckMessage, CommandMessage, SubscribeMessage};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 
@@ -285,6 +285,10 @@ impl Task {
             }
             Output::FindCommands { ticket, commands } => {
                 async move { stored::records(&*store, &id, ticket, commands).await }.boxed()
+            }
+            Output::Render { document, event_id } => {
+                let rendering = tokio::task::spawn_blocking(move || Rendered::of(&document, event_id));
+                async move { Input::Rendered(rendering.await.ok().flatten().map(Box::new)) }.boxed()
             }
             Output::Judge { ticket, query } => {
                 let judge = self.rooms.judge.clone();

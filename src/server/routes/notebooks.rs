@@ -184,7 +184,7 @@ pub async fn read_at(
             Err(Problem::new(StatusCode::BAD_REQUEST, "version_in_future", detail))
         }
         Some(at) => {
-            let past = replay::state_at(app, notebook, at).await?;
+            let past = replay::state_at(app, notebook, at, app.limits.max_replayed_events).await?;
             Ok(NotebookAnswer { version: at, head: None, kernels: Vec::new(), notebook: past.into(), ..answer })
         }
     }

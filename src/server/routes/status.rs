@@ -1,6 +1,6 @@
 //! How the server is, what it can do, and the page that says so to people.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Json;
 use axum::extract::State;
@@ -26,6 +26,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Public, Method::GET, "/healthz", alive)
         .says("The server takes requests: not while it starts or stops.")
         .on(Guard::Public, Method::GET, "/readyz", ready)
+        .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
 }
 
@@ -40,6 +41,18 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
     }
     app.store.notebooks(None, 1).await?;
     Ok(alive().await)
+}
+
+/// Numbers for Prometheus, of the whole server: nothing about a notebook or a person.
+async fn metrics(State(app): State<App>) -> Response {
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let lines = [
+        ("notarium_open_notebooks", "gauge", app.rooms.open_count() as u64),
+        ("notarium_checks_total", "counter", count(&app.checks.answered)),
+        ("notarium_check_differences_total", "counter", count(&app.checks.differed)),
+    ];
+    let text = lines.map(|(name, kind, value)| format!("# TYPE {name} {kind}\n{name} {value}\n")).concat();
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
 /// The first page: what runs here and how to connect.

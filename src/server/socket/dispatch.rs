@@ -6,9 +6,10 @@ use std::sync::Arc;
 use axum::extract::ws::Utf8Bytes;
 use notarium_core::{KernelSessionId, NotebookId, Rejection, Scope};
 use notarium_wire::{
-    ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState, RejectMessage,
-    ServerMessage, SubscribeMessage,
+    CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
+    RejectMessage, ServerMessage, SubscribeMessage,
 };
+use tokio::sync::Semaphore;
 
 use super::follow::Follow;
 use super::parse::{parse, problem};
@@ -18,6 +19,7 @@ use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::auth::Authenticated;
 use crate::blob_check;
+use crate::checks::Asker;
 use crate::rooms::{ClientId, Identity, Outbox, RoomHandle};
 
 /// Rooms that are remembered for commands without a subscription.
@@ -39,6 +41,8 @@ pub struct Connection {
     authenticated: Authenticated,
     joined: HashMap<NotebookId, Joined>,
     has_offered: bool,
+    /// One check at a time.
+    checking: Arc<Semaphore>,
     /// Of runtime agents only.
     agent_lock: Option<AgentLock>,
 }
@@ -57,7 +61,8 @@ impl Connection {
         let client = app.next_client();
         let connection = format!("c{}", client.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection, protocol)));
-        Self { app, client, connection, outbox, authenticated, joined: HashMap::new(), has_offered: false, agent_lock }
+        let (joined, checking) = (HashMap::new(), Arc::new(Semaphore::new(1)));
+        Self { app, client, connection, outbox, authenticated, joined, has_offered: false, checking, agent_lock }
     }
 
     pub fn app(&self) -> &App {
@@ -92,6 +97,7 @@ impl Connection {
                 self.command(message).await;
                 Ok(())
             }
+            ClientMessage::Check(message) => self.check(message),
             ClientMessage::Presence { notebook, state } => self.presence(&notebook, state),
             ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
@@ -197,6 +203,30 @@ impl Connection {
 
     fn presence(&self, notebook: &NotebookId, state: PresenceState) -> Done {
         self.subscribed(notebook)?.room.presence(self.client, state);
+        Ok(())
+    }
+
+    /// Answered when it is known; meanwhile the connection goes on.
+    fn check(&self, message: CheckMessage) -> Done {
+        let joined = self.subscribed(&message.notebook)?;
+        let asker = Asker { client: self.client, identity: joined.identity.clone(), room: joined.room.clone() };
+        let Ok(permit) = self.checking.clone().try_acquire_owned() else {
+            let words = "one check at a time: wait for the answer to the last one";
+            return Err(about(&message.notebook, ErrorCode::TooManyRequests, words));
+        };
+        let (app, outbox) = (self.app.clone(), self.outbox.clone());
+        tokio::spawn(async move {
+            let answer = asker.check(&app, message).await;
+            drop(permit);
+            match answer {
+                Ok(checked) => {
+                    let differs = checked.differs.then(|| checked.clone());
+                    outbox.send(frame(&ServerMessage::Checked(checked)));
+                    differs.inspect(|checked| asker.heal(&app, checked));
+                }
+                Err(error) => _ = outbox.send(frame(&ServerMessage::Error(error))),
+            }
+        });
         Ok(())
     }
 

@@ -6,8 +6,8 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
-const NAMES: [&str; 8] =
-    ["hello", "refresh", "subscribe", "unsubscribe", "command", "presence", "offer", "kernel_status"];
+const NAMES: [&str; 9] =
+    ["hello", "refresh", "subscribe", "unsubscribe", "command", "check", "presence", "offer", "kernel_status"];
 
 /// Reads one message.
 pub fn parse(text: &str) -> Result<ClientMessage, ErrorMessage> {

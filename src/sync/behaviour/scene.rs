@@ -14,7 +14,7 @@ use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output, ReplyTo, Ticket};
 use crate::room::Room;
-use crate::simulation::{Disk, context_notebook, harmless};
+use crate::simulation::{Disk, context_notebook, harmless, rendered};
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
@@ -147,6 +147,7 @@ impl Scene {
                 | Output::ReadTail { .. }
                 | Output::ReadHistory { .. }
                 | Output::FindCommands { .. }
+                | Output::Render { .. }
                 | Output::Judge { .. }) => {
                     if self.is_held {
                         self.held.push(question);
@@ -180,6 +181,7 @@ impl Scene {
                 let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
                 Input::Commands { ticket, records: Ok(records) }
             }
+            Output::Render { document, event_id } => rendered(&document, event_id),
             Output::Judge { ticket, query } => Input::Judged { ticket, judgement: Some(harmless(query)) },
             other => panic!("{other:?} is no question"),
         };

@@ -1,12 +1,18 @@
 //! A disk that keeps what was synced, and answers what a store answers.
 
 use notarium_core::{
-    Append, CommandId, CommandRecord, Context, Decision, Envelope, Epoch, Head, HistoryQuery, Judgement,
-    JudgementQuery, Notebook, NotebookId, Risk, Salt, Selection, Stored, Version, in_order, seal,
+    Append, CommandId, CommandRecord, Context, Decision, Document, Envelope, Epoch, EventId, Head, HistoryQuery,
+    Judgement, JudgementQuery, Notebook, NotebookId, Risk, Salt, Selection, Stored, Version, in_order, seal,
 };
 
 use crate::io::{AppendFailure, Input};
+use crate::rendering::Rendered;
 use crate::replay::{Loaded, Replay};
+
+/// The state for those who join.
+pub(crate) fn rendered(document: &Document, event_id: EventId) -> Input {
+    Input::Rendered(Rendered::of(document, event_id).map(Box::new))
+}
 
 /// A judge that knows nothing against any code.
 pub(crate) fn harmless(query: JudgementQuery) -> Judgement {

@@ -95,6 +95,9 @@ impl Replica {
                 if snapshot.version != message.version {
                     return Err(format!("snapshot {} is called {}", snapshot.version, message.version));
                 }
+                if message.digest != snapshot.digest().ok() {
+                    return Err(format!("the digest at {} is another's", message.version));
+                }
                 if message.diverged {
                     return Err("there is one log, and it is called another branch".to_owned());
                 }

@@ -13,7 +13,7 @@ use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessa
 
 use super::agent::Agent;
 use super::chance::Chance;
-use super::disk::{Disk, context_notebook, harmless};
+use super::disk::{Disk, context_notebook, harmless, rendered};
 use super::editor::{Editor, Judgement};
 use super::fault::Fault;
 use crate::config::RoomConfig;

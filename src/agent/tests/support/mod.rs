@@ -242,6 +242,9 @@ impl Inner {
             event_id: id_at(version).unwrap(),
             diverged,
             role: Role::Editor,
+            document: notarium_wire::DOCUMENT,
+            digest: None,
+            undo: None,
             read_only: false,
             snapshot: since.is_none().then(|| Box::new(Document::clone(&state.document))),
             unconfirmed_events: vec![],
@@ -321,6 +324,7 @@ impl Inner {
             notebook: message.notebook.clone(),
             version,
             outcome: decision.outcome,
+            undo: None,
         })
     }
 

@@ -46,6 +46,7 @@ impl World {
                 | Output::ReadTail { .. }
                 | Output::ReadHistory { .. }
                 | Output::FindCommands { .. }
+                | Output::Render { .. }
                 | Output::Judge { .. }
                 | Output::WriteSnapshot { .. }) => self.ask(question),
                 _ => {}
@@ -120,6 +121,7 @@ impl World {
                 let records = commands.iter().filter_map(|(actor, id)| self.disk.command(actor, id)).collect();
                 Input::Commands { ticket, records: Ok(records) }
             }
+            Output::Render { document, event_id } => rendered(&document, event_id),
             Output::Judge { ticket, query } => {
                 Input::Judged { ticket, judgement: (!self.fails(3)).then(|| harmless(query)) }
             }
