@@ -1,6 +1,7 @@
 //! The load generator: real WebSockets over loopback, from another process than the server. `scripts/bench` starts the
 //! server, runs the scenarios several times and writes BENCHMARKS.md.
 
+mod cancel;
 mod confirm;
 mod idle;
 mod load;
@@ -36,6 +37,8 @@ enum Scenario {
     Scripted(confirm::Scripted),
     /// From a person's yes until the call has started; needs a server that asks the scripted model.
     Confirm(confirm::Confirm),
+    /// From the stop of a model call until its server sees it. Needs no server.
+    Cancel(cancel::Cancel),
     /// Calls that wait; prints `ready` and waits for the end of its input.
     Waiting(confirm::Waiting),
 }
@@ -58,6 +61,7 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Idle(idle) => idle.run(&target).await,
         Scenario::Scripted(scripted) => scripted.run().await,
         Scenario::Confirm(confirm) => confirm.run(&target).await,
+        Scenario::Cancel(cancel) => cancel.run().await,
         Scenario::Waiting(waiting) => waiting.run(&target).await,
     }
 }

@@ -13,14 +13,14 @@ mod models;
 mod names;
 mod worker;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use dashmap::DashMap;
 use futures_util::FutureExt;
 use notarium_core::{
     Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
@@ -74,7 +74,7 @@ pub struct Assistants(Arc<Runtime>);
 struct Runtime {
     host: Arc<dyn Host>,
     config: AssistantsConfig,
-    workers: Mutex<HashMap<NotebookId, Handle>>,
+    workers: DashMap<NotebookId, Handle>,
     names: RecentNames,
     stopping: CancellationToken,
     tasks: TaskTracker,
@@ -112,7 +112,7 @@ impl Assistants {
         let runtime = Arc::new(Runtime {
             host,
             config,
-            workers: Mutex::default(),
+            workers: DashMap::new(),
             names: RecentNames::default(),
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
@@ -123,7 +123,7 @@ impl Assistants {
 
     /// Notebooks that have a worker. Notebooks that only wait for people have none.
     pub fn workers(&self) -> usize {
-        self.0.workers.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.workers.len()
     }
 
     /// Ends every task. Model calls and waits are cut off: a start takes up what they were for.
@@ -173,7 +173,7 @@ impl Assistants {
     }
 
     async fn ended(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<Called, Rejection> {
-        let events = self.0.host.about(notebook, call_id.as_str()).await?;
+        let events = self.0.host.events_of_subject(notebook, call_id.as_str()).await?;
         let answer = events.iter().rev().find_map(|stored| CallAnswer::of(&stored.typed().ok()?.event));
         let Some(answer) = answer else {
             let message = format!("no tool call {call_id} in this notebook: check the id");
@@ -251,14 +251,13 @@ async fn listen(runtime: Arc<Runtime>) {
 impl Runtime {
     /// Calls `see` with the notebook's worker, which is started if there is none and cannot end meanwhile.
     fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        let handle = workers.entry(notebook.clone()).or_insert_with(|| {
+        let handle = self.workers.entry(notebook.clone()).or_insert_with(|| {
             let (state, _) = watch::channel(Arc::new(Document::new(notebook.clone())));
             let handle = Handle { state, wake: Arc::new(Notify::new()) };
             self.tasks.spawn(Worker::new(self.clone(), notebook.clone(), handle.clone()).run());
             handle
         });
-        see(handle)
+        see(&handle)
     }
 
     fn wake(self: &Arc<Self>, notebook: &NotebookId) {
@@ -274,13 +273,11 @@ impl Runtime {
     }
 
     /// Removes the worker unless somebody watches it or woke it. False: it stays.
-    fn leave(&self, notebook: &NotebookId, handle: &Handle) -> bool {
-        let mut workers = self.workers.lock().unwrap_or_else(PoisonError::into_inner);
-        if handle.state.receiver_count() > 0 || handle.wake.notified().now_or_never().is_some() {
-            return false;
-        }
-        workers.remove(notebook);
-        true
+    fn leave(&self, notebook: &NotebookId) -> bool {
+        let is_over = |_: &NotebookId, handle: &mut Handle| {
+            handle.state.receiver_count() == 0 && handle.wake.notified().now_or_never().is_none()
+        };
+        self.workers.remove_if_mut(notebook, is_over).is_some()
     }
 
     /// The PNG that a result of `get_cell_image` names, as base64.

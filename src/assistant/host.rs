@@ -36,7 +36,7 @@ pub trait Host: Send + Sync + 'static {
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
 
     /// Every event about one conversation, tool call or run, in order, however old.
-    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection>;
+    async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection>;
 
     /// A blob of the notebook; `None` when there is none of that name, or it has more than `most` bytes.
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes>;

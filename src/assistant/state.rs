@@ -1,4 +1,4 @@
-//! What a model is told of a notebook: `get_notebook_state`, and how a batch of cells went (R28, R29).
+//! What a model reads of a notebook: `get_notebook_state`, and how a batch of cells went (R28, R29).
 //!
 //! Cells come in the order of the page. The same notebook at the same version gives the same bytes.
 
@@ -25,12 +25,12 @@ pub use names::KnownNames;
 pub use text::{TextQuery, state_text};
 pub use verify::{Verification, verify};
 
-/// Outputs of one cell that are told; more are counted. An error is always told.
+/// Outputs of one cell that are shown; more are counted. An error is always shown.
 pub const MAX_OUTPUTS_PER_CELL: usize = 10;
-/// … of a cell that is told in short.
+/// … of a cell that is shown in short.
 const MAX_SHORT_OUTPUTS: usize = 2;
 
-/// Why there is no state to tell.
+/// Why there is no state to show.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     #[error("no such cells in this notebook: {}. Call get_notebook_state without cell_ids to see which there are.", listed(.0))]
@@ -99,7 +99,7 @@ pub struct NotebookState<'a, C = CellState<'a>> {
     /// What can be called like a tool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<FunctionState<'a>>,
-    /// Why not everything is told.
+    /// Why not everything is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! A turn as a pure state machine over the log: what is to be done next, told by what is recorded and by what this process
-//! is doing right now. After a restart the same record gives the same answer, so a turn goes on where it stood.
+//! A turn as a pure state machine over the log: what is to be done next follows from what is recorded and from what this
+//! process does right now. After a restart the same record gives the same answer, so a turn goes on where it stood.
 //!
 //! model call → message → its tool calls, done one after the other, each to its end → their results as a message → model call …
 //! until the model calls nothing more, or has been called ten times.
@@ -24,7 +24,7 @@ const GIVE_UP: &str = "Not done: what you run has failed, and you have tried to 
 pub struct Record {
     /// The last message of the turn: what everything else answers.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
-    /// Calls of that message that have ended, with what the model is told.
+    /// Calls of that message that have ended, with the results for the model.
     ended: BTreeMap<ToolCallId, CallAnswer>,
     /// Calls of this turn that ran something and failed, since the last one that did not.
     failed_runs: u32,
@@ -45,9 +45,9 @@ impl Record {
             Event::TurnFailed(event) if event.turn_id == *turn_id => self.has_ended = true,
             event => {
                 if let (Some(call_id), Some(answer)) = (event.tool_call_id(), CallAnswer::of(event))
-                    && let Some(tells) = self.asked_for(call_id)
+                    && let Some(is_run) = self.is_run(call_id)
                 {
-                    if tells {
+                    if is_run {
                         self.failed_runs = if answer.is_error { self.failed_runs + 1 } else { 0 };
                     }
                     self.ended.insert(call_id.clone(), answer);
@@ -56,10 +56,10 @@ impl Record {
         }
     }
 
-    /// Whether a call of the last message tells how a run went; `None`: it is no call of it.
-    fn asked_for(&self, call_id: &ToolCallId) -> Option<bool> {
+    /// Whether a call of the last message reports how a run went; `None`: it is no call of it.
+    fn is_run(&self, call_id: &ToolCallId) -> Option<bool> {
         self.last.iter().flat_map(|(_, blocks)| blocks).find_map(|block| match block {
-            // A run that is not waited for tells nothing.
+            // A run that is not waited for reports nothing.
             MessageBlock::ToolCall { call_id: id, function, arguments, .. } if id == call_id => {
                 Some(function != "execute_cell_async" && is_run(function, arguments))
             }
@@ -68,7 +68,7 @@ impl Record {
     }
 }
 
-/// Whether a call runs code and tells how that went.
+/// Whether a call runs code and reports how that went.
 fn is_run(function: &str, arguments: &str) -> bool {
     let typed = serde_json::from_str(arguments).ok().and_then(|raw| Tool::find(function)?.arguments(&raw).ok());
     match typed {

@@ -164,8 +164,8 @@ pub struct Judgement {
 /// (`import subprocess as s` in one, `s.run(…)` in the next). What the earlier cells do themselves is not reported.
 pub fn judge(earlier: &[&str], codes: &[&str]) -> Judgement {
     let found: Vec<Danger> = dangers_of_each(earlier, codes).into_iter().flatten().collect();
-    let mut said = BTreeSet::new();
-    let reasons = found.iter().map(Danger::sentence).filter(|sentence| said.insert(sentence.clone()));
+    let mut seen = BTreeSet::new();
+    let reasons = found.iter().map(Danger::sentence).filter(|sentence| seen.insert(sentence.clone()));
     Judgement { grade: found.iter().map(Danger::grade).min(), reasons: cut(reasons.collect()) }
 }
 

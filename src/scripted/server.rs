@@ -22,7 +22,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::Protocol;
 use crate::conversation::Conversation;
 use crate::script::{Play, Script, ScriptedReply};
-use crate::sse::{Said, count, render};
+use crate::sse::{Filled, count, render};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 /// Older requests are forgotten.
@@ -255,8 +255,8 @@ impl Shared {
         if let Some(status) = reply.status {
             return Err(Refusal::scripted(status, reply));
         }
-        let said = Said::new(&reply, &asked, number).map_err(bad)?;
-        let chunks = chunks(&reply, render(protocol, &said, &reply, &asked.model));
+        let filled = Filled::new(&reply, &asked, number).map_err(bad)?;
+        let chunks = chunks(&reply, render(protocol, &filled, &reply, &asked.model));
         Ok((reply, chunks))
     }
 }

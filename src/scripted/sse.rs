@@ -12,31 +12,31 @@ const DEFAULT_PIECE_CHARACTERS: usize = 12;
 const BROKEN_JSON: &str = "{\"broken\": [1, ";
 
 /// What the reply says, placeholders filled in.
-pub(crate) struct Said {
-    blocks: Vec<SaidBlock>,
+pub(crate) struct Filled {
+    blocks: Vec<FilledBlock>,
     stop: StopReason,
     usage: ScriptedUsage,
     piece_characters: usize,
 }
 
-enum SaidBlock {
+enum FilledBlock {
     Thinking(String),
     Text(String),
     Call { id: String, name: String, arguments: String },
 }
 
-impl Said {
+impl Filled {
     /// `number` makes the ids of calls unique.
     pub(crate) fn new(reply: &ScriptedReply, asked: &Conversation, number: u64) -> Result<Self, String> {
         let mut blocks = Vec::new();
         for (index, block) in all_blocks(reply).iter().enumerate() {
             blocks.push(match block {
-                ScriptedBlock::Thinking(text) => SaidBlock::Thinking(fill(text, asked)?),
-                ScriptedBlock::Text(text) => SaidBlock::Text(fill(text, asked)?),
-                ScriptedBlock::Call(call) => said_call(call, asked, format!("call_{number}_{index}"))?,
+                ScriptedBlock::Thinking(text) => FilledBlock::Thinking(fill(text, asked)?),
+                ScriptedBlock::Text(text) => FilledBlock::Text(fill(text, asked)?),
+                ScriptedBlock::Call(call) => filled_call(call, asked, format!("call_{number}_{index}"))?,
             });
         }
-        let has_call = blocks.iter().any(|block| matches!(block, SaidBlock::Call { .. }));
+        let has_call = blocks.iter().any(|block| matches!(block, FilledBlock::Call { .. }));
         let fitting = if has_call { StopReason::ToolUse } else { StopReason::EndTurn };
         Ok(Self {
             stop: reply.stop.clone().unwrap_or(fitting),
@@ -59,13 +59,13 @@ fn all_blocks(reply: &ScriptedReply) -> Vec<ScriptedBlock> {
     thinking.chain(text).chain(calls).chain(reply.blocks.iter().cloned()).collect()
 }
 
-fn said_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Result<SaidBlock, String> {
+fn filled_call(call: &ScriptedCall, asked: &Conversation, own_id: String) -> Result<FilledBlock, String> {
     let arguments = match (&call.raw_arguments, &call.arguments) {
         (Some(raw), _) => fill(raw, asked)?,
         (None, Some(value)) => fill_json(value, asked)?.to_string(),
         (None, None) => "{}".to_owned(),
     };
-    Ok(SaidBlock::Call { id: call.id.clone().unwrap_or(own_id), name: call.name.clone(), arguments })
+    Ok(FilledBlock::Call { id: call.id.clone().unwrap_or(own_id), name: call.name.clone(), arguments })
 }
 
 /// What the server counts for a request: a token for four bytes of text.
@@ -73,10 +73,10 @@ pub(crate) fn count(asked: &Conversation) -> u64 {
     asked.all_text.len() as u64 / 4 + 1
 }
 
-fn estimate(blocks: &[SaidBlock], asked: &Conversation) -> ScriptedUsage {
-    let length = |block: &SaidBlock| match block {
-        SaidBlock::Thinking(text) | SaidBlock::Text(text) => text.len(),
-        SaidBlock::Call { name, arguments, .. } => name.len() + arguments.len(),
+fn estimate(blocks: &[FilledBlock], asked: &Conversation) -> ScriptedUsage {
+    let length = |block: &FilledBlock| match block {
+        FilledBlock::Thinking(text) | FilledBlock::Text(text) => text.len(),
+        FilledBlock::Call { name, arguments, .. } => name.len() + arguments.len(),
     };
     let output: usize = blocks.iter().map(length).sum();
     ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
@@ -98,13 +98,13 @@ struct SseEvent {
 }
 
 /// The events of a reply, each as its bytes.
-pub(crate) fn render(protocol: Protocol, said: &Said, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
+pub(crate) fn render(protocol: Protocol, filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<Vec<u8>> {
     if let Some(raw) = &reply.raw {
         return vec![raw.clone().into_bytes()];
     }
     let mut events = match protocol {
-        Protocol::ChatCompletions => chat_events(said, reply, model),
-        Protocol::Messages => anthropic_events(said, reply, model),
+        Protocol::ChatCompletions => chat_events(filled, reply, model),
+        Protocol::Messages => anthropic_events(filled, reply, model),
     };
     if let Some(event) = reply.malformed_event.and_then(|index| events.get_mut(index)) {
         event.data = BROKEN_JSON.to_owned();
@@ -119,7 +119,7 @@ impl SseEvent {
     }
 }
 
-fn chat_events(said: &Said, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
+fn chat_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
     let event = |data: Value| SseEvent { name: None, data: data.to_string() };
     let chunk = |choices: Value, usage: Value| {
         event(json!({
@@ -131,14 +131,14 @@ fn chat_events(said: &Said, reply: &ScriptedReply, model: &str) -> Vec<SseEvent>
         chunk(json!([{ "index": 0, "delta": delta, "finish_reason": reason }]), Value::Null)
     };
     let mut events = vec![delta(json!({ "role": "assistant", "content": "" }), Value::Null)];
-    events.extend(chat_deltas(said).into_iter().map(|piece| delta(piece, Value::Null)));
+    events.extend(chat_deltas(filled).into_iter().map(|piece| delta(piece, Value::Null)));
     if let Some(kind) = &reply.error_event {
         events.push(event(json!({ "error": { "type": kind, "message": "scripted" } })));
         return events;
     }
-    let reason = chat_reason(&said.stop);
+    let reason = chat_reason(&filled.stop);
     events.push(delta(json!({}), reason.into()));
-    let (read, written) = (said.usage.input_tokens, said.usage.output_tokens);
+    let (read, written) = (filled.usage.input_tokens, filled.usage.output_tokens);
     let usage = json!({ "prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written });
     events.push(chunk(json!([]), usage));
     events.push(SseEvent { name: None, data: "[DONE]".to_owned() });
@@ -155,21 +155,23 @@ fn chat_reason(stop: &StopReason) -> &str {
     }
 }
 
-fn chat_deltas(said: &Said) -> Vec<Value> {
+fn chat_deltas(filled: &Filled) -> Vec<Value> {
     let mut deltas = Vec::new();
     let mut calls = 0;
-    for block in &said.blocks {
+    for block in &filled.blocks {
         match block {
-            SaidBlock::Thinking(text) => {
-                deltas.extend(said.pieces(text).iter().map(|piece| json!({ "reasoning_content": piece })));
+            FilledBlock::Thinking(text) => {
+                deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "reasoning_content": piece })));
             }
-            SaidBlock::Text(text) => deltas.extend(said.pieces(text).iter().map(|piece| json!({ "content": piece }))),
-            SaidBlock::Call { id, name, arguments } => {
+            FilledBlock::Text(text) => {
+                deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "content": piece })))
+            }
+            FilledBlock::Call { id, name, arguments } => {
                 let first = json!({ "name": name, "arguments": "" });
                 deltas.push(
                     json!({ "tool_calls": [{ "index": calls, "id": id, "type": "function", "function": first }] }),
                 );
-                let pieces = said.pieces(arguments);
+                let pieces = filled.pieces(arguments);
                 deltas.extend(
                     pieces
                         .iter()
@@ -182,23 +184,23 @@ fn chat_deltas(said: &Said) -> Vec<Value> {
     deltas
 }
 
-fn anthropic_events(said: &Said, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
-    let usage = json!({ "input_tokens": said.usage.input_tokens, "output_tokens": 1 });
+fn anthropic_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<SseEvent> {
+    let usage = json!({ "input_tokens": filled.usage.input_tokens, "output_tokens": 1 });
     let message = json!({
         "id": "msg_scripted", "type": "message", "role": "assistant", "model": model, "content": [],
         "stop_reason": null, "stop_sequence": null, "usage": usage,
     });
     let mut events = vec![anthropic("message_start", json!({ "message": message })), anthropic("ping", json!({}))];
-    for (index, block) in said.blocks.iter().enumerate() {
-        anthropic_block(said, index, block, &mut events);
+    for (index, block) in filled.blocks.iter().enumerate() {
+        anthropic_block(filled, index, block, &mut events);
     }
     if let Some(kind) = &reply.error_event {
         events.push(anthropic("error", json!({ "error": { "type": kind, "message": "scripted" } })));
         return events;
     }
-    let stop = serde_json::to_value(&said.stop).unwrap_or_default();
+    let stop = serde_json::to_value(&filled.stop).unwrap_or_default();
     let delta = json!({ "stop_reason": stop, "stop_sequence": null });
-    let usage = json!({ "output_tokens": said.usage.output_tokens });
+    let usage = json!({ "output_tokens": filled.usage.output_tokens });
     events.push(anthropic("message_delta", json!({ "delta": delta, "usage": usage })));
     events.push(anthropic("message_stop", json!({})));
     events
@@ -209,24 +211,24 @@ fn anthropic(kind: &'static str, mut data: Value) -> SseEvent {
     SseEvent { name: Some(kind), data: data.to_string() }
 }
 
-fn anthropic_block(said: &Said, index: usize, block: &SaidBlock, events: &mut Vec<SseEvent>) {
+fn anthropic_block(filled: &Filled, index: usize, block: &FilledBlock, events: &mut Vec<SseEvent>) {
     let start = match block {
-        SaidBlock::Thinking(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
-        SaidBlock::Text(_) => json!({ "type": "text", "text": "" }),
-        SaidBlock::Call { id, name, .. } => json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
+        FilledBlock::Thinking(_) => json!({ "type": "thinking", "thinking": "", "signature": "" }),
+        FilledBlock::Text(_) => json!({ "type": "text", "text": "" }),
+        FilledBlock::Call { id, name, .. } => json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
     };
     let mut deltas = Vec::new();
     match block {
-        SaidBlock::Thinking(text) => {
-            let pieces = said.pieces(text);
+        FilledBlock::Thinking(text) => {
+            let pieces = filled.pieces(text);
             deltas.extend(pieces.iter().map(|piece| json!({ "type": "thinking_delta", "thinking": piece })));
             deltas.push(json!({ "type": "signature_delta", "signature": signature(text) }));
         }
-        SaidBlock::Text(text) => {
-            deltas.extend(said.pieces(text).iter().map(|piece| json!({ "type": "text_delta", "text": piece })));
+        FilledBlock::Text(text) => {
+            deltas.extend(filled.pieces(text).iter().map(|piece| json!({ "type": "text_delta", "text": piece })));
         }
-        SaidBlock::Call { arguments, .. } => {
-            let pieces = said.pieces(arguments);
+        FilledBlock::Call { arguments, .. } => {
+            let pieces = filled.pieces(arguments);
             deltas.extend(pieces.iter().map(|piece| json!({ "type": "input_json_delta", "partial_json": piece })));
         }
     }

@@ -130,7 +130,7 @@ impl Host for AssistantHost {
         self.0.store.read(notebook, since, limit).await.map_err(|error| unread(&error))
     }
 
-    async fn about(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
+    async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
         self.0.store.events_of_subject(notebook, &[subject.to_owned()]).await.map_err(|error| unread(&error))
     }
 

@@ -237,7 +237,7 @@ async fn a_call_expires_also_when_its_notebook_is_unloaded() {
     tokio::time::timeout(crate::support::PATIENCE, unloading).await.expect("nobody keeps it open");
     // Nobody looks into the notebook meanwhile: the store alone is asked.
     let has_expired = async || {
-        let events = scene.host.about(&"n".parse().unwrap(), call_id("d").as_str()).await.unwrap();
+        let events = scene.host.events_of_subject(&"n".parse().unwrap(), call_id("d").as_str()).await.unwrap();
         events.iter().any(|stored| stored.envelope.event_type == "ToolCallExpired")
     };
     let waiting = async {

@@ -161,7 +161,7 @@ impl ToolTask {
         if let Some(execution) = notebook.executions.get(id) {
             return Some(execution.clone());
         }
-        let events = self.host.about(&self.notebook, id.as_str()).await.ok()?;
+        let events = self.host.events_of_subject(&self.notebook, id.as_str()).await.ok()?;
         let events: Vec<_> = events.iter().filter_map(|stored| stored.typed().ok()).collect();
         Execution::replay(&events).map(Arc::new)
     }

@@ -67,7 +67,8 @@ impl ModelCall {
     async fn request(&self) -> Result<Request, String> {
         let host = &*self.runtime.host;
         let conversation = &self.turn.conversation_id;
-        let events = host.about(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
+        let events =
+            host.events_of_subject(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
         let posted = messages(&events, conversation);
         let images = self.images(&posted).await;
         let names = self.names().await?;

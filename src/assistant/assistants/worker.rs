@@ -119,7 +119,7 @@ impl Worker {
                 self.work().await;
                 if !self.may_leave() {
                     self.wait().await;
-                } else if self.runtime.leave(&self.id, &self.handle) {
+                } else if self.runtime.leave(&self.id) {
                     break;
                 }
             }
@@ -261,7 +261,7 @@ impl Worker {
 
     /// What the log says of a turn up to `until`: found by what it is about, however much else happened meanwhile.
     async fn recorded(&self, turn_id: &TurnId, turn: &Turn, until: Version) -> Result<Record, Rejection> {
-        let mut events = self.about(turn.conversation_id.as_str(), turn.started_version, until).await?;
+        let mut events = self.events_of(turn.conversation_id.as_str(), turn.started_version, until).await?;
         let of_turn = events.iter().filter_map(|recorded| match &recorded.event {
             Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => Some(&event.blocks),
             _ => None,
@@ -271,7 +271,7 @@ impl Worker {
             _ => None,
         });
         for call_id in calls.collect::<Vec<_>>() {
-            events.extend(self.about(call_id.as_str(), turn.started_version, until).await?);
+            events.extend(self.events_of(call_id.as_str(), turn.started_version, until).await?);
         }
         events.sort_by_key(|recorded| recorded.envelope.version);
         let mut record = Record::default();
@@ -280,8 +280,8 @@ impl Worker {
     }
 
     /// From one version on, and up to another.
-    async fn about(&self, subject: &str, since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
-        let events = self.runtime.host.about(&self.id, subject).await?;
+    async fn events_of(&self, subject: &str, since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
+        let events = self.runtime.host.events_of_subject(&self.id, subject).await?;
         let wanted = events.iter().filter(|stored| (since..=until).contains(&stored.envelope.version));
         Ok(wanted.filter_map(|stored| stored.typed().ok()).collect())
     }

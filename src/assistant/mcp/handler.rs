@@ -178,7 +178,8 @@ impl Handler {
     /// A call as a task: the client asks for it with `tasks/get`, and may go away meanwhile.
     async fn task(&self, notebook: &NotebookId, called: &Called, id: String) -> Result<DetailedTask, ErrorData> {
         let call_id = results::id_of(called);
-        let events = self.host.about(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
+        let events =
+            self.host.events_of_subject(notebook, call_id.as_str()).await.map_err(|rejection| refusal(&rejection))?;
         let at = |stored: Option<&notarium_core::Stored>| {
             stored.map_or_else(|| self.host.now(), |it| it.envelope.recorded_at)
         };

@@ -1,4 +1,4 @@
-//! Builds a reply from the pieces that a stream brings, and says each piece as an [`Event`]. Pure; both protocols use it.
+//! Builds a reply from the pieces that a stream brings, and renders each piece as an [`Event`]. Pure; both protocols use it.
 
 use std::collections::VecDeque;
 
@@ -115,7 +115,7 @@ impl Assembler {
     pub(super) fn close(&mut self, block: usize) {
         let Some(growing) = self.blocks.get_mut(block).filter(|growing| growing.is_open) else { return };
         growing.is_open = false;
-        if is_said(&growing.block) {
+        if is_filled(&growing.block) {
             self.events.push_back(Event::BlockStop { block });
         }
     }
@@ -146,7 +146,7 @@ impl Assembler {
             Some(reason) => reason,
             None => StopReason::EndTurn,
         };
-        let blocks: Vec<Block> = self.blocks.drain(..).map(|growing| growing.block).filter(is_said).collect();
+        let blocks: Vec<Block> = self.blocks.drain(..).map(|growing| growing.block).filter(is_filled).collect();
         if !blocks.iter().any(is_answer) && stop != StopReason::Refusal {
             return Err(ProviderError::EmptyReply { stop });
         }
@@ -157,7 +157,7 @@ impl Assembler {
 }
 
 /// Blocks that were opened and never filled are not kept; a signature without text is.
-fn is_said(block: &Block) -> bool {
+fn is_filled(block: &Block) -> bool {
     match block {
         Block::Text { text } => !text.is_empty(),
         Block::Thinking(thinking) => {

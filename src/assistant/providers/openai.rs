@@ -99,8 +99,8 @@ fn user_messages(message: &Message, can: &Capabilities) -> Vec<Value> {
 
 fn tool_message(result: &ToolResult) -> Value {
     // The protocol has no field for it.
-    let is_told = !result.is_error || result.text.starts_with("Error");
-    let text = if is_told { result.text.clone() } else { format!("Error: {}", result.text) };
+    let is_marked = !result.is_error || result.text.starts_with("Error");
+    let text = if is_marked { result.text.clone() } else { format!("Error: {}", result.text) };
     json!({ "role": "tool", "tool_call_id": result.call_id, "content": text })
 }
 

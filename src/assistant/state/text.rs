@@ -1,6 +1,6 @@
 //! The state as the text of a result: all of it where it fits, else as many cells as do, with short sources and outputs.
 //!
-//! What is not told is not looked at: cells are parsed, previewed and written one by one until the result is full, so a notebook
+//! What is left out is not looked at: cells are parsed, previewed and written one by one until the result is full, so a notebook
 //! of 10,000 cells costs little more than one of 100.
 
 use std::collections::BTreeSet;
@@ -16,10 +16,10 @@ use crate::preview::ReadBlob;
 const MIN_CELL_BYTES: usize = 64;
 /// Kept for what stands around the cells.
 const FRAME_BYTES: usize = 2_000;
-/// Runs that are told of a large notebook, of those that run and of those that wait.
-const MAX_TOLD_RUNS: usize = 20;
-/// Functions that are told of a large notebook, their names and what they are for.
-const MAX_TOLD_FUNCTIONS: usize = 40;
+/// Runs that are listed of a large notebook, of those that run and of those that wait.
+const MAX_LISTED_RUNS: usize = 20;
+/// Functions that are listed of a large notebook, their names and what they are for.
+const MAX_LISTED_FUNCTIONS: usize = 40;
 
 /// What `get_notebook_state` asks for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -84,9 +84,9 @@ impl Writer<'_> {
     /// The first cells, as many as fit, and words that say so.
     fn shortened(&self, wanted: &[&CellId], most: usize) -> String {
         let mut state = frame(self.notebook, Vec::new());
-        state.running.truncate(MAX_TOLD_RUNS);
-        state.queued.truncate(MAX_TOLD_RUNS);
-        state.functions.truncate(MAX_TOLD_FUNCTIONS);
+        state.running.truncate(MAX_LISTED_RUNS);
+        state.queued.truncate(MAX_LISTED_RUNS);
+        state.functions.truncate(MAX_LISTED_FUNCTIONS);
         state.functions.iter_mut().for_each(FunctionState::shorten);
         let mut bytes = FRAME_BYTES.max(serde_json::to_string(&state).map_or(0, |text| text.len() + FRAME_BYTES / 2));
         for id in wanted {
@@ -98,7 +98,7 @@ impl Writer<'_> {
             state.cells.push(text);
         }
         state.notice = Some(format!(
-            "The notebook is large: {} of {} cells are told here, with short sources and outputs. Ask for others, or for \
+            "The notebook is large: {} of {} cells are shown here, with short sources and outputs. Ask for others, or for \
              these in full, with cell_ids.",
             state.cells.len(),
             wanted.len()
