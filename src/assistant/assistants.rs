@@ -27,6 +27,7 @@ use notarium_core::{
     RejectionCode, RequestToolCall, Risk, Stored, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -258,6 +259,11 @@ impl Runtime {
             handle
         });
         see(&handle)
+    }
+
+    /// A task that the stop of the runtime cuts off.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+        self.tasks.spawn(self.stopping.clone().run_until_cancelled_owned(task)).abort_handle()
     }
 
     fn wake(self: &Arc<Self>, notebook: &NotebookId) {

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageId, MessageRole, Stored, ToolCallId, Turn,
-    TurnId,
+    CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
+    MessageRole, Stored, ToolCallId, Turn, TurnId,
 };
 use serde_json::json;
 
@@ -55,34 +55,14 @@ You cannot call a tool with the result of another one. Put what you want to do i
 several cells, runs them and tells how that went; when the person asks for a new notebook, create_notebook with cells and run: true \
 makes it, fills it, runs it and tells the same.";
 
-/// A message of the conversation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PostedMessage {
-    pub message_id: MessageId,
-    pub turn_id: Option<TurnId>,
-    pub role: MessageRole,
-    pub blocks: Vec<MessageBlock>,
-}
-
 /// The messages among a conversation's events, in order.
-pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<PostedMessage> {
-    let posted = events.iter().filter(|stored| stored.envelope.event_type == "MessagePosted").filter_map(|stored| {
-        let Event::MessagePosted(event) = stored.typed().ok()?.event else { return None };
-        (event.conversation_id == *conversation).then_some(PostedMessage {
-            message_id: event.message_id,
-            turn_id: event.turn_id,
-            role: event.role,
-            blocks: event.blocks,
-        })
+pub fn messages(events: &[Stored], conversation: &ConversationId) -> Vec<MessagePosted> {
+    let posted = events.iter().filter(|stored| stored.envelope.event_type == "MessagePosted");
+    let posted = posted.filter_map(|stored| match stored.typed().ok()?.event {
+        Event::MessagePosted(event) if event.conversation_id == *conversation => Some(event),
+        _ => None,
     });
     posted.collect()
-}
-
-/// What a person marked: always told, never told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Marks {
-    pub pinned: bool,
-    pub skipped: bool,
 }
 
 /// Everything that a request is made of.
@@ -91,8 +71,9 @@ pub struct Scene<'a> {
     pub names: &'a KnownNames,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
-    pub posted: &'a [PostedMessage],
-    pub marks: &'a BTreeMap<MessageId, Marks>,
+    pub posted: &'a [MessagePosted],
+    /// Of messages of the conversation: always shown, never shown.
+    pub marks: &'a BTreeMap<MessageId, MessageFlags>,
     /// Pictures that results of this turn show, as base64 of PNGs.
     pub images: &'a BTreeMap<ToolCallId, String>,
     pub blobs: &'a ReadBlob<'a>,
@@ -147,7 +128,7 @@ struct Piece {
 
 /// The request of the turn's next model call.
 pub fn request(scene: &Scene, plan: &Plan) -> Request {
-    let (earlier, present): (Vec<&PostedMessage>, Vec<&PostedMessage>) =
+    let (earlier, present): (Vec<&MessagePosted>, Vec<&MessagePosted>) =
         scene.posted.iter().partition(|posted| posted.turn_id.as_ref() != Some(scene.turn_id));
     let pieces = match &scene.turn.cell_id {
         Some(cell_id) => dialog(scene, cell_id),
@@ -201,9 +182,9 @@ fn chosen(pieces: Vec<Piece>, plan: &Plan, room: u64) -> Vec<Message> {
 // --- conversations ---
 
 /// Questions with their answers. A skipped question takes its answers along.
-fn exchanges(scene: &Scene, earlier: &[&PostedMessage]) -> Vec<Piece> {
-    let marks = |posted: &PostedMessage| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
-    let mut groups: Vec<Vec<&PostedMessage>> = Vec::new();
+fn exchanges(scene: &Scene, earlier: &[&MessagePosted]) -> Vec<Piece> {
+    let marks = |posted: &MessagePosted| scene.marks.get(&posted.message_id).copied().unwrap_or_default();
+    let mut groups: Vec<Vec<&MessagePosted>> = Vec::new();
     for posted in earlier {
         match groups.last_mut() {
             Some(group) if posted.role != MessageRole::User => group.push(posted),
@@ -213,7 +194,7 @@ fn exchanges(scene: &Scene, earlier: &[&PostedMessage]) -> Vec<Piece> {
     let kept = groups.into_iter().filter(|group| !group.first().is_some_and(|posted| marks(posted).skipped));
     let pieces = kept.map(|group| {
         let is_pinned = group.iter().any(|posted| marks(posted).pinned);
-        let rendered: Vec<&PostedMessage> = without_skipped(&group, |posted| marks(posted).skipped);
+        let rendered: Vec<&MessagePosted> = without_skipped(&group, |posted| marks(posted).skipped);
         Piece { messages: thread(scene, &rendered), is_pinned }
     });
     pieces.collect()
@@ -221,9 +202,9 @@ fn exchanges(scene: &Scene, earlier: &[&PostedMessage]) -> Vec<Piece> {
 
 /// Without what is skipped, and without the results of calls that are.
 fn without_skipped<'a>(
-    group: &[&'a PostedMessage],
-    is_skipped: impl Fn(&PostedMessage) -> bool,
-) -> Vec<&'a PostedMessage> {
+    group: &[&'a MessagePosted],
+    is_skipped: impl Fn(&MessagePosted) -> bool,
+) -> Vec<&'a MessagePosted> {
     let mut rendered = Vec::new();
     let mut is_answer_skipped = false;
     for posted in group {
@@ -240,7 +221,7 @@ fn without_skipped<'a>(
 }
 
 /// Messages in order, where every call has a result: providers refuse a call without one.
-fn thread(scene: &Scene, posted: &[&PostedMessage]) -> Vec<Message> {
+fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
     let image = |call_id: &ToolCallId| scene.images.get(call_id).cloned();
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<String> = Vec::new();

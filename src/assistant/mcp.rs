@@ -31,7 +31,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::assistants::Called;
 use crate::host::Host;
 use handler::Handler;
-use sessions::Sessions;
+use sessions::McpSessions;
 
 pub use bridge::{BridgeError, BridgeOptions, bridge};
 
@@ -85,7 +85,7 @@ pub type McpResponse = Response<BoxBody<Bytes, Infallible>>;
 /// The protocol's end in this process. Dropping it ends every session.
 pub struct McpService {
     http: StreamableHttpService<Handler, LocalSessionManager>,
-    sessions: Sessions,
+    sessions: McpSessions,
     _end: DropGuard,
 }
 
@@ -102,7 +102,7 @@ pub fn service(caller: Arc<dyn Caller>, host: Arc<dyn Host>) -> McpService {
     let make = move || Ok(Handler::new(caller.clone(), host.clone()));
     McpService {
         http: StreamableHttpService::new(make, manager.clone(), config),
-        sessions: Sessions::new(manager),
+        sessions: McpSessions::new(manager),
         _end: end.drop_guard(),
     }
 }

@@ -33,13 +33,10 @@ pub fn no_blobs(_: &BlobPart, _: usize) -> Option<Vec<u8>> {
 
 /// The output in a few words or lines; never empty.
 pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
-    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else {
-        return "[output that is not in nbformat's shape]".to_owned();
-    };
-    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
-    let preview = match &*content.output_type {
-        "stream" => stream(&content.name, parts.field(content.text, "/text")),
-        "error" => error(&Failure::read(&content, output, blobs)),
+    let Some(parts) = Parts::of(output, blobs) else { return "[output that is not in nbformat's shape]".to_owned() };
+    let preview = match &*parts.content.output_type {
+        "stream" => stream(&parts.content.name, parts.field(parts.content.text, "/text")),
+        "error" => error(&parts.failure()),
         "execute_result" | "display_data" | "update_display_data" => bundle(&parts),
         other => format!("[output of the unknown type '{}']", truncated(other)),
     };
@@ -48,10 +45,9 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
 
 /// The output at length: texts with at most so many characters, everything else as its preview.
 pub fn whole(output: &Output, blobs: &ReadBlob, most: usize) -> String {
-    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else { return preview(output, blobs) };
-    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
-    let text = match &*content.output_type {
-        "stream" => parts.whole(content.text, "/text"),
+    let Some(parts) = Parts::of(output, blobs) else { return preview(output, blobs) };
+    let text = match &*parts.content.output_type {
+        "stream" => parts.whole(parts.content.text, "/text"),
         "execute_result" | "display_data" | "update_display_data" if parts.kinds().len() == 1 => {
             parts.whole(parts.data.get("text/plain").copied(), &Parts::pointer("text/plain"))
         }
@@ -67,16 +63,12 @@ const PNG: &str = "image/png";
 
 /// Whether the output shows a PNG.
 pub fn has_png(output: &Output) -> bool {
-    let Ok(content) = serde_json::from_str::<Content>(output.content.get()) else { return false };
-    let parts = Parts { output, blobs: &no_blobs, data: content.data.clone().unwrap_or_default() };
-    parts.kinds().iter().any(|kind| kind == PNG)
+    Parts::of(output, &no_blobs).is_some_and(|parts| parts.kinds().iter().any(|kind| kind == PNG))
 }
 
 /// The PNG that the output shows, decoded; `None` when there is none, or it is not at hand.
 pub fn png(output: &Output, blobs: &ReadBlob) -> Option<Vec<u8>> {
-    let content = serde_json::from_str::<Content>(output.content.get()).ok()?;
-    let parts = Parts { output, blobs, data: content.data.clone().unwrap_or_default() };
-    let Some(Found::Value(text)) = parts.text(PNG) else { return None };
+    let text = Parts::of(output, blobs)?.text(PNG)?.ok()?;
     let text: String = text.chars().filter(|one| !one.is_whitespace()).collect();
     base64::Engine::decode(&base64::engine::general_purpose::STANDARD, text).ok()
 }
@@ -94,18 +86,8 @@ pub struct Failure {
 impl Failure {
     /// `None` when the output is no error.
     pub fn of(output: &Output, blobs: &ReadBlob) -> Option<Self> {
-        let content: Content = serde_json::from_str(output.content.get()).ok()?;
-        (content.output_type == "error").then(|| Self::read(&content, output, blobs))
-    }
-
-    fn read(content: &Content, output: &Output, blobs: &ReadBlob) -> Self {
-        let parts = Parts { output, blobs, data: BTreeMap::new() };
-        let text = |field, pointer| without_escapes(&parts.whole(field, pointer).unwrap_or_default());
-        Self {
-            name: text(content.ename, "/ename"),
-            message: text(content.evalue, "/evalue"),
-            traceback: without_escapes(&parts.lines(content.traceback, "/traceback")),
-        }
+        let parts = Parts::of(output, blobs)?;
+        (parts.content.output_type == "error").then(|| parts.failure())
     }
 }
 
@@ -129,19 +111,31 @@ struct Content<'a> {
 
 /// The values of an output, wherever they stand: in its content, or in a blob.
 struct Parts<'a> {
+    content: Content<'a>,
     output: &'a Output,
     blobs: &'a ReadBlob<'a>,
     data: BTreeMap<Cow<'a, str>, &'a RawValue>,
 }
 
-/// A value, or how large it is when it is not at hand.
-enum Found<T> {
-    Value(T),
-    /// Bytes as they are stored.
-    Away(u64),
-}
+/// A value, or how many bytes it has where it is stored, when it is not at hand.
+type Found<T> = Result<T, u64>;
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn of(output: &'a Output, blobs: &'a ReadBlob<'a>) -> Option<Self> {
+        let mut content: Content = serde_json::from_str(output.content.get()).ok()?;
+        let data = content.data.take().unwrap_or_default();
+        Some(Self { content, output, blobs, data })
+    }
+
+    fn failure(&self) -> Failure {
+        let text = |field, pointer| without_escapes(&self.whole(field, pointer).unwrap_or_default());
+        Failure {
+            name: text(self.content.ename, "/ename"),
+            message: text(self.content.evalue, "/evalue"),
+            traceback: without_escapes(&self.lines(self.content.traceback, "/traceback")),
+        }
+    }
+
     fn blob(&self, pointer: &str) -> Option<&BlobPart> {
         self.output.blobs.iter().find(|part| part.pointer == pointer)
     }
@@ -162,11 +156,11 @@ impl Parts<'_> {
 
     fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<Found<String>> {
         if let Some(raw) = inline {
-            return Some(Found::Value(text::joined(raw)));
+            return Some(Ok(text::joined(raw)));
         }
         let part = self.blob(pointer)?;
         let text = (self.blobs)(part, MAX_READ_BYTES).map(|bytes| text::of_blob(&bytes, part.json));
-        Some(text.map_or(Found::Away(part.size_bytes), Found::Value))
+        Some(text.ok_or(part.size_bytes))
     }
 
     fn text(&self, kind: &str) -> Option<Found<String>> {
@@ -176,8 +170,8 @@ impl Parts<'_> {
     /// A field in full, or words that say why not.
     fn whole(&self, inline: Option<&RawValue>, pointer: &str) -> Option<String> {
         Some(match self.field(inline, pointer)? {
-            Found::Value(text) => text,
-            Found::Away(bytes) => format!("[{} that are not at hand]", size(bytes)),
+            Ok(text) => text,
+            Err(bytes) => format!("[{} that are not at hand]", size(bytes)),
         })
     }
 
@@ -194,13 +188,13 @@ impl Parts<'_> {
 
     fn json(&self, kind: &str) -> Option<Found<Value>> {
         if let Some(raw) = self.data.get(kind) {
-            return Some(Found::Value(serde_json::from_str(raw.get()).unwrap_or(Value::Null)));
+            return Some(Ok(serde_json::from_str(raw.get()).unwrap_or(Value::Null)));
         }
         let part = self.blob(&Self::pointer(kind))?;
         let fits = usize::try_from(part.size_bytes).is_ok_and(|bytes| bytes <= MAX_READ_BYTES);
         let bytes = fits.then(|| (self.blobs)(part, MAX_READ_BYTES)).flatten();
         let value = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Some(value.map_or(Found::Away(part.size_bytes), Found::Value))
+        Some(value.ok_or(part.size_bytes))
     }
 
     /// The first bytes of a text and how long it is.
@@ -217,8 +211,8 @@ impl Parts<'_> {
 fn stream(name: &str, text: Option<Found<String>>) -> String {
     let mark = if name == "stderr" { "[stderr] " } else { "" };
     match text {
-        Some(Found::Value(text)) => format!("{mark}{}", truncated(&text::as_shown(&text))),
-        Some(Found::Away(bytes)) => format!("{mark}[text: {}]", size(bytes)),
+        Some(Ok(text)) => format!("{mark}{}", truncated(&text::as_shown(&text))),
+        Some(Err(bytes)) => format!("{mark}[text: {}]", size(bytes)),
         None => String::new(),
     }
 }
@@ -234,8 +228,8 @@ fn bundle(parts: &Parts) -> String {
     let chart = kinds.iter().find_map(|kind| figure::of_kind(kind).map(|read| (kind, read)));
     if let Some((kind, read)) = chart {
         return match parts.json(kind) {
-            Some(Found::Value(value)) => read(&value),
-            Some(Found::Away(bytes)) => format!("[chart: {}]", size(bytes)),
+            Some(Ok(value)) => read(&value),
+            Some(Err(bytes)) => format!("[chart: {}]", size(bytes)),
             None => String::new(),
         };
     }
@@ -259,17 +253,17 @@ fn bundle(parts: &Parts) -> String {
 
 fn widget(parts: &Parts) -> String {
     match parts.text("text/plain") {
-        Some(Found::Value(text)) => format!("[widget] {}", truncated(&text)),
+        Some(Ok(text)) => format!("[widget] {}", truncated(&text)),
         _ => "[widget]".to_owned(),
     }
 }
 
 fn frame(parts: &Parts) -> Option<String> {
     match parts.text("text/html")? {
-        Found::Value(html) => table::of_html(&html),
-        Found::Away(_) => match parts.text("text/plain")? {
-            Found::Value(text) => table::of_text(&text),
-            Found::Away(_) => None,
+        Ok(html) => table::of_html(&html),
+        Err(_) => match parts.text("text/plain")? {
+            Ok(text) => table::of_text(&text),
+            Err(_) => None,
         },
     }
 }
@@ -281,25 +275,23 @@ fn picture(parts: &Parts, kind: &str) -> String {
 
 fn plain_text(text: Option<Found<String>>) -> String {
     match text {
-        Some(Found::Value(text)) => {
-            table::of_text(&text).unwrap_or_else(|| truncated(&text::as_shown(&text)).into_owned())
-        }
-        Some(Found::Away(bytes)) => format!("[text: {}]", size(bytes)),
+        Some(Ok(text)) => table::of_text(&text).unwrap_or_else(|| truncated(&text::as_shown(&text)).into_owned()),
+        Some(Err(bytes)) => format!("[text: {}]", size(bytes)),
         None => String::new(),
     }
 }
 
 fn html(parts: &Parts) -> String {
     let plain = match parts.text("text/plain") {
-        Some(Found::Value(text)) if !text.starts_with('<') => Some(text),
+        Some(Ok(text)) if !text.starts_with('<') => Some(text),
         _ => None,
     };
     match parts.text("text/html") {
-        Some(Found::Value(html)) => {
+        Some(Ok(html)) => {
             let words = plain.unwrap_or_else(|| text::words_of_html(&html));
             format!("[HTML: {}] {}", size(html.len() as u64), truncated(&words)).trim_end().to_owned()
         }
-        Some(Found::Away(bytes)) => {
+        Some(Err(bytes)) => {
             format!("[HTML: {}] {}", size(bytes), truncated(&plain.unwrap_or_default())).trim_end().to_owned()
         }
         None => String::new(),
@@ -316,7 +308,7 @@ fn others(parts: &Parts, kinds: &[String]) -> String {
         .collect();
     let json = parts.text("application/json").filter(|_| kinds.len() == 1);
     match json {
-        Some(Found::Value(text)) => format!("[JSON] {}", truncated(&text)),
+        Some(Ok(text)) => format!("[JSON] {}", truncated(&text)),
         _ => named.join(" "),
     }
 }

@@ -12,6 +12,8 @@ use notarium_core::{
     ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
 };
 
+use crate::providers;
+
 /// Times that a model call is tried whose answer was lost with the process that waited for it.
 const MAX_LOST_MODEL_CALLS: u32 = 3;
 /// Runs that fail one after the other: the first, and two tries to mend it (R29).
@@ -228,10 +230,7 @@ fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<
 
 /// Arguments that are no JSON object: the model is told, nobody else is asked.
 fn unreadable(arguments: &str) -> Option<CallAnswer> {
-    let error = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(arguments).err()?;
-    Some(CallAnswer::error(format!(
-        "The arguments are not a JSON object ({error}). Call the tool again with valid JSON."
-    )))
+    providers::Arguments::new(arguments).parse().err().map(|error| CallAnswer::error(error.to_string()))
 }
 
 fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {

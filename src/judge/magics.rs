@@ -88,10 +88,6 @@ fn check_cell_magic(head: &str, body: &str, line: u32, source: &Source, findings
         "bash" | "sh" | "zsh" | "script" | "cmd" | "system" | "sx" | "powershell" | "!" => {
             add(DangerRule::ShellCommand)
         }
-        "python" | "python2" | "python3" | "pypy" | "perl" | "ruby" | "julia" | "node" | "cython" | "cuda"
-        | "scala" | "cpp" | "R" => {
-            add(DangerRule::OtherProgram);
-        }
         "writefile" | "file" => add(DangerRule::WritesFile),
         "js" | "javascript" => add(DangerRule::BrowserScript),
         "html" | "HTML" | "svg" | "SVG" => {

@@ -88,13 +88,11 @@ enum Protocol {
 }
 
 /// Why the model stopped.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     EndTurn,
     ToolUse,
     MaxTokens,
     Refusal,
-    /// In the provider's word.
-    Other(String),
 }

@@ -64,11 +64,8 @@ pub struct ScriptedReply {
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {
     pub name: String,
-    #[serde(default)]
     pub id: Option<String>,
-    #[serde(default)]
     pub arguments: Option<Value>,
-    #[serde(default)]
     pub raw_arguments: Option<String>,
 }
 

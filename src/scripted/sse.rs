@@ -39,7 +39,7 @@ impl Filled {
         let has_call = blocks.iter().any(|block| matches!(block, FilledBlock::Call { .. }));
         let fitting = if has_call { StopReason::ToolUse } else { StopReason::EndTurn };
         Ok(Self {
-            stop: reply.stop.clone().unwrap_or(fitting),
+            stop: reply.stop.unwrap_or(fitting),
             usage: reply.usage.unwrap_or_else(|| estimate(&blocks, asked)),
             blocks,
             piece_characters: reply.piece_characters.unwrap_or(DEFAULT_PIECE_CHARACTERS).max(1),
@@ -136,7 +136,7 @@ fn chat_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<SseEv
         events.push(event(json!({ "error": { "type": kind, "message": "scripted" } })));
         return events;
     }
-    let reason = chat_reason(&filled.stop);
+    let reason = chat_reason(filled.stop);
     events.push(delta(json!({}), reason.into()));
     let (read, written) = (filled.usage.input_tokens, filled.usage.output_tokens);
     let usage = json!({ "prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written });
@@ -145,13 +145,12 @@ fn chat_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<SseEv
     events
 }
 
-fn chat_reason(stop: &StopReason) -> &str {
+fn chat_reason(stop: StopReason) -> &'static str {
     match stop {
         StopReason::EndTurn => "stop",
         StopReason::ToolUse => "tool_calls",
         StopReason::MaxTokens => "length",
         StopReason::Refusal => "content_filter",
-        StopReason::Other(word) => word,
     }
 }
 
@@ -198,7 +197,7 @@ fn anthropic_events(filled: &Filled, reply: &ScriptedReply, model: &str) -> Vec<
         events.push(anthropic("error", json!({ "error": { "type": kind, "message": "scripted" } })));
         return events;
     }
-    let stop = serde_json::to_value(&filled.stop).unwrap_or_default();
+    let stop = serde_json::to_value(filled.stop).unwrap_or_default();
     let delta = json!({ "stop_reason": stop, "stop_sequence": null });
     let usage = json!({ "output_tokens": filled.usage.output_tokens });
     events.push(anthropic("message_delta", json!({ "delta": delta, "usage": usage })));

@@ -235,7 +235,7 @@ async fn image(task: &ToolTask, cell_id: &CellId) -> Answer {
     if png.len() > MAX_IMAGE_BYTES {
         return Err(format!("The picture has {} bytes, more than a model takes.", png.len()).into());
     }
-    Ok(PngResult::of(output, &png).to_text(cell_id))
+    Ok(PngResult::text(cell_id, output, &png))
 }
 
 /// The picture's bytes, from the output or from its blob.

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use notarium_core::{Document, MessageBlock, MessageId, MessageRole, NotebookId, ToolCallId, Turn, TurnId, Usage};
+use notarium_core::{Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnId, Usage};
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
 use super::Runtime;
 use super::blobs::with_blobs;
-use crate::context::{Marks, Plan, PostedMessage, Scene, messages, request};
+use crate::context::{Plan, Scene, messages, request};
 use crate::picture::may_show;
-use crate::providers::{Event, Failure, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
+use crate::providers::{Event, Provider, Reply, Request, TokenCounting, Tool, Usage as Counted};
 use crate::state::KnownNames;
 
 /// Pictures of the present turn that a model is shown, the latest.
@@ -21,20 +21,24 @@ const MAX_IMAGES: usize = 4;
 /// A report of a model call to the worker.
 pub(super) enum ModelCallUpdate {
     /// This attempt failed; the provider's client makes another one.
-    AttemptFailed {
-        cause: String,
-        usage: Usage,
-    },
-    /// Nothing could be asked at all.
-    NotAsked(String),
+    AttemptFailed(String),
     Answered {
         reply: Reply,
         usage: Usage,
     },
+    /// Final: it cannot succeed, however often it is tried.
     Failed {
-        failure: Failure,
+        cause: String,
         usage: Usage,
+        is_final: bool,
     },
+}
+
+impl ModelCallUpdate {
+    /// Nothing could be asked at all.
+    fn not_asked(cause: impl Into<String>) -> Self {
+        Self::Failed { cause: cause.into(), usage: Usage::default(), is_final: true }
+    }
 }
 
 /// A model call that is about to be made.
@@ -54,7 +58,7 @@ impl ModelCall {
     pub async fn make(mut self) {
         let update = match self.request().await {
             Ok(request) => self.stream(request).await,
-            Err(cause) => ModelCallUpdate::NotAsked(cause),
+            Err(cause) => ModelCallUpdate::not_asked(cause),
         };
         self.send(update);
     }
@@ -100,12 +104,13 @@ impl ModelCall {
 
     async fn render(
         &self,
-        posted: &[PostedMessage],
+        posted: &[MessagePosted],
         images: &BTreeMap<ToolCallId, String>,
         names: &KnownNames,
         plan: &Plan,
     ) -> Request {
-        let marks: BTreeMap<MessageId, Marks> = marks(&self.notebook, &self.turn);
+        let conversation = self.notebook.conversations.get(&self.turn.conversation_id);
+        let marks = conversation.map(|conversation| conversation.flagged.clone()).unwrap_or_default();
         with_blobs(&*self.runtime.host, &self.notebook_id, |blobs| {
             let scene = Scene {
                 notebook: &self.notebook,
@@ -123,7 +128,7 @@ impl ModelCall {
     }
 
     /// The pictures that the model asked to see in this turn.
-    async fn images(&self, posted: &[PostedMessage]) -> BTreeMap<ToolCallId, String> {
+    async fn images(&self, posted: &[MessagePosted]) -> BTreeMap<ToolCallId, String> {
         let present = || posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
         let blocks =
             |role: MessageRole| present().filter(move |posted| posted.role == role).flat_map(|posted| &posted.blocks);
@@ -141,22 +146,23 @@ impl ModelCall {
     }
 
     async fn stream(&mut self, request: Request) -> ModelCallUpdate {
-        let estimated = self.provider.capabilities(&self.model).token_counting;
-        let input = Plan::new(self.model.clone(), self.provider.capabilities(&self.model), Vec::new(), u64::MAX);
-        let input_tokens = input.estimate(&request);
+        let can = self.provider.capabilities(&self.model);
+        let input_tokens = Plan::new(self.model.clone(), can, Vec::new(), u64::MAX).estimate(&request);
         let mut written = String::new();
         let usage = |counted: Option<Counted>, written: &str| match counted {
             Some(counted) => {
                 Usage { input_tokens: counted.input_tokens, output_tokens: counted.output_tokens, estimated: false }
             }
-            None => Usage { input_tokens, output_tokens: estimated.estimate(written), estimated: true },
+            None => Usage { input_tokens, output_tokens: can.token_counting.estimate(written), estimated: true },
         };
         let mut events = self.provider.stream(request);
         while let Some(event) = events.next().await {
             match event {
                 Err(failure) => {
-                    let usage = usage(failure.usage, &written);
-                    return ModelCallUpdate::Failed { failure, usage };
+                    // Nothing of it was executed: what was cut off half-way may be asked once more.
+                    let is_final = !(failure.handed_out && failure.error.is_transient());
+                    let (cause, usage) = (failure.to_string(), usage(failure.usage, &written));
+                    return ModelCallUpdate::Failed { cause, usage, is_final };
                 }
                 Ok(Event::Finished(reply)) => {
                     let usage = usage(reply.usage, &written);
@@ -166,12 +172,12 @@ impl ModelCall {
                     let cause = error.to_string();
                     self.publish(ActivityKind::AttemptFailed { cause: cause.clone() });
                     self.turn.attempts += 1;
-                    self.send(ModelCallUpdate::AttemptFailed { cause, usage: Usage::default() });
+                    self.send(ModelCallUpdate::AttemptFailed(cause));
                 }
                 Ok(event) => self.show(event, &mut written),
             }
         }
-        ModelCallUpdate::NotAsked("the provider ended without an answer: try again".to_owned())
+        ModelCallUpdate::not_asked("the provider ended without an answer: try again")
     }
 
     /// Passes on what is written, as it is written.
@@ -228,10 +234,4 @@ fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
 fn offered(notebook: &Document) -> Vec<Tool> {
     let tools = notarium_core::offered::offered(notebook).into_iter();
     tools.map(|tool| Tool { name: tool.name, description: tool.description, schema: tool.schema }).collect()
-}
-
-fn marks(notebook: &Document, turn: &Turn) -> BTreeMap<MessageId, Marks> {
-    let conversation = notebook.conversations.get(&turn.conversation_id);
-    let flagged = conversation.into_iter().flat_map(|conversation| &conversation.flagged);
-    flagged.map(|(id, flags)| (id.clone(), Marks { pinned: flags.pinned, skipped: flags.skipped })).collect()
 }

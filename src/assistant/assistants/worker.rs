@@ -24,7 +24,7 @@ use super::fitting::fitting;
 use super::model_call::{ModelCall, ModelCallUpdate};
 use super::{Handle, Runtime, assistant_of};
 use crate::messages;
-use crate::providers;
+use crate::providers::{self, Provider};
 use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
 
 /// Events that are read at once.

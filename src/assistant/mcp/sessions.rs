@@ -44,13 +44,13 @@ struct Owned {
     token_id: TokenId,
 }
 
-pub struct Sessions {
+pub struct McpSessions {
     manager: Arc<LocalSessionManager>,
     /// The oldest first.
     owned: Mutex<VecDeque<Owned>>,
 }
 
-impl Sessions {
+impl McpSessions {
     pub fn new(manager: Arc<LocalSessionManager>) -> Self {
         Self { manager, owned: Mutex::default() }
     }

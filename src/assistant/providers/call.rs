@@ -50,17 +50,14 @@ pub(super) fn arguments_to_send(arguments: &Arguments) -> String {
     }
 }
 
-/// Where calls go.
-pub(super) struct Endpoint {
+/// Where calls go, and how.
+#[derive(Clone)]
+pub(super) struct HttpProvider {
     pub(super) name: String,
     pub(super) base_url: String,
     pub(super) key: Option<Secret>,
     pub(super) http: reqwest::Client,
     pub(super) limits: CallLimits,
-}
-
-pub(super) struct HttpProvider {
-    pub(super) endpoint: Endpoint,
     pub(super) dialect: Arc<dyn Dialect>,
     pub(super) retry: RetryPolicy,
     pub(super) model: String,
@@ -69,7 +66,7 @@ pub(super) struct HttpProvider {
 
 impl Provider for HttpProvider {
     fn name(&self) -> &str {
-        &self.endpoint.name
+        &self.name
     }
 
     fn default_model(&self) -> &str {
@@ -98,21 +95,18 @@ impl Provider for HttpProvider {
 
 impl HttpProvider {
     fn call(&self, request: Request) -> Call {
-        let origin = format!("{}/{}", self.endpoint.name, request.model);
+        let origin = format!("{}/{}", self.name, request.model);
         let mut body = self.dialect.body(&request, &self.capabilities(&request.model), &origin);
         body.extend(self.settings.extra_body.clone());
         let asked = Asked {
-            provider: self.endpoint.name.clone(),
-            base_url: self.endpoint.base_url.clone(),
+            provider: self.name.clone(),
+            base_url: self.base_url.clone(),
             model: request.model,
-            key: self.endpoint.key.clone(),
+            key: self.key.clone(),
         };
         Call {
-            http: self.endpoint.http.clone(),
-            limits: self.endpoint.limits,
+            provider: self.clone(),
             asked: Arc::new(asked),
-            dialect: self.dialect.clone(),
-            retry: self.retry,
             body,
             origin,
             attempts: 0,
@@ -127,11 +121,8 @@ impl HttpProvider {
 
 /// A call under way. Dropping it drops the connection.
 struct Call {
-    http: reqwest::Client,
-    limits: CallLimits,
+    provider: HttpProvider,
     asked: Arc<Asked>,
-    dialect: Arc<dyn Dialect>,
-    retry: RetryPolicy,
     body: Map<String, Value>,
     origin: String,
     attempts: u32,
@@ -179,7 +170,7 @@ impl Call {
     /// Another attempt is announced, or the call has failed.
     fn after(&mut self, error: ProviderError) -> Result<Event, Failure> {
         let usage = self.open.take().and_then(|open| open.reply.usage());
-        let wait = self.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
+        let wait = self.provider.retry.wait_after(self.attempts, &error, chance()).filter(|_| !self.handed_out);
         let attempt = self.attempts;
         tracing::warn!(provider = %self.asked.provider, model = %self.asked.model, attempt, ?wait, %error, "model call failed");
         match wait {
@@ -200,7 +191,7 @@ impl Call {
             sleep(wait).await;
         }
         match &mut self.open {
-            Some(open) => open.read_one(&self.asked, &self.limits, self.attempts).await,
+            Some(open) => open.read_one(&self.asked, &self.provider.limits, self.attempts).await,
             None => {
                 self.open = Some(self.send().await?);
                 Ok(())
@@ -208,29 +199,27 @@ impl Call {
         }
     }
 
-    fn attempt(&self, path: &'static str) -> Attempt {
-        Attempt {
-            http: self.http.clone(),
-            limits: self.limits,
-            asked: self.asked.clone(),
-            path,
-            headers: self.dialect.headers(self.asked.key.as_ref()),
-        }
+    fn attempt(&self) -> Attempt {
+        Attempt::new(self.provider.http.clone(), self.provider.limits, self.asked.clone())
+    }
+
+    fn headers(&self) -> HeaderMap {
+        self.provider.dialect.headers(self.asked.key.as_ref())
     }
 
     async fn count(self) -> Result<Option<u64>, ProviderError> {
-        let Some((path, fields)) = self.dialect.counting() else { return Ok(None) };
+        let Some((path, fields)) = self.provider.dialect.counting() else { return Ok(None) };
         let wanted = self.body.iter().filter(|(name, _)| fields.contains(&name.as_str()));
         let body = wanted.map(|(name, value)| (name.clone(), value.clone())).collect();
-        let answer = self.attempt(path).ask(&body).await?;
+        let answer = self.attempt().ask(path, self.headers(), &body).await?;
         let count = answer["input_tokens"].as_u64();
         count.map(Some).ok_or_else(|| self.asked.malformed("an answer without input_tokens"))
     }
 
     async fn send(&mut self) -> Result<Open, ProviderError> {
         self.attempts += 1;
-        let stream = self.attempt(self.dialect.path()).send(&self.body).await?;
-        Ok(Open { stream, decoder: self.dialect.decoder(), reply: Assembler::new(self.origin.clone()) })
+        let stream = self.attempt().stream(self.provider.dialect.path(), self.headers(), &self.body).await?;
+        Ok(Open { stream, decoder: self.provider.dialect.decoder(), reply: Assembler::new(self.origin.clone()) })
     }
 }
 

@@ -53,9 +53,6 @@ pub struct Capabilities {
     pub parallel_calls: bool,
     /// Uses the result of one call in the next, within a turn. Where not, several steps need one combined tool.
     pub chaining: bool,
-    /// Keeps to a JSON Schema when asked to. No request asks for it: strict schemas know no optional arguments, which most of our
-    /// tools have, and the core checks the arguments of every call whoever wrote them.
-    pub structured_output: bool,
     /// Reads images.
     pub images: bool,
     pub token_counting: TokenCounting,
@@ -73,7 +70,6 @@ pub struct Capabilities {
 const CHAT: Capabilities = Capabilities {
     parallel_calls: true,
     chaining: true,
-    structured_output: true,
     images: true,
     token_counting: TokenCounting::Estimate { characters_per_token: 3.5 },
     context_tokens: 128_000,
@@ -152,58 +148,36 @@ pub(super) struct FamilyDefaults {
     pub(super) needs_key: bool,
 }
 
-const fn chat(name: &'static str, base_url: &'static str, model: &'static str) -> FamilyDefaults {
-    let (base_url, model) = (Some(base_url), Some(model));
-    FamilyDefaults { name, protocol: Protocol::ChatCompletions, base_url, model, key_variables: &[], needs_key: true }
-}
-
 impl Family {
     /// All families, for help texts and tests.
     pub const ALL: [Self; 7] =
         [Self::Anthropic, Self::OpenAi, Self::Gemini, Self::Grok, Self::Ollama, Self::Vllm, Self::Compatible];
 
     pub(super) fn defaults(self) -> FamilyDefaults {
-        let open_ai = chat("openai", "https://api.openai.com/v1", "gpt-5.4");
-        match self {
-            Self::Anthropic => FamilyDefaults {
-                protocol: Protocol::Messages,
-                key_variables: &["ANTHROPIC_API_KEY"],
-                ..chat("anthropic", "https://api.anthropic.com/v1", "claude-sonnet-5-5")
-            },
-            Self::OpenAi => FamilyDefaults { key_variables: &["OPENAI_API_KEY"], ..open_ai },
-            Self::Gemini => FamilyDefaults {
-                key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-                ..chat("gemini", "https://generativelanguage.googleapis.com/v1beta/openai", "gemini-3.8-flash")
-            },
-            Self::Grok => {
-                FamilyDefaults { key_variables: &["XAI_API_KEY"], ..chat("grok", "https://api.x.ai/v1", "grok-4.6") }
+        use Protocol::{ChatCompletions as Chat, Messages};
+        let (name, protocol, base_url, model, key_variables): (_, _, _, _, &[&str]) = match self {
+            Self::Anthropic => {
+                let (url, model) = ("https://api.anthropic.com/v1", "claude-sonnet-5-5");
+                ("anthropic", Messages, Some(url), Some(model), &["ANTHROPIC_API_KEY"])
             }
-            Self::Ollama => FamilyDefaults { needs_key: false, ..chat("ollama", "http://127.0.0.1:11434/v1", "qwen3") },
+            Self::OpenAi => ("openai", Chat, Some("https://api.openai.com/v1"), Some("gpt-5.4"), &["OPENAI_API_KEY"]),
+            Self::Gemini => {
+                let url = "https://generativelanguage.googleapis.com/v1beta/openai";
+                ("gemini", Chat, Some(url), Some("gemini-3.8-flash"), &["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+            }
+            Self::Grok => ("grok", Chat, Some("https://api.x.ai/v1"), Some("grok-4.6"), &["XAI_API_KEY"]),
+            Self::Ollama => ("ollama", Chat, Some("http://127.0.0.1:11434/v1"), Some("qwen3"), &[]),
             // vLLM answers for the one model that it was started with.
-            Self::Vllm => FamilyDefaults {
-                needs_key: false,
-                model: None,
-                key_variables: &["VLLM_API_KEY"],
-                ..chat("vllm", "http://127.0.0.1:8000/v1", "")
-            },
-            Self::Compatible => {
-                FamilyDefaults { name: "compatible", needs_key: false, base_url: None, model: None, ..open_ai }
-            }
-        }
+            Self::Vllm => ("vllm", Chat, Some("http://127.0.0.1:8000/v1"), None, &["VLLM_API_KEY"]),
+            Self::Compatible => ("compatible", Chat, None, None, &[]),
+        };
+        let needs_key = matches!(self, Self::Anthropic | Self::OpenAi | Self::Gemini | Self::Grok);
+        FamilyDefaults { name, protocol, base_url, model, key_variables, needs_key }
     }
 
     /// The name in settings, and the provider's name in records.
     pub fn name(self) -> &'static str {
         self.defaults().name
-    }
-
-    pub fn protocol(self) -> Protocol {
-        self.defaults().protocol
-    }
-
-    /// The model that is asked where settings name none.
-    pub fn default_model(self) -> Option<&'static str> {
-        self.defaults().model
     }
 
     pub fn capabilities(self, model: &str) -> Capabilities {

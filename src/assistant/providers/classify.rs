@@ -195,52 +195,53 @@ mod tests {
         }
     }
 
-    fn code(status: u16, body: &str) -> &'static str {
-        asked().refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes()).code()
+    /// The name of the error's variant.
+    fn kind(error: &ProviderError) -> String {
+        format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
+    }
+
+    fn refused(status: u16, body: &str) -> String {
+        kind(&asked().refused(StatusCode::from_u16(status).unwrap(), &HeaderMap::new(), body.as_bytes()))
     }
 
     #[test]
     fn answers_of_real_providers_are_understood() {
         let cases = [
-            (401, r#"{"error":{"message":"Incorrect API key provided: sk-x","code":"invalid_api_key"}}"#, "wrong_key"),
+            (401, r#"{"error":{"message":"Incorrect API key provided: sk-x","code":"invalid_api_key"}}"#, "WrongKey"),
             (
                 400,
                 r#"[{"error":{"code":400,"message":"API key not valid. Please pass a valid API key."}}]"#,
-                "wrong_key",
+                "WrongKey",
             ),
-            (400, r#"{"code":"invalid","error":"Incorrect API key provided: pl***56."}"#, "wrong_key"),
-            (403, r#"{"type":"error","error":{"type":"permission_error","message":"no"}}"#, "wrong_key"),
-            (
-                404,
-                r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}"#,
-                "unknown_model",
-            ),
-            (404, r#"{"error":"model 'x' not found, try pulling it first"}"#, "unknown_model"),
-            (404, "404 page not found", "unknown_model"),
-            (400, r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#, "unknown_model"),
-            (429, r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#, "rate_limited"),
-            (429, r#"{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}"#, "quota_exhausted"),
-            (400, r#"{"error":{"message":"Your credit balance is too low to access the API"}}"#, "quota_exhausted"),
-            (529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "unavailable"),
-            (502, "<html>Bad gateway</html>", "unavailable"),
-            (400, r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#, "context_too_long"),
-            (400, r#"{"error":{"code":"context_length_exceeded","message":"…"}}"#, "context_too_long"),
-            (413, "", "context_too_long"),
-            (400, r#"{"object":"error","message":"messages: bad role","type":"BadRequestError"}"#, "bad_request"),
-            (302, "", "bad_request"),
+            (400, r#"{"code":"invalid","error":"Incorrect API key provided: pl***56."}"#, "WrongKey"),
+            (403, r#"{"type":"error","error":{"type":"permission_error","message":"no"}}"#, "WrongKey"),
+            (404, r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}"#, "UnknownModel"),
+            (404, r#"{"error":"model 'x' not found, try pulling it first"}"#, "UnknownModel"),
+            (404, "404 page not found", "UnknownModel"),
+            (400, r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#, "UnknownModel"),
+            (429, r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#, "RateLimited"),
+            (429, r#"{"error":{"code":"insufficient_quota","message":"You exceeded your quota"}}"#, "QuotaExhausted"),
+            (400, r#"{"error":{"message":"Your credit balance is too low to access the API"}}"#, "QuotaExhausted"),
+            (529, r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#, "Unavailable"),
+            (502, "<html>Bad gateway</html>", "Unavailable"),
+            (400, r#"{"error":{"message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#, "ContextTooLong"),
+            (400, r#"{"error":{"code":"context_length_exceeded","message":"…"}}"#, "ContextTooLong"),
+            (413, "", "ContextTooLong"),
+            (400, r#"{"object":"error","message":"messages: bad role","type":"BadRequestError"}"#, "BadRequest"),
+            (302, "", "BadRequest"),
         ];
         for (status, body, expected) in cases {
-            assert_eq!(code(status, body), expected, "{status} {body}");
+            assert_eq!(refused(status, body), expected, "{status} {body}");
         }
     }
 
     #[test]
     fn errors_inside_a_stream_are_understood() {
-        let code = |text: &str| asked().failed_in_stream(&serde_json::from_str(text).unwrap()).code();
-        assert_eq!(code(r#"{"type":"overloaded_error","message":"Overloaded"}"#), "unavailable");
-        assert_eq!(code(r#"{"type":"rate_limit_error","message":"…"}"#), "rate_limited");
-        assert_eq!(code(r#"{"code":429,"message":"Resource exhausted"}"#), "rate_limited");
-        assert_eq!(code(r#"{"message":"something broke"}"#), "unavailable");
+        let failed = |text: &str| kind(&asked().failed_in_stream(&serde_json::from_str(text).unwrap()));
+        assert_eq!(failed(r#"{"type":"overloaded_error","message":"Overloaded"}"#), "Unavailable");
+        assert_eq!(failed(r#"{"type":"rate_limit_error","message":"…"}"#), "RateLimited");
+        assert_eq!(failed(r#"{"code":429,"message":"Resource exhausted"}"#), "RateLimited");
+        assert_eq!(failed(r#"{"message":"something broke"}"#), "Unavailable");
     }
 
     #[test]

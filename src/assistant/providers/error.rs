@@ -69,26 +69,6 @@ impl ProviderError {
             _ => None,
         }
     }
-
-    /// A stable word for the record and for programs.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::WrongKey { .. } => "wrong_key",
-            Self::QuotaExhausted { .. } => "quota_exhausted",
-            Self::UnknownModel { .. } => "unknown_model",
-            Self::RateLimited { .. } => "rate_limited",
-            Self::Unavailable { .. } => "unavailable",
-            Self::ContextTooLong { .. } => "context_too_long",
-            Self::BadRequest { .. } => "bad_request",
-            Self::Unreachable { .. } => "unreachable",
-            Self::TimedOut { .. } => "timed_out",
-            Self::TookTooLong { .. } => "took_too_long",
-            Self::CutStream { .. } => "cut_stream",
-            Self::MalformedStream { .. } => "malformed_stream",
-            Self::ReplyTooLong { .. } => "reply_too_long",
-            Self::EmptyReply { .. } => "empty_reply",
-        }
-    }
 }
 
 fn wait_advice(retry_after: Option<Duration>) -> String {

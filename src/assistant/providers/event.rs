@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::error::ProviderError;
-use super::message::{Block, ToolCall};
+use super::message::Block;
 
 /// `block` is a position in [`Reply::blocks`]. Blocks may be interleaved: parallel calls can grow side by side.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,25 +53,6 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// The attempt that succeeded, from 1.
     pub attempts: u32,
-}
-
-impl Reply {
-    /// The calls of this reply in the order in which they are to be executed.
-    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.blocks.iter().filter_map(|block| match block {
-            Block::ToolCall(call) => Some(call),
-            _ => None,
-        })
-    }
-
-    /// All text of this reply.
-    pub fn text(&self) -> String {
-        let texts = self.blocks.iter().filter_map(|block| match block {
-            Block::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
-    }
 }
 
 /// Why a model stopped.

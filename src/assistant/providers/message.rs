@@ -119,7 +119,7 @@ pub struct Arguments {
 
 /// Tell the model: its arguments cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("The arguments of the call are not a JSON object ({reason}). Call the tool again with valid JSON.")]
+#[error("The arguments are not a JSON object ({reason}). Call the tool again with valid JSON.")]
 pub struct MalformedArguments {
     pub reason: String,
 }

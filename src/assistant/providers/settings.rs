@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use reqwest::Url;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Provider;
 use super::anthropic::Messages;
-use super::call::{Dialect, Endpoint, HttpProvider};
+use super::call::{Dialect, HttpProvider};
 use super::capabilities::{Family, Protocol};
 use super::openai::ChatCompletions;
 use super::retry::RetryPolicy;
@@ -27,39 +27,30 @@ use super::transport::{CallLimits, http_client};
 /// assert_eq!(settings.family, Family::Compatible);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderSettings {
     pub family: Family,
     /// The name in records; the family's where absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Up to and including `/v1`, without user, password, query or fragment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The default model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// An environment variable with the key, instead of the family's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_variable: Option<String>,
     /// A file with the key that only its owner can read (mode 600). Counts before the environment.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_file: Option<PathBuf>,
     /// Where the table is wrong about the context of this model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_tokens: Option<u32>,
     /// Where the table is wrong about images.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
     /// Where the table is wrong about several calls in one reply.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parallel_calls: Option<bool>,
     /// Where the table is wrong about calls that follow from results of others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chaining: Option<bool>,
     /// Fields that are added to the body of every request, for instance `reasoning_effort`. They win over ours.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[serde(default)]
     pub extra_body: Map<String, Value>,
 }
 
@@ -89,7 +80,7 @@ impl ProviderSettings {
     }
 
     fn model(&self) -> Result<String, SetupError> {
-        let default = self.family.default_model().map(str::to_owned);
+        let default = self.family.defaults().model.map(str::to_owned);
         self.model.clone().or(default).ok_or(SetupError::NoModel { family: self.family.name() })
     }
 
@@ -151,29 +142,33 @@ pub fn connect_with(
     retry: RetryPolicy,
     limits: CallLimits,
 ) -> Result<Arc<dyn Provider>, SetupError> {
-    let dialect: Arc<dyn Dialect> = match settings.family.protocol() {
+    let dialect: Arc<dyn Dialect> = match settings.family.defaults().protocol {
         Protocol::ChatCompletions => Arc::new(ChatCompletions),
         Protocol::Messages => Arc::new(Messages),
     };
-    let endpoint = Endpoint {
+    let provider = HttpProvider {
         name: settings.name.clone().unwrap_or_else(|| settings.family.name().to_owned()),
         base_url: settings.base_url()?,
         key: settings.key(variable)?,
         http: http_client(&limits).map_err(SetupError::Http)?,
         limits,
+        dialect,
+        retry,
+        model: settings.model()?,
+        settings: settings.clone(),
     };
-    warn_of_open_lines(&endpoint);
-    Ok(Arc::new(HttpProvider { endpoint, dialect, retry, model: settings.model()?, settings: settings.clone() }))
+    warn_of_open_lines(&provider);
+    Ok(Arc::new(provider))
 }
 
-fn warn_of_open_lines(endpoint: &Endpoint) {
+fn warn_of_open_lines(provider: &HttpProvider) {
     let is_local = |url: Url| {
         let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
     };
-    let is_open = endpoint.base_url.starts_with("http:") && !Url::parse(&endpoint.base_url).is_ok_and(is_local);
-    if is_open && endpoint.key.is_some() {
-        tracing::warn!(provider = %endpoint.name, "the key of this provider travels without encryption: use https");
+    let is_open = provider.base_url.starts_with("http:") && !Url::parse(&provider.base_url).is_ok_and(is_local);
+    if is_open && provider.key.is_some() {
+        tracing::warn!(provider = %provider.name, "the key of this provider travels without encryption: use https");
     }
 }
 

@@ -55,15 +55,6 @@ pub(super) fn http_client(limits: &CallLimits) -> Result<reqwest::Client, reqwes
         .build()
 }
 
-/// One attempt, ready to be sent.
-pub(super) struct Attempt {
-    pub(super) http: reqwest::Client,
-    pub(super) limits: CallLimits,
-    pub(super) asked: Arc<Asked>,
-    pub(super) path: &'static str,
-    pub(super) headers: HeaderMap,
-}
-
 type Events = Pin<Box<dyn Stream<Item = Result<Event, EventStreamError<ProviderError>>> + Send>>;
 
 /// The events of an attempt as they arrive, the data of each.
@@ -98,53 +89,6 @@ impl RawStream {
     }
 }
 
-impl Attempt {
-    /// Sends the request and waits for the head of the answer.
-    pub(super) async fn send(self, body: &Map<String, Value>) -> Result<RawStream, ProviderError> {
-        let sender = self.sender();
-        let answer = sender.execute(self.request(body)?).await?;
-        sender.check_type(&answer)?;
-        let (received, asked) = (sender.received.clone(), self.asked);
-        let events = sender.limited(answer.bytes_stream()).eventsource();
-        Ok(RawStream { events: Box::pin(events), received, asked })
-    }
-
-    /// Sends the request and reads an answer that is one small JSON value.
-    pub(super) async fn ask(self, body: &Map<String, Value>) -> Result<Value, ProviderError> {
-        let sender = self.sender();
-        let answer = sender.execute(self.request(body)?).await?;
-        let body = sender.small_body(answer).await;
-        serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
-    }
-
-    fn request(&self, body: &Map<String, Value>) -> Result<reqwest::Request, ProviderError> {
-        let request = self.http.post(self.url()).headers(self.headers.clone()).json(body).build();
-        request.map_err(|error| unreachable_error(&self.asked, &reason(error)))
-    }
-
-    fn url(&self) -> String {
-        format!("{}{}", self.asked.base_url, self.path)
-    }
-
-    fn sender(&self) -> Sender {
-        Sender {
-            http: self.http.clone(),
-            limits: self.limits,
-            deadline: Instant::now() + self.limits.max_duration,
-            asked: self.asked.clone(),
-            received: Arc::default(),
-        }
-    }
-}
-
-fn unreachable_error(asked: &Asked, detail: &str) -> ProviderError {
-    ProviderError::Unreachable {
-        provider: asked.provider.clone(),
-        base_url: asked.base_url.as_str().into(),
-        detail: asked.clean(detail),
-    }
-}
-
 /// The innermost cause says most ("connection refused"); the outer ones repeat the address.
 fn reason(error: reqwest::Error) -> String {
     let error = error.without_url();
@@ -155,8 +99,8 @@ fn reason(error: reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// Sends with the limits of the attempt.
-struct Sender {
+/// One attempt, with its limits.
+pub(super) struct Attempt {
     http: reqwest::Client,
     limits: CallLimits,
     deadline: Instant,
@@ -164,10 +108,42 @@ struct Sender {
     received: Arc<AtomicU64>,
 }
 
-impl Sender {
+impl Attempt {
+    /// Begins now.
+    pub(super) fn new(http: reqwest::Client, limits: CallLimits, asked: Arc<Asked>) -> Self {
+        Self { http, limits, deadline: Instant::now() + limits.max_duration, asked, received: Arc::default() }
+    }
+
+    /// Sends the request and waits for the head of the answer, which is to be a stream.
+    pub(super) async fn stream(
+        self,
+        path: &str,
+        headers: HeaderMap,
+        body: &Map<String, Value>,
+    ) -> Result<RawStream, ProviderError> {
+        let answer = self.post(path, headers, body).await?;
+        self.check_type(&answer)?;
+        let (received, asked) = (self.received.clone(), self.asked.clone());
+        let events = self.limited(answer.bytes_stream()).eventsource();
+        Ok(RawStream { events: Box::pin(events), received, asked })
+    }
+
+    /// Sends the request and reads an answer that is one small JSON value.
+    pub(super) async fn ask(
+        self,
+        path: &str,
+        headers: HeaderMap,
+        body: &Map<String, Value>,
+    ) -> Result<Value, ProviderError> {
+        let answer = self.post(path, headers, body).await?;
+        let body = self.small_body(answer).await;
+        serde_json::from_slice(&body).map_err(|error| self.asked.malformed(&error.to_string()))
+    }
+
     /// The answer, if it is none of an error.
-    async fn execute(&self, request: reqwest::Request) -> Result<Response, ProviderError> {
-        let answer = timeout_at(self.patience(), self.http.execute(request)).await;
+    async fn post(&self, path: &str, headers: HeaderMap, body: &Map<String, Value>) -> Result<Response, ProviderError> {
+        let sending = self.http.post(format!("{}{path}", self.asked.base_url)).headers(headers).json(body).send();
+        let answer = timeout_at(self.patience(), sending).await;
         let answer = answer.map_err(|_| self.timed_out())?.map_err(|error| self.not_answered(error))?;
         match answer.status() {
             StatusCode::OK => Ok(answer),
@@ -189,10 +165,11 @@ impl Sender {
     }
 
     fn not_answered(&self, error: reqwest::Error) -> ProviderError {
-        if error.is_connect() {
-            return unreachable_error(&self.asked, &reason(error));
+        let (provider, base_url) = (self.asked.provider.clone(), self.asked.base_url.as_str().into());
+        if !error.is_connect() && !error.is_builder() {
+            return ProviderError::CutStream { provider, received_bytes: 0 };
         }
-        ProviderError::CutStream { provider: self.asked.provider.clone(), received_bytes: 0 }
+        ProviderError::Unreachable { provider, base_url, detail: self.asked.clean(&reason(error)) }
     }
 
     async fn refused(&self, answer: Response) -> ProviderError {
@@ -230,12 +207,12 @@ impl Sender {
         self,
         bytes: impl Stream<Item = reqwest::Result<Bytes>> + Send + 'static,
     ) -> impl Stream<Item = Result<Bytes, ProviderError>> + Send + 'static {
-        stream::unfold((self, Box::pin(bytes)), |(sender, mut bytes)| async move {
-            let item = match timeout_at(sender.patience(), bytes.next()).await {
-                Ok(next) => sender.counted(next?),
-                Err(_) => Err(sender.timed_out()),
+        stream::unfold((self, Box::pin(bytes)), |(attempt, mut bytes)| async move {
+            let item = match timeout_at(attempt.patience(), bytes.next()).await {
+                Ok(next) => attempt.counted(next?),
+                Err(_) => Err(attempt.timed_out()),
             };
-            Some((item, (sender, bytes)))
+            Some((item, (attempt, bytes)))
         })
     }
 

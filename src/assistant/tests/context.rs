@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use notarium_assistant::context::{Marks, Plan, PostedMessage, Scene, request};
+use notarium_assistant::context::{Plan, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
-use notarium_core::{Document, MessageBlock, MessageId, MessageRole, Turn};
+use notarium_core::{Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Turn};
 use serde_json::{Value, json};
 
 fn notebook(cells: &[(&str, Value)]) -> Document {
@@ -32,8 +32,15 @@ fn turn(cell_id: Option<&str>) -> Turn {
     serde_json::from_value(turn).unwrap()
 }
 
-fn posted(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) -> PostedMessage {
-    PostedMessage { message_id: id.parse().unwrap(), turn_id: Some(turn.parse().unwrap()), role, blocks }
+fn posted(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) -> MessagePosted {
+    MessagePosted {
+        conversation_id: "talk".parse().unwrap(),
+        message_id: id.parse().unwrap(),
+        turn_id: Some(turn.parse().unwrap()),
+        role,
+        blocks,
+        reply_units: None,
+    }
 }
 
 fn text(text: &str) -> Vec<MessageBlock> {
@@ -59,8 +66,8 @@ fn result(id: &str, text: &str) -> Vec<MessageBlock> {
 fn rendered(
     notebook: &Document,
     cell_id: Option<&str>,
-    posted: &[PostedMessage],
-    marks: &[(&str, Marks)],
+    posted: &[MessagePosted],
+    marks: &[(&str, MessageFlags)],
     tokens: u64,
 ) -> Request {
     in_scene(notebook, cell_id, posted, marks, |scene| {
@@ -81,13 +88,14 @@ fn plan(family: Family, model: &str) -> Plan {
 fn in_scene<T>(
     notebook: &Document,
     cell_id: Option<&str>,
-    posted: &[PostedMessage],
-    marks: &[(&str, Marks)],
+    posted: &[MessagePosted],
+    marks: &[(&str, MessageFlags)],
     see: impl FnOnce(&Scene) -> T,
 ) -> T {
     let mut names = KnownNames::default();
     names.refresh(notebook, true);
-    let marks: BTreeMap<MessageId, Marks> = marks.iter().map(|(id, marks)| (id.parse().unwrap(), *marks)).collect();
+    let marks: BTreeMap<MessageId, MessageFlags> =
+        marks.iter().map(|(id, marks)| (id.parse().unwrap(), *marks)).collect();
     let turn = turn(cell_id);
     let turn_id = "now".parse().unwrap();
     let images = BTreeMap::new();
@@ -113,7 +121,7 @@ fn words(messages: &[Message]) -> Vec<String> {
     messages.iter().flat_map(|message| message.blocks.iter().map(one)).collect()
 }
 
-fn history(exchanges: usize) -> Vec<PostedMessage> {
+fn history(exchanges: usize) -> Vec<MessagePosted> {
     let mut all = Vec::new();
     for number in 0..exchanges {
         let turn = format!("t{number}");
@@ -143,7 +151,8 @@ fn the_oldest_goes_first_pinned_stays_and_skipped_never_comes() {
         "{narrow:?}"
     );
     assert_eq!(narrow.last().unwrap(), "the questio");
-    let (pinned, skipped) = (Marks { pinned: true, skipped: false }, Marks { pinned: false, skipped: true });
+    let (pinned, skipped) =
+        (MessageFlags { pinned: true, skipped: false }, MessageFlags { pinned: false, skipped: true });
     let marks = [("q0", pinned), ("q19", skipped), ("a18", skipped)];
     let marked = first_words(&rendered(&notebook, None, &all, &marks, 500));
     assert_eq!(&marked[..2], ["question 0 ", "answer 0"], "pinned comes first, as it was said first: {marked:?}");
@@ -165,13 +174,13 @@ fn a_call_without_a_result_gets_one_and_a_skipped_answer_takes_its_results_along
     ];
     let notebook = notebook(&[]);
     let request = rendered(&notebook, None, &all, &[], 50_000);
-    let told_words = words(&request.messages);
-    let stopped = told_words.iter().filter(|text| text.contains("stopped before it was done")).count();
-    assert_eq!(stopped, 2, "{told_words:#?}");
-    let skipped = [("a0", Marks { pinned: false, skipped: true })];
-    let told_words = words(&rendered(&notebook, None, &all, &skipped, 50_000).messages);
+    let shown_words = words(&request.messages);
+    let stopped = shown_words.iter().filter(|text| text.contains("stopped before it was done")).count();
+    assert_eq!(stopped, 2, "{shown_words:#?}");
+    let skipped = [("a0", MessageFlags { pinned: false, skipped: true })];
+    let shown_words = words(&rendered(&notebook, None, &all, &skipped, 50_000).messages);
     let is_of_it = |text: &String| ["call one", "call two", "result one"].iter().any(|part| text.contains(part));
-    assert!(!told_words.iter().any(is_of_it), "{told_words:#?}");
+    assert!(!shown_words.iter().any(is_of_it), "{shown_words:#?}");
 }
 
 #[test]
@@ -201,9 +210,9 @@ fn a_turn_that_outgrows_its_budget_keeps_its_last_result_whole() {
         posted("r2", "now", MessageRole::Tool, result("two", &long)),
     ];
     let request = rendered(&notebook(&[]), None, &all, &[], 25_000);
-    let told_words = words(&request.messages);
-    assert!(told_words[2].len() < 3_000 && told_words[2].contains("shortened"), "{}", told_words[2].len());
-    assert_eq!(told_words[4].len(), long.len() + "result two: ".len());
+    let shown_words = words(&request.messages);
+    assert!(shown_words[2].len() < 3_000 && shown_words[2].contains("shortened"), "{}", shown_words[2].len());
+    assert_eq!(shown_words[4].len(), long.len() + "result two: ".len());
 }
 
 #[test]
@@ -223,10 +232,10 @@ fn a_prompt_cell_is_told_the_cells_above_it_as_a_dialog() {
         posted("q", "now", MessageRole::User, text("Why?")),
     ];
     let request = rendered(&notebook, Some("prompt"), &all, &[], 50_000);
-    let told_words = words(&request.messages);
-    assert_eq!(told_words.len(), 6, "{told_words:#?}");
-    assert!(told_words[1].contains("# Losses") && told_words[2].contains("answer = 42"), "{told_words:#?}");
-    assert_eq!(&told_words[3..], ["What is it?", "Forty-two.", "Why?"]);
+    let shown_words = words(&request.messages);
+    assert_eq!(shown_words.len(), 6, "{shown_words:#?}");
+    assert!(shown_words[1].contains("# Losses") && shown_words[2].contains("answer = 42"), "{shown_words:#?}");
+    assert_eq!(&shown_words[3..], ["What is it?", "Forty-two.", "Why?"]);
     assert_eq!(request.messages[4].role, Role::Assistant);
     let narrow = words(&rendered(&notebook, Some("prompt"), &all, &[], 60).messages);
     assert!(narrow[0].contains("Always") && !narrow.iter().any(|text| text.contains("# Losses")), "{narrow:#?}");

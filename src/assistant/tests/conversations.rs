@@ -9,7 +9,7 @@ use notarium_assistant::providers::{
 use notarium_scripted::{Rule, Script, ScriptedCall, ScriptedReply, ScriptedServer, When};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, request, rich, run, text};
+use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, ReplyParts, kind, request, rich, run, text};
 
 fn example() -> Script {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/scripts/tidy-up.json");
@@ -130,7 +130,7 @@ async fn a_changed_thought_is_refused_by_the_server() {
     request.messages.push(Message::assistant(vec![Block::Thinking(forged), Block::text("so")]));
     request.messages.push(Message::user("delete it"));
     let error = call.run(request).await.failure().error.clone();
-    assert_eq!(error.code(), "bad_request", "{error}");
+    assert_eq!(kind(&error), "BadRequest", "{error}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy, StopReason};
 use notarium_scripted::{Outcome, Script, ScriptedReply};
 
-use crate::support::{Call, FAMILIES, request, rich, small, status, text};
+use crate::support::{Call, FAMILIES, ReplyParts, kind, request, rich, small, status, text};
 
 /// The bytes of the stream that answers a call, counted over plain HTTP.
 pub async fn stream_length(call: &Call, family: Family) -> usize {
@@ -55,12 +55,12 @@ async fn a_stream_that_ends_without_a_reason_to_stop_is_cut() {
     let openai = "data: {\"choices\":[{\"delta\":{\"content\":\"half\"}}]}\n\ndata: [DONE]\n\n";
     let reply = ScriptedReply { raw: Some(openai.into()), ..ScriptedReply::default() };
     let run = Call::once(Family::OpenAi, reply).await.ask().await;
-    assert_eq!(run.failure().error.code(), "cut_stream");
+    assert_eq!(kind(&run.failure().error), "CutStream");
     let anthropic =
         "data: {\"type\":\"content_block_start\",\"content_block\":{\"type\":\"text\",\"text\":\"half\"}}\n\n";
     let reply = ScriptedReply { raw: Some(anthropic.into()), ..ScriptedReply::default() };
     let run = Call::once(Family::Anthropic, reply).await.ask().await;
-    assert_eq!(run.failure().error.code(), "cut_stream");
+    assert_eq!(kind(&run.failure().error), "CutStream");
 }
 
 #[tokio::test]
@@ -68,15 +68,15 @@ async fn refusals_say_what_to_do() {
     for family in FAMILIES {
         let ask = async |reply| Call::once(family, reply).await.ask().await.failure().error.clone();
         for (reply, code, advice) in [
-            (status(401), "wrong_key", "Check the key"),
-            (status(404), "unknown_model", "Check the model's name"),
-            (status(413), "context_too_long", "larger context"),
-            (status(418), "bad_request", "will not help"),
-            (status(500), "unavailable", "Try again"),
-            (ScriptedReply { retry_after: Some("7".into()), ..status(429) }, "rate_limited", "in 7 s"),
+            (status(401), "WrongKey", "Check the key"),
+            (status(404), "UnknownModel", "Check the model's name"),
+            (status(413), "ContextTooLong", "larger context"),
+            (status(418), "BadRequest", "will not help"),
+            (status(500), "Unavailable", "Try again"),
+            (ScriptedReply { retry_after: Some("7".into()), ..status(429) }, "RateLimited", "in 7 s"),
         ] {
             let error = ask(reply).await;
-            assert_eq!(error.code(), code, "{error}");
+            assert_eq!(kind(&error), code, "{error}");
             assert!(error.to_string().contains(advice), "{error}");
         }
     }
@@ -97,7 +97,7 @@ async fn errors_inside_a_stream_are_errors() {
     for family in FAMILIES {
         let reply = ScriptedReply { error_event: Some("overloaded_error".into()), ..text("I begin and") };
         let run = Call::once(family, reply).await.ask().await;
-        assert_eq!(run.failure().error.code(), "unavailable");
+        assert_eq!(kind(&run.failure().error), "Unavailable");
         assert!(run.failure().handed_out);
         let has_counted = run.failure().usage.is_some_and(|usage| usage.input_tokens > 0);
         assert_eq!(has_counted, family == Family::Anthropic, "OpenAI counts at the end only");
@@ -110,13 +110,13 @@ async fn a_malformed_chunk_is_told() {
     for family in FAMILIES {
         let reply = ScriptedReply { malformed_event: Some(2), ..text("hello there, you") };
         let run = Call::once(family, reply).await.ask().await;
-        assert_eq!(run.failure().error.code(), "malformed_stream", "{:?}", run.end);
+        assert_eq!(kind(&run.failure().error), "MalformedStream", "{:?}", run.end);
     }
     // A byte that is no UTF-8 cannot be scripted in JSON, but a wrong shape can.
     let raw = "data: {\"choices\": \"none\"}\n\n";
     let reply = ScriptedReply { raw: Some(raw.into()), ..ScriptedReply::default() };
     let run = Call::once(Family::OpenAi, reply).await.ask().await;
-    assert_eq!(run.failure().error.code(), "malformed_stream");
+    assert_eq!(kind(&run.failure().error), "MalformedStream");
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn nobody_there_is_unreachable() {
     while tokio::net::TcpStream::connect(address).await.is_ok() {}
     let run = crate::support::run(&*provider, request("hi")).await;
     let error = &run.failure().error;
-    assert_eq!(error.code(), "unreachable", "{error}");
+    assert_eq!(kind(error), "Unreachable", "{error}");
     assert!(error.to_string().contains(&base_url) && error.is_transient(), "{error}");
 }
 
@@ -220,5 +220,5 @@ async fn a_server_that_speaks_no_tls_is_unreachable_over_https() {
     let provider =
         notarium_assistant::providers::connect_with(&settings, |_| None, RetryPolicy::never(), CallLimits::default());
     let run = crate::support::run(&*provider.unwrap(), request("hi")).await;
-    assert_eq!(run.failure().error.code(), "unreachable", "{:?}", run.end);
+    assert_eq!(kind(&run.failure().error), "Unreachable", "{:?}", run.end);
 }

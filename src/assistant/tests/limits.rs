@@ -6,7 +6,7 @@ use notarium_assistant::providers::{CallLimits, Family, ProviderError, Request, 
 use notarium_scripted::{Outcome, Script, ScriptedCall, ScriptedReply};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, request, status, text};
+use crate::support::{Call, FAMILIES, kind, request, status, text};
 
 #[tokio::test]
 async fn a_reply_that_is_too_long_is_ended() {
@@ -46,7 +46,7 @@ async fn a_stream_that_never_ends_is_ended() {
         let slow = ScriptedReply { chunk_delay_ms: 5, ..text(&"and so on ".repeat(10_000)) };
         let call = Call::with(family, Script::of([slow]), RetryPolicy::default(), limits).await;
         let failure = call.ask().await.failure().clone();
-        assert_eq!((failure.error.code(), failure.attempts), ("took_too_long", 1));
+        assert_eq!((kind(&failure.error).as_str(), failure.attempts), ("TookTooLong", 1));
     }
 }
 
@@ -59,7 +59,7 @@ async fn anthropic_counts_tokens_and_others_do_not() {
     assert_eq!((sent.path, sent.outcome), ("/v1/messages/count_tokens", Outcome::Counted));
     assert!(sent.json().get("max_tokens").is_none() && sent.json()["tools"].is_array());
     let unknown = Request { model: "other".into(), ..request("hello") };
-    assert_eq!(call.provider.count_tokens(unknown).await.unwrap_err().code(), "unknown_model");
+    assert_eq!(kind(&call.provider.count_tokens(unknown).await.unwrap_err()), "UnknownModel");
 
     let call = Call::of(Family::OpenAi, Script::default()).await;
     assert_eq!(call.provider.count_tokens(request("hello")).await.unwrap(), None);

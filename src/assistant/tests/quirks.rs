@@ -4,7 +4,7 @@ use notarium_assistant::providers::{Block, Family, Message, StopReason, ToolResu
 use notarium_scripted::{Script, ScriptedReply};
 use serde_json::json;
 
-use crate::support::{Call, Run, request, text};
+use crate::support::{Call, ReplyParts, Run, request, text};
 
 fn raw(events: &[serde_json::Value]) -> ScriptedReply {
     let lines: Vec<String> = events.iter().map(|event| format!("data: {event}\n\n")).collect();

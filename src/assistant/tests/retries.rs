@@ -6,11 +6,11 @@ use futures_util::StreamExt;
 use notarium_assistant::providers::{CallLimits, Event, Family, ProviderError, RetryPolicy};
 use notarium_scripted::{Script, ScriptedReply};
 
-use crate::support::{Call, FAMILIES, request, status, text};
+use crate::support::{Call, FAMILIES, ReplyParts, kind, request, status, text};
 
-fn failed_attempts(events: &[Event]) -> Vec<(u32, &'static str)> {
+fn failed_attempts(events: &[Event]) -> Vec<(u32, String)> {
     let attempts = events.iter().filter_map(|event| match event {
-        Event::AttemptFailed { attempt, error, .. } => Some((*attempt, error.code())),
+        Event::AttemptFailed { attempt, error, .. } => Some((*attempt, kind(error))),
         _ => None,
     });
     attempts.collect()
@@ -23,8 +23,8 @@ async fn broken_servers_are_asked_again() {
         let malformed = ScriptedReply { malformed_event: Some(0), ..text("never read") };
         let call = Call::of(family, Script::of([status(500), cut, malformed, text("at last")])).await;
         let run = call.ask().await;
-        let expected = [(1, "unavailable"), (2, "cut_stream"), (3, "malformed_stream")];
-        assert_eq!(failed_attempts(&run.events), expected);
+        let expected = [(1, "Unavailable"), (2, "CutStream"), (3, "MalformedStream")];
+        assert_eq!(failed_attempts(&run.events), expected.map(|(attempt, kind)| (attempt, kind.to_owned())));
         assert_eq!((run.reply().text().as_str(), run.reply().attempts), ("at last", 4));
         assert_eq!(call.server.requests().len(), 4);
         assert!(call.server.requests().iter().all(|sent| sent.body == call.server.requests()[0].body));
@@ -97,7 +97,7 @@ async fn an_empty_reply_is_asked_for_again() {
     for family in FAMILIES {
         let call = Call::of(family, Script::of([text(""), text("here")])).await;
         let run = call.ask().await;
-        assert_eq!(failed_attempts(&run.events), [(1, "empty_reply")]);
+        assert_eq!(failed_attempts(&run.events), [(1, "EmptyReply".to_owned())]);
         assert_eq!(run.reply().text(), "here");
     }
 }

@@ -7,7 +7,7 @@ use notarium_assistant::providers::{Family, ProviderSettings, SecretError, Setup
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 use serde_json::json;
 
-use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, request, rich, run, status, text};
+use crate::support::{Call, FAMILIES, FAST_RETRY, KEY, ReplyParts, kind, request, rich, run, status, text};
 
 #[tokio::test]
 async fn the_key_is_sent_in_the_header_of_its_protocol_and_not_in_the_body() {
@@ -31,7 +31,7 @@ async fn a_wrong_key_is_told_without_repeating_it() {
         let call = Call::of(family, script).await;
         let failure = call.ask().await.failure().clone();
         // The server repeats the key in its answer.
-        assert_eq!(failure.error.code(), "wrong_key");
+        assert_eq!(kind(&failure.error).as_str(), "WrongKey");
         let shown = format!("{failure} {failure:?}");
         assert!(shown.contains("[key]") && !shown.contains(KEY), "{shown}");
         assert_eq!(call.server.requests().len(), 1);
@@ -98,7 +98,7 @@ async fn a_key_file_is_used_and_comes_before_the_environment() {
 #[tokio::test]
 async fn a_redirect_is_not_followed() {
     let call = Call::once(Family::Anthropic, status(307)).await;
-    assert_eq!(call.ask().await.failure().error.code(), "bad_request");
+    assert_eq!(kind(&call.ask().await.failure().error), "BadRequest");
 }
 
 #[test]

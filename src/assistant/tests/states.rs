@@ -178,7 +178,7 @@ fn of_a_large_notebook_the_first_cells_are_told_in_short() {
     assert_eq!(last["outputs"].as_array().map(Vec::len), Some(2));
     assert_eq!(last["writes"], json!(["x"]));
     assert_eq!((rendered["cell_count"].as_u64(), rendered["queued"].as_array().map(Vec::len)), (Some(2_011), Some(20)));
-    let notice = format!("{} of 2011 cells are told here", cells.len());
+    let notice = format!("{} of 2011 cells are shown here", cells.len());
     assert!(rendered["notice"].as_str().is_some_and(|text| text.contains(&notice)), "{}", rendered["notice"]);
     assert_eq!(state_text(&notebook, query, &no_blobs), Ok(text), "the same notebook, the same bytes");
 }

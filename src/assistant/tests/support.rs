@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use notarium_assistant::providers::{
-    CallLimits, Event, Failure, Family, Message, Provider, ProviderSettings, Reply, Request, RetryPolicy, Tool,
-    connect_with,
+    Block, CallLimits, Event, Failure, Family, Message, Provider, ProviderError, ProviderSettings, Reply, Request,
+    RetryPolicy, Tool, ToolCall, connect_with,
 };
 use notarium_scripted::{Script, ScriptedReply, ScriptedServer};
 
@@ -103,6 +103,11 @@ pub fn request(text: &str) -> Request {
     }
 }
 
+/// The name of the error's variant.
+pub fn kind(error: &ProviderError) -> String {
+    format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()
+}
+
 pub fn tool(name: &str) -> Tool {
     let schema = serde_json::json!({ "type": "object", "properties": {} });
     Tool { name: name.into(), description: format!("Does {name}."), schema }
@@ -149,5 +154,30 @@ pub fn small() -> ScriptedReply {
         calls: vec![call],
         piece_characters: Some(20),
         ..ScriptedReply::default()
+    }
+}
+
+/// What tests look at in a reply.
+pub trait ReplyParts {
+    /// The calls in the order in which they are to be executed.
+    fn calls(&self) -> impl Iterator<Item = &ToolCall>;
+    /// All text.
+    fn text(&self) -> String;
+}
+
+impl ReplyParts for Reply {
+    fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.blocks.iter().filter_map(|block| match block {
+            Block::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+
+    fn text(&self) -> String {
+        let texts = self.blocks.iter().filter_map(|block| match block {
+            Block::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
     }
 }

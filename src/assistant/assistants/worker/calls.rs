@@ -69,7 +69,7 @@ impl Worker {
             // Without a worker the call stays started in the log, and the next worker resumes it.
             let _ = done.send(CallDone { call_id, done: done_call });
         };
-        self.runtime.tasks.spawn(self.runtime.stopping.clone().run_until_cancelled_owned(task));
+        self.runtime.spawn(task);
     }
 
     /// The notice for the turn's followers that the call takes long.
@@ -125,11 +125,11 @@ impl Worker {
             tracing::warn!(notebook = %self.id, call = %call_id, %rejection, "a call's end is not recorded yet");
             // Told again when it can be written; until then it counts as being executed.
             self.executing.insert(call_id.clone());
-            let (sender, stopping) = (self.calls_done.sender.clone(), self.runtime.stopping.clone());
-            self.runtime.tasks.spawn(stopping.run_until_cancelled_owned(async move {
+            let sender = self.calls_done.sender.clone();
+            self.runtime.spawn(async move {
                 tokio::time::sleep(FIRST_DELAY).await;
                 let _ = sender.send(CallDone { call_id, done: Done { end, result } });
-            }));
+            });
         }
     }
 

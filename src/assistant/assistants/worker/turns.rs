@@ -17,14 +17,15 @@ impl Worker {
         let done = match step {
             Step::Done | Step::Wait => return Progress::None,
             Step::CallModel => self.call_model(turn_id, &turn, &actor).await,
-            Step::LoseModelCall => self.lose_model_call(turn_id, &actor).await,
+            Step::LoseModelCall => {
+                let cause = "the server stopped while the model answered".to_owned();
+                self.report_model_call(turn_id, &actor, Some(cause), Usage::default()).await
+            }
             Step::Request(wanted) => self.request(turn_id, &actor, wanted).await,
             Step::Start(call_id) => self.start(&call_id, &actor).await,
             Step::Resume(call_id) => self.resume(&call_id).await,
             Step::Lose(call_id) => self.lose(&call_id, &actor).await,
-            Step::PostResults(blocks) => {
-                self.post(turn_id, &actor, MessageRole::Tool, fitting(blocks)).await.map(|_| ())
-            }
+            Step::PostResults(blocks) => self.post(turn_id, &actor, MessageRole::Tool, fitting(blocks)).await,
             Step::End(end) => self.end(turn_id, &actor, end).await,
         };
         match done {
@@ -41,12 +42,7 @@ impl Worker {
             Ok(chosen) => chosen,
             Err(cause) => return self.end(turn_id, actor, TurnEnd::Failed(cause)).await,
         };
-        let start = Command::StartModelCall {
-            turn_id: turn_id.clone(),
-            provider: provider.name().to_owned(),
-            model: model.clone(),
-        };
-        self.send(actor, &start).await?;
+        self.start_model_call(turn_id, actor, &*provider, &model).await?;
         let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
         let call = ModelCall {
             runtime: self.runtime.clone(),
@@ -60,35 +56,38 @@ impl Worker {
         };
         let Some(turn_state) = self.turns.get_mut(turn_id) else { return Ok(()) };
         turn_state.live.is_calling_model = true;
-        turn_state.model_call = Some(
-            self.runtime
-                .tasks
-                .spawn(self.runtime.stopping.clone().run_until_cancelled_owned(call.make()))
-                .abort_handle(),
-        );
+        turn_state.model_call = Some(self.runtime.spawn(call.make()));
         Ok(())
     }
 
-    pub(super) async fn lose_model_call(&mut self, turn_id: &TurnId, actor: &Actor) -> Result<(), Rejection> {
-        let failure = Some("the server stopped while the model answered".to_owned());
-        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure, usage: Usage::default() };
-        self.send(actor, &report).await.map(|_| ())
+    async fn start_model_call(
+        &mut self,
+        turn_id: &TurnId,
+        actor: &Actor,
+        provider: &dyn Provider,
+        model: &str,
+    ) -> Result<(), Rejection> {
+        let (provider, model) = (provider.name().to_owned(), model.to_owned());
+        self.send(actor, &Command::StartModelCall { turn_id: turn_id.clone(), provider, model }).await.map(|_| ())
+    }
+
+    async fn report_model_call(
+        &mut self,
+        turn_id: &TurnId,
+        actor: &Actor,
+        failure: Option<String>,
+        usage: Usage,
+    ) -> Result<(), Rejection> {
+        self.send(actor, &Command::ReportModelCall { turn_id: turn_id.clone(), failure, usage }).await.map(|_| ())
     }
 
     /// A model call reports.
     pub(super) async fn on_model_call_update(&mut self, turn_id: TurnId, update: ModelCallUpdate) {
         let Some((turn, actor)) = self.turn(&turn_id) else { return };
         let handled = match update {
-            ModelCallUpdate::AttemptFailed { cause, usage } => {
-                self.another_attempt(&turn_id, &turn, &actor, cause, usage).await
-            }
-            ModelCallUpdate::NotAsked(cause) => {
-                self.model_failed(&turn_id, &actor, cause, Usage::default(), true).await
-            }
-            ModelCallUpdate::Failed { failure, usage } => {
-                // Nothing of it was executed: what was cut off half-way may be asked once more.
-                let is_final = !(failure.handed_out && failure.error.is_transient());
-                self.model_failed(&turn_id, &actor, failure.to_string(), usage, is_final).await
+            ModelCallUpdate::AttemptFailed(cause) => self.another_attempt(&turn_id, &turn, &actor, cause).await,
+            ModelCallUpdate::Failed { cause, usage, is_final } => {
+                self.model_failed(&turn_id, &actor, cause, usage, is_final).await
             }
             ModelCallUpdate::Answered { reply, usage } => self.answered(&turn_id, &actor, &reply, usage).await,
         };
@@ -97,22 +96,16 @@ impl Worker {
         }
     }
 
-    pub(super) async fn another_attempt(
+    async fn another_attempt(
         &mut self,
         turn_id: &TurnId,
         turn: &Turn,
         actor: &Actor,
         cause: String,
-        usage: Usage,
     ) -> Result<(), Rejection> {
-        let (provider, model) = match self.runtime.config.models.choose(turn.model.as_deref()) {
-            Ok((provider, model)) => (provider.name().to_owned(), model),
-            Err(_) => return Ok(()),
-        };
-        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: Some(cause), usage };
-        self.send(actor, &report).await?;
-        let start = Command::StartModelCall { turn_id: turn_id.clone(), provider, model };
-        self.send(actor, &start).await.map(|_| ())
+        let Ok((provider, model)) = self.runtime.config.models.choose(turn.model.as_deref()) else { return Ok(()) };
+        self.report_model_call(turn_id, actor, Some(cause), Usage::default()).await?;
+        self.start_model_call(turn_id, actor, &*provider, &model).await
     }
 
     pub(super) async fn model_failed(
@@ -127,8 +120,7 @@ impl Worker {
             turn_state.live.is_calling_model = false;
             turn_state.live.model_failure = is_final.then(|| cause.clone());
         }
-        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: Some(cause), usage };
-        self.send(actor, &report).await.map(|_| ())
+        self.report_model_call(turn_id, actor, Some(cause), usage).await
     }
 
     pub(super) async fn answered(
@@ -138,13 +130,11 @@ impl Worker {
         reply: &providers::Reply,
         usage: Usage,
     ) -> Result<(), Rejection> {
-        let report = Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, usage };
-        let reported = self.send(actor, &report).await;
-        let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
-        let posted = match reported {
-            Ok(_) => self.post(turn_id, actor, MessageRole::Assistant, blocks).await.map(|_| ()),
-            Err(rejection) => Err(rejection),
-        };
+        let mut posted = self.report_model_call(turn_id, actor, None, usage).await;
+        if posted.is_ok() {
+            let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
+            posted = self.post(turn_id, actor, MessageRole::Assistant, blocks).await;
+        }
         let Some(turn_state) = self.turns.get_mut(turn_id) else { return Ok(()) };
         turn_state.live.is_calling_model = false;
         turn_state.live.stop_reason = stop_reason(&reply.stop);
@@ -164,8 +154,8 @@ impl Worker {
         actor: &Actor,
         role: MessageRole,
         blocks: Vec<MessageBlock>,
-    ) -> Result<AckMessage, Rejection> {
-        self.send(actor, &Command::PostReply { turn_id: turn_id.clone(), role, blocks }).await
+    ) -> Result<(), Rejection> {
+        self.send(actor, &Command::PostReply { turn_id: turn_id.clone(), role, blocks }).await.map(|_| ())
     }
 
     pub(super) async fn end(&mut self, turn_id: &TurnId, actor: &Actor, end: TurnEnd) -> Result<(), Rejection> {
