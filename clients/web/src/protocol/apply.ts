@@ -1,0 +1,45 @@
+// From an event to the next document. This file dispatches; the slices compute.
+import type { EventMessage, EventPayloads } from "./messages.ts";
+import type { Document } from "./document.ts";
+import { SCHEMAS } from "./schemas.ts";
+import { Touched } from "./touched.ts";
+import { cellEvents } from "./apply/cells.ts";
+import { conversationEvents } from "./apply/conversations.ts";
+import { executionEvents } from "./apply/executions.ts";
+import { kernelEvents } from "./apply/kernels.ts";
+import { notebookEvents } from "./apply/notebook.ts";
+import { toolCallEvents } from "./apply/tool_calls.ts";
+
+/** What a slice is given: the document, the event's envelope, and where it notes what it changed. */
+export interface Folding {
+  document: Document;
+  event: EventMessage;
+  touched: Touched;
+}
+
+export type Handlers = {
+  [Type in keyof EventPayloads]?: (payload: NonNullable<EventPayloads[Type]>, folding: Folding) => void;
+};
+
+const handlers = new Map(
+  [notebookEvents, cellEvents, executionEvents, kernelEvents, conversationEvents, toolCallEvents].flatMap((slice) =>
+    Object.entries(slice as Record<string, (payload: unknown, folding: Folding) => void>),
+  ),
+);
+
+/** Whether this client can fold the event: by type, and by schema. If not, take the server's snapshot. */
+export function knows(event: Pick<EventMessage, "type" | "schema">): boolean {
+  const newest = SCHEMAS.get(event.type);
+  return newest !== undefined && event.schema <= newest;
+}
+
+/** Folds one event in. One that was applied already changes nothing. Throws at one that it does not know: ask `knows`. */
+export function apply(document: Document, event: EventMessage): Touched {
+  const touched = new Touched();
+  if (event.version <= document.version) return touched;
+  if (!knows(event)) throw new Error(`this client does not know the event ${event.type} of schema ${event.schema}`);
+  document.version = event.version;
+  document.updated_at = event.recorded_at;
+  handlers.get(event.type)?.(event.payload, { document, event, touched });
+  return touched;
+}

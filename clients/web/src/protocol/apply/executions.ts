@@ -1,0 +1,119 @@
+// Executions: the unfinished ones, and those that a live cell shows.
+import type { EventMessage, Execution, ExecutionRequested, ExecutionStatus, Output } from "../messages.ts";
+import type { Document } from "../document.ts";
+import type { Folding, Handlers } from "../apply.ts";
+import { output as outputValue, present, without } from "../values.ts";
+
+const FINISHED: ReadonlySet<ExecutionStatus> = new Set(["ok", "error", "cancelled", "blocked", "lost"] as ExecutionStatus[]);
+
+export function isFinished(status: ExecutionStatus): boolean {
+  return FINISHED.has(status);
+}
+
+export const executionEvents: Handlers = {
+  ExecutionRequested: (payload, folding) => begin(payload, folding),
+  ExecutionAssigned({ execution_id, kernel_session, agent, fence }, folding) {
+    advance(folding, execution_id, () => ({ status: "assigned", kernel_session, agent, fence }));
+  },
+  ExecutionStarted({ execution_id, output_seq }, folding) {
+    advance(folding, execution_id, () => ({ status: "running", started_at: folding.event.recorded_at, output_seq }));
+  },
+  ExecutionOutputAppended({ execution_id, outputs, output_seq }, folding) {
+    advance(folding, execution_id, (run) => {
+      const kept = run.clear_on_next_output ? [] : (run.outputs ?? []);
+      return { outputs: [...kept, ...outputs.map(outputValue)], clear_on_next_output: false, ...seq(run, output_seq) };
+    });
+  },
+  ExecutionOutputUpdated({ execution_id, display_id, output, output_seq }, folding) {
+    for (const [id, run] of folding.document.executions) {
+      if (run.outputs?.some((shown) => shown.display_id === display_id)) {
+        advance(folding, id, () => ({ outputs: updated(run.outputs ?? [], display_id, output) }), false);
+      }
+    }
+    advance(folding, execution_id, (run) => seq(run, output_seq), false);
+  },
+  ExecutionOutputRecovered({ execution_id, output_seq }, folding) {
+    advance(folding, execution_id, (run) => seq(run, output_seq));
+  },
+  ExecutionOutputsCleared({ execution_id, wait, output_seq }, folding) {
+    advance(folding, execution_id, (run) => {
+      return { clear_on_next_output: wait, ...(!wait && { outputs: [] }), ...seq(run, output_seq) };
+    });
+  },
+  ExecutionInputRequested({ execution_id, prompt, password, output_seq }, folding) {
+    advance(folding, execution_id, (run) => ({ pending_input: { prompt, password }, ...seq(run, output_seq) }));
+  },
+  ExecutionInputAnswered({ execution_id }, folding) {
+    advance(folding, execution_id, () => ({ pending_input: null }));
+  },
+  ExecutionCompleted({ execution_id, output_seq, execution_count, ok, notice }, folding) {
+    advance(folding, execution_id, (run) => {
+      return { ...end(folding.event, ok ? "ok" : "error"), execution_count, notice, ...seq(run, output_seq) };
+    });
+  },
+  ExecutionCancelled({ execution_id, cause }, folding) {
+    advance(folding, execution_id, () => ({ ...end(folding.event, "cancelled"), notice: cause }));
+  },
+  ExecutionLost({ execution_id, cause }, folding) {
+    advance(folding, execution_id, () => ({ ...end(folding.event, "lost"), notice: cause }));
+  },
+};
+
+function begin(payload: ExecutionRequested, { document, event, touched }: Folding): void {
+  const { execution_id, subject, cause, kernel_session, timeout_ms, stop_on_error } = payload;
+  const run: Execution = {
+    ...{ subject, cause, kernel_session, timeout_ms, stop_on_error, status: "queued", output_seq: 0 },
+    requested_by: event.actor,
+    requested_at: event.recorded_at,
+    requested_version: event.version,
+    correlation_id: event.correlation_id,
+  };
+  document.executions.set(execution_id, tidy(run));
+  touched.part("executions");
+  if (subject.kind !== "cell" || !document.cells.has(subject.cell_id)) return;
+  const previous = document.latest.get(subject.cell_id);
+  document.latest.set(subject.cell_id, execution_id);
+  if (previous !== undefined) forgetUnshown(document, previous);
+  touched.cell(subject.cell_id);
+}
+
+/** Changes an execution; one that has ended and that nobody shows goes. */
+export function advance(
+  { document, touched }: Folding,
+  id: string,
+  next: (run: Execution) => Partial<Execution>,
+  forgets = true,
+): void {
+  const run = document.executions.get(id);
+  if (!run) return;
+  const changed = tidy({ ...run, ...next(run) });
+  document.executions.set(id, changed);
+  if (run.subject.kind === "cell") touched.cell(run.subject.cell_id);
+  if (changed.status !== run.status || changed.cancel_requested !== run.cancel_requested) touched.part("executions");
+  if (forgets) forgetUnshown(document, id);
+}
+
+function tidy(run: Execution): Execution {
+  return present(without(run, "stop_on_error", "cancel_requested", "clear_on_next_output", "outputs", "pending_input"));
+}
+
+function seq(run: Execution, output_seq: number): Partial<Execution> {
+  return { output_seq: Math.max(run.output_seq ?? 0, output_seq) };
+}
+
+function end(event: EventMessage, status: ExecutionStatus): Partial<Execution> {
+  return { status, ended_at: event.recorded_at, pending_input: null };
+}
+
+function updated(outputs: Output[], displayId: string, { content, blobs }: Output): Output[] {
+  const next = (shown: Output) => outputValue({ content, blobs, display_id: shown.display_id });
+  return outputs.map((shown) => (shown.display_id === displayId ? next(shown) : shown));
+}
+
+/** An execution that has ended and that no live cell shows leaves the document. */
+export function forgetUnshown(document: Document, id: string): void {
+  const run = document.executions.get(id);
+  if (!run || !isFinished(run.status)) return;
+  const isShown = run.subject.kind === "cell" && document.latest.get(run.subject.cell_id) === id;
+  if (!isShown) document.executions.delete(id);
+}

@@ -1,0 +1,111 @@
+// The document of one notebook at one version, as protocol/README.md has it (section 2).
+//
+// What is kept by id stands in maps: an id may be any word, `__proto__` too. A cell, execution, conversation … that changes is
+// replaced by a new object, so that who holds the old one sees that there is another.
+import type {
+  AccessEntry, AssistantGrant, Cell, Conversation, Document as Snapshot, Execution, KernelNotice, KernelSession, Policy,
+  RegisteredFunction, ToolCall, Turn,
+} from "./messages.ts";
+import { canonicalJson, digest } from "./canonical.ts";
+
+/** The number of the rules by which this client folds events (`subscribed.document`). */
+export const DOCUMENT = 1;
+
+/** Maps that the snapshot always names; the others are left out while they are empty. */
+const ALWAYS = ["cells", "latest", "executions", "kernels"] as const;
+const SOMETIMES = ["functions", "named_versions", "conversations", "turns", "tool_calls", "grants"] as const;
+
+export class Document {
+  version = 0;
+  title = "";
+  archived = false;
+  metadata: { [key: string]: unknown } = {};
+  created_at = 0;
+  updated_at = 0;
+  access: AccessEntry[] = [];
+  order: string[] = [];
+  kernel_notice: KernelNotice | undefined;
+  policy: Policy = "guarded";
+  readonly cells = new Map<string, Cell>();
+  readonly latest = new Map<string, string>();
+  readonly executions = new Map<string, Execution>();
+  readonly kernels = new Map<string, KernelSession>();
+  readonly functions = new Map<string, RegisteredFunction>();
+  readonly named_versions = new Map<string, string>();
+  readonly conversations = new Map<string, Conversation>();
+  readonly turns = new Map<string, Turn>();
+  readonly tool_calls = new Map<string, ToolCall>();
+  readonly grants = new Map<string, AssistantGrant>();
+
+  constructor(readonly notebook_id: string) {}
+
+  static from(snapshot: Snapshot): Document {
+    const document = new Document(snapshot.notebook_id);
+    const { version, title, archived, metadata, created_at, updated_at, access, order, kernel_notice, policy } = snapshot;
+    Object.assign(document, { version, title, metadata, access, order });
+    Object.assign(document, { archived: archived ?? false, kernel_notice: kernel_notice ?? undefined });
+    Object.assign(document, { created_at: created_at ?? 0, updated_at: updated_at ?? 0, policy: policy ?? "guarded" });
+    for (const name of [...ALWAYS, ...SOMETIMES]) {
+      const map = document[name] as Map<string, unknown>;
+      for (const [id, value] of Object.entries(snapshot[name] ?? {})) map.set(id, value);
+    }
+    return document;
+  }
+
+  /** As the server sends it. */
+  toJSON(): Snapshot {
+    const { notebook_id, version, title, metadata, created_at, updated_at, access, order } = this;
+    const maps = Object.fromEntries(ALWAYS.map((name) => [name, entries(this[name])]));
+    const filled = SOMETIMES.filter((name) => this[name].size > 0).map((name) => [name, entries(this[name])]);
+    return {
+      ...{ notebook_id, version, title, metadata, created_at, updated_at, access, order },
+      ...maps,
+      ...Object.fromEntries(filled),
+      ...(this.archived && { archived: true }),
+      ...(this.kernel_notice && { kernel_notice: this.kernel_notice }),
+      ...(this.policy !== "guarded" && { policy: this.policy }),
+    } as Snapshot;
+  }
+
+  canonical(): string {
+    return canonicalJson(this.toJSON());
+  }
+
+  digest(): string {
+    return digest(this.toJSON());
+  }
+
+  /** The execution whose outputs a cell shows. */
+  latestExecution(cellId: string): Execution | undefined {
+    const id = this.latest.get(cellId);
+    return id === undefined ? undefined : this.executions.get(id);
+  }
+
+  /** Whether the cell's source changed since its latest execution began, or since what it asks was answered. */
+  isStale(cellId: string): boolean {
+    const cell = this.cells.get(cellId);
+    if (!cell) return false;
+    if (cell.reply && cell.reply.prompt !== cell.source) return true;
+    const subject = this.latestExecution(cellId)?.subject;
+    return subject?.kind === "cell" && subject.source !== cell.source;
+  }
+
+  /** Where a cell of that key and id stands in `order`, or would. */
+  placeOf(key: string, cellId: string): number {
+    let [low, high] = [0, this.order.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.order[middle] ?? "";
+      const otherKey = this.cells.get(other)?.order_key;
+      const isBefore = otherKey === undefined || otherKey < key || (otherKey === key && other < cellId);
+      if (isBefore) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+/** `Object.fromEntries` defines its fields, so that `__proto__` is a name like any other. */
+function entries(map: ReadonlyMap<string, unknown>): { [id: string]: unknown } {
+  return Object.fromEntries(map);
+}

@@ -1,0 +1,2339 @@
+// Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
+
+/**
+ * What a client sends.
+ * 
+ */
+export type ClientMessage = ({
+hello: HelloMessage
+} | {
+refresh: {
+token: string
+}
+} | {
+subscribe: SubscribeMessage
+} | {
+unsubscribe: {
+notebook: NotebookId
+}
+} | {
+command: CommandMessage
+} | {
+presence: {
+notebook: NotebookId
+state: PresenceState
+}
+} | {
+offer: {
+kernelspecs: OfferedKernelspec[]
+}
+} | {
+kernel_status: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+busy: boolean
+}
+})
+/**
+ * A notebook. New ones are named by the client, so that a repeated creation is the same creation.
+ * 
+ */
+export type NotebookId = string
+/**
+ * An event.
+ * 
+ */
+export type EventId = string
+/**
+ * A cell, as in nbformat 4.5.
+ * 
+ */
+export type CellId = string
+/**
+ * A command, named by the client that sends it; a repeat with the same id is applied once.
+ * 
+ */
+export type CommandId = string
+/**
+ * A group of commands that is undone as one: a typing burst, a turn, an import.
+ * 
+ */
+export type CorrelationId = string
+/**
+ * What somebody wants. The actor is the connection's; there is no field for it.
+ * 
+ */
+export type Command = ({
+CreateNotebook: {
+title: string
+metadata?: AnyObject
+/**
+ * Where the content comes from that follows in the same batch.
+ */
+forked_from?: (ForkOrigin | null)
+}
+} | {
+RenameNotebook: {
+title: string
+}
+} | {
+SetNotebookMetadata: {
+metadata: AnyObject
+}
+} | {
+ArchiveNotebook: {
+
+}
+} | {
+UnarchiveNotebook: {
+
+}
+} | {
+NameVersion: {
+version: number
+name: string
+}
+} | {
+GrantAccess: {
+subject: Subject
+role: Role
+expires_at?: (number | null)
+}
+} | {
+RevokeAccess: {
+subject: Subject
+}
+} | {
+InsertCell: {
+/**
+ * Named by the client when it shows the cell before the ack; else by the server.
+ */
+cell_id?: (CellId | null)
+cell_type: CellType
+source?: string
+place?: Place
+metadata?: AnyObject
+attachments?: (AnyObject | null)
+flags?: CellFlagChanges
+/**
+ * Of a prompt cell that comes with the reply that a file or another notebook has of it.
+ */
+reply?: (CellReply | null)
+}
+} | {
+EditSource: {
+cell_id: CellId
+base: number
+change: ChangeSet
+}
+} | {
+ReplaceSource: {
+cell_id: CellId
+cell_version: number
+source: string
+}
+} | {
+MoveCell: {
+cell_id: CellId
+place: Place
+cell_version?: (number | null)
+}
+} | {
+ChangeCellType: {
+cell_id: CellId
+cell_type: CellType
+cell_version?: (number | null)
+}
+} | {
+DeleteCell: {
+cell_id: CellId
+cell_version?: (number | null)
+}
+} | {
+RestoreCell: {
+cell_id: CellId
+}
+} | {
+SetCellMetadata: {
+cell_id: CellId
+metadata: AnyObject
+}
+} | {
+SetCellAttachments: {
+cell_id: CellId
+attachments?: (AnyObject | null)
+}
+} | {
+SetCellFlags: {
+cell_id: CellId
+flags: CellFlagChanges
+}
+} | {
+ClearOutputs: {
+cell_id: CellId
+}
+} | {
+Undo: {
+steps?: number
+correlation_id?: (CorrelationId | null)
+/**
+ * All that an assistant did in one turn.
+ */
+turn_id?: (TurnId | null)
+}
+} | {
+Redo: {
+steps?: number
+}
+} | {
+RequestExecution: {
+execution_id?: (ExecutionId | null)
+target: ExecutionTarget
+kernel_session?: (KernelSessionId | null)
+timeout_ms?: (number | null)
+stop_on_error?: boolean
+}
+} | {
+CancelExecution: {
+execution_id: ExecutionId
+}
+} | {
+GiveUpExecution: {
+execution_id: ExecutionId
+}
+} | {
+AnswerInput: {
+execution_id: ExecutionId
+value: string
+}
+} | {
+RecordExecution: {
+cell_id: CellId
+outputs: Output[]
+execution_count?: (number | null)
+}
+} | {
+LaunchKernel: {
+/**
+ * Absent: the notebook's own, else `python3`.
+ */
+kernelspec?: (string | null)
+}
+} | {
+InterruptKernel: {
+kernel_session: KernelSessionId
+}
+} | {
+RestartKernel: {
+kernel_session: KernelSessionId
+}
+} | {
+ShutDownKernel: {
+kernel_session: KernelSessionId
+}
+} | {
+StopAll: {
+
+}
+} | {
+ClaimKernelLaunch: {
+kernel_session: KernelSessionId
+}
+} | {
+ReportKernelStarted: {
+kernel_session: KernelSessionId
+language_info: AnyObject
+}
+} | {
+ReportKernelLaunchFailed: {
+kernel_session: KernelSessionId
+cause: string
+}
+} | {
+ReportKernelEnded: {
+kernel_session: KernelSessionId
+cause: string
+}
+} | {
+ReportExecution: {
+execution_id: ExecutionId
+fence: number
+seq: number
+report: ExecutionReport
+}
+} | {
+ReconcileKernels: {
+alive: KernelSessionId[]
+}
+} | {
+RegisterFunctions: {
+kernel_session: KernelSessionId
+fence: number
+functions: UserFunction[]
+}
+} | {
+StartTurn: {
+conversation_id: ConversationId
+turn_id?: (TurnId | null)
+/**
+ * What is asked; absent for a prompt cell, whose source it is.
+ */
+text?: (string | null)
+cell_id?: (CellId | null)
+model?: (string | null)
+}
+} | {
+CancelTurn: {
+turn_id: TurnId
+}
+} | {
+FlagMessage: {
+conversation_id: ConversationId
+message_id: MessageId
+pinned?: (boolean | null)
+skipped?: (boolean | null)
+}
+} | {
+SetPolicy: {
+policy: Policy
+}
+} | {
+ConfirmToolCall: {
+call_id: ToolCallId
+arguments_hash: Hash
+}
+} | {
+DenyToolCall: {
+call_id: ToolCallId
+reason?: string
+}
+} | {
+WithdrawToolCall: {
+call_id: ToolCallId
+reason?: string
+}
+} | {
+IssueGrant: {
+grant_id?: (GrantId | null)
+conversation_id: ConversationId
+/**
+ * Empty: every function.
+ */
+functions?: string[]
+expires_at: number
+}
+} | {
+RevokeGrant: {
+grant_id: GrantId
+}
+} | {
+RequestToolCall: {
+call_id?: (ToolCallId | null)
+turn_id?: (TurnId | null)
+function: string
+arguments?: AnyObject
+/**
+ * Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+ */
+after?: (ToolCallId | null)
+/**
+ * What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+ */
+conversation_title?: (string | null)
+}
+} | {
+StartToolCall: {
+call_id: ToolCallId
+}
+} | {
+ReportToolCall: {
+call_id: ToolCallId
+end: ToolCallEnd
+result: string
+}
+} | {
+SweepToolCalls: {
+
+}
+} | {
+StartModelCall: {
+turn_id: TurnId
+provider: string
+model: string
+}
+} | {
+ReportModelCall: {
+turn_id: TurnId
+failure?: (string | null)
+usage?: Usage
+}
+} | {
+PostReply: {
+turn_id: TurnId
+role: MessageRole
+blocks: MessageBlock[]
+}
+} | {
+EndTurn: {
+turn_id: TurnId
+end: TurnEnd
+}
+} | {
+Batch: {
+commands: Command[]
+}
+})
+export type AnyObject = { [key: string]: unknown }
+/**
+ * Whom a notebook's access list names.
+ * 
+ */
+export type Subject = ({
+kind: "user"
+id: UserId
+} | {
+kind: "share_link"
+id: ShareLinkId
+} | {
+kind: "workspace"
+id: WorkspaceId
+} | {
+kind: "agent"
+id: AgentId
+})
+/**
+ * A person with an account.
+ * 
+ */
+export type UserId = string
+/**
+ * A link by which somebody without an account takes part.
+ * 
+ */
+export type ShareLinkId = string
+/**
+ * A workspace: a group of notebooks and people.
+ * 
+ */
+export type WorkspaceId = string
+/**
+ * A runtime agent.
+ * 
+ */
+export type AgentId = string
+/**
+ * What somebody is in one notebook.
+ * 
+ */
+export type Role = (("viewer" | "commenter") | "runner" | "author" | "editor" | "owner" | "agent")
+/**
+ * What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+ * 
+ */
+export type CellType = ("code" | "markdown" | "raw" | "sql" | "prompt")
+/**
+ * Where a cell goes.
+ * 
+ */
+export type Place = (("start" | "end") | {
+before: CellId
+} | {
+after: CellId
+})
+/**
+ * An assistant's work on one message: model calls and tool calls, until it stops.
+ * 
+ */
+export type TurnId = string
+/**
+ * How a reply stands.
+ * 
+ */
+export type ReplyStatus = (("running" | "finished") | "stopped" | "failed")
+/**
+ * Why a turn came to its end.
+ * 
+ */
+export type StopReason = (("max_tokens" | "refusal") | "end_turn" | "max_turns")
+export type ChangeSet = (number | [number, ...string[]])[]
+/**
+ * One execution of some source on a kernel.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export type ExecutionId = string
+/**
+ * What to execute. A request for a cell names it and never carries code.
+ * 
+ */
+export type ExecutionTarget = ({
+cell: {
+cell_id: CellId
+cell_version?: (number | null)
+}
+} | {
+scratch: {
+source: string
+purpose: string
+}
+})
+/**
+ * One life of a kernel, from launch to end. A restart begins a new session.
+ * 
+ */
+export type KernelSessionId = string
+export type AnyJson = unknown
+/**
+ * What an agent reports of one execution.
+ * 
+ */
+export type ExecutionReport = ({
+started: {
+
+}
+} | {
+output: {
+outputs: Output[]
+}
+} | {
+update_display: {
+display_id: string
+output: Output
+}
+} | {
+clear: {
+wait: boolean
+}
+} | {
+input_request: {
+prompt: string
+password: boolean
+}
+} | {
+completed: {
+ok: boolean
+execution_count?: (number | null)
+notice?: (string | null)
+}
+} | {
+lost: {
+cause: string
+}
+})
+/**
+ * What a tool call can do, from harmless to what cannot be taken back.
+ * 
+ */
+export type Risk = ("read" | "edit" | "sensitive" | "destructive")
+/**
+ * A conversation with an assistant.
+ * 
+ */
+export type ConversationId = string
+/**
+ * What a person or an assistant said in a conversation.
+ * 
+ */
+export type MessageId = string
+/**
+ * How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+ * 
+ */
+export type Policy = ("guarded" | "ask_for_every_edit" | "trusted")
+/**
+ * One call of a tool by an assistant.
+ * 
+ */
+export type ToolCallId = string
+export type Hash = string
+/**
+ * A person's leave, given beforehand, for tool calls of a kind.
+ * 
+ */
+export type GrantId = string
+/**
+ * How a call that started came to its end.
+ * 
+ */
+export type ToolCallEnd = ("ok" | "error" | "outcome_unknown")
+export type MessageRole = (("user" | "assistant") | "tool")
+/**
+ * A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
+ * 
+ */
+export type MessageBlock = ({
+text: {
+text: string
+}
+} | {
+opaque: {
+provider: string
+data: AnyJson
+}
+} | {
+tool_call: {
+provider_id: string
+call_id: ToolCallId
+function: string
+/**
+ * As the model wrote them; not always JSON.
+ */
+arguments: string
+/**
+ * What else the provider attached and wants back word for word.
+ */
+extra?: (string | null)
+}
+} | {
+tool_result: {
+provider_id: string
+call_id: ToolCallId
+text: string
+is_error?: boolean
+}
+})
+/**
+ * How the reactor ends a turn.
+ * 
+ */
+export type TurnEnd = ({
+finished: StopReason
+} | {
+failed: string
+})
+/**
+ * What the server sends.
+ * 
+ */
+export type ServerMessage = ({
+welcome: WelcomeMessage
+} | {
+subscribed: SubscribedMessage
+} | {
+events: EventsMessage
+} | {
+ack: AckMessage
+} | {
+reject: RejectMessage
+} | {
+presence: {
+notebook: NotebookId
+peers?: PeerState[]
+left?: string[]
+}
+} | {
+kernels: {
+notebook: NotebookId
+kernels: KernelStatus[]
+}
+} | {
+activity: {
+notebook: NotebookId
+activity: TurnActivity[]
+}
+} | {
+access: {
+notebook: NotebookId
+role?: (Role | null)
+}
+} | {
+resync: {
+notebook: NotebookId
+reason: string
+}
+} | {
+work: {
+notebook: NotebookId
+kernel_session: KernelSessionId
+kernelspec: string
+}
+} | {
+input_value: {
+notebook: NotebookId
+execution_id: ExecutionId
+value: string
+}
+} | {
+error: ErrorMessage
+})
+/**
+ * The author of an event. Ids are opaque; names live in the accounts.
+ * 
+ */
+export type Actor = ({
+kind: "user"
+id: UserId
+} | {
+kind: "guest"
+share_link: ShareLinkId
+} | {
+kind: "assistant"
+for_user: UserId
+conversation: ConversationId
+} | {
+kind: "agent"
+id: AgentId
+} | {
+kind: "system"
+})
+/**
+ * What a token is for. An interactive session holds all but `Agent`.
+ * 
+ */
+export type Scope = (("read" | "edit" | "run") | "confirm" | "manage" | "admin" | "agent")
+/**
+ * ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id.
+ * 
+ */
+export type OrderKey = string
+/**
+ * What was executed, word for word.
+ * 
+ */
+export type ExecutionSubject = ({
+kind: "cell"
+cell_id: CellId
+cell_version: number
+source: string
+} | {
+kind: "scratch"
+source: string
+purpose: string
+} | {
+kind: "tool"
+tool: string
+digest: Hash
+call_id: ToolCallId
+})
+export type ExecutionStatus = (("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned")
+/**
+ * Why something was executed.
+ * 
+ */
+export type ExecutionCause = ("requested" | "imported")
+export type KernelPhase = ("requested" | "claimed" | "started" | "ending")
+/**
+ * Something that a call touches, as it was when the call was requested. A change of it voids the call.
+ * 
+ */
+export type Target = ({
+kind: "cell"
+cell_id: CellId
+cell_version: number
+} | {
+kind: "code"
+cells: number
+newest_version: number
+} | {
+kind: "kernel"
+kernel_session: KernelSessionId
+} | {
+kind: "function"
+name: string
+registered_version: number
+} | {
+kind: "file"
+path: string
+sha256?: (string | null)
+})
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenGate = (Gate | (string | {
+
+}))
+/**
+ * Whether anybody is asked before a call starts, as it was judged when the call was requested.
+ * 
+ */
+export type Gate = ({
+kind: "passes"
+} | {
+kind: "waits_for_person"
+/**
+ * Then it expires.
+ */
+until: number
+})
+export type ToolCallPhase = ({
+phase: "waiting"
+} | {
+phase: "confirmed"
+by: Actor
+} | {
+phase: "passed"
+} | {
+phase: "started"
+at: number
+})
+/**
+ * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
+ * 
+ */
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "read_only" | "unavailable")
+/**
+ * `block` counts the blocks of one model call's reply, from 0.
+ * 
+ */
+export type ActivityKind = ({
+type: "text_start"
+block: number
+} | {
+type: "text_delta"
+block: number
+text: string
+} | {
+type: "thinking_delta"
+block: number
+text: string
+} | {
+type: "tool_start"
+block: number
+provider_id: string
+function: string
+} | {
+type: "block_stop"
+block: number
+} | {
+type: "attempt_failed"
+cause: string
+} | {
+type: "tool_update"
+call_id: ToolCallId
+message: string
+})
+/**
+ * What can be wrong with a message or a connection, beside rejections of commands.
+ * 
+ */
+export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "too_many_requests" | "agent_connected" | "unavailable")
+/**
+ * What let a call through.
+ * 
+ */
+export type Passed = ({
+kind: "policy"
+} | {
+kind: "grant"
+grant_id: GrantId
+} | {
+kind: "confirmation"
+by: Actor
+})
+
+export interface Everything {
+ClientMessage?: ClientMessage
+HelloMessage?: HelloMessage
+ProtocolRange?: ProtocolRange
+SubscribeMessage?: SubscribeMessage
+NotebookId?: NotebookId
+LastEvent?: LastEvent
+EventId?: EventId
+UnconfirmedText?: UnconfirmedText
+CellId?: CellId
+CommandMessage?: CommandMessage
+CommandId?: CommandId
+CorrelationId?: CorrelationId
+Command?: Command
+AnyObject?: AnyObject
+ForkOrigin?: ForkOrigin
+Subject?: Subject
+UserId?: UserId
+ShareLinkId?: ShareLinkId
+WorkspaceId?: WorkspaceId
+AgentId?: AgentId
+Role?: Role
+CellType?: CellType
+Place?: Place
+CellFlagChanges?: CellFlagChanges
+CellReply?: CellReply
+TurnId?: TurnId
+ReplyStatus?: ReplyStatus
+StopReason?: StopReason
+ChangeSet?: ChangeSet
+ExecutionId?: ExecutionId
+ExecutionTarget?: ExecutionTarget
+KernelSessionId?: KernelSessionId
+Output?: Output
+AnyJson?: AnyJson
+BlobPart?: BlobPart
+ExecutionReport?: ExecutionReport
+UserFunction?: UserFunction
+Risk?: Risk
+ConversationId?: ConversationId
+MessageId?: MessageId
+Policy?: Policy
+ToolCallId?: ToolCallId
+Hash?: Hash
+GrantId?: GrantId
+ToolCallEnd?: ToolCallEnd
+Usage?: Usage
+MessageRole?: MessageRole
+MessageBlock?: MessageBlock
+TurnEnd?: TurnEnd
+PresenceState?: PresenceState
+OfferedKernelspec?: OfferedKernelspec
+ServerMessage?: ServerMessage
+WelcomeMessage?: WelcomeMessage
+Actor?: Actor
+Scope?: Scope
+SubscribedMessage?: SubscribedMessage
+Document?: Document
+AccessEntry?: AccessEntry
+Cell?: Cell
+OrderKey?: OrderKey
+CellFlags?: CellFlags
+Reply?: Reply
+Execution?: Execution
+ExecutionSubject?: ExecutionSubject
+ExecutionStatus?: ExecutionStatus
+ExecutionCause?: ExecutionCause
+PendingInput?: PendingInput
+KernelSession?: KernelSession
+KernelPhase?: KernelPhase
+KernelNotice?: KernelNotice
+RegisteredFunction?: RegisteredFunction
+Conversation?: Conversation
+MessageFlags?: MessageFlags
+Turn?: Turn
+ToolCall?: ToolCall
+Target?: Target
+OpenGate?: OpenGate
+Gate?: Gate
+ToolCallPhase?: ToolCallPhase
+AssistantGrant?: AssistantGrant
+EventMessage?: EventMessage
+PeerState?: PeerState
+KernelStatus?: KernelStatus
+EventsMessage?: EventsMessage
+AckMessage?: AckMessage
+Outcome?: Outcome
+RejectMessage?: RejectMessage
+RejectionCode?: RejectionCode
+TurnActivity?: TurnActivity
+ActivityKind?: ActivityKind
+ErrorMessage?: ErrorMessage
+ErrorCode?: ErrorCode
+NoCommonProtocol?: NoCommonProtocol
+EventPayloads?: EventPayloads
+NotebookCreated?: NotebookCreated
+NotebookRenamed?: NotebookRenamed
+NotebookMetadataSet?: NotebookMetadataSet
+NotebookArchived?: NotebookArchived
+NotebookUnarchived?: NotebookUnarchived
+NotebookVersionNamed?: NotebookVersionNamed
+AccessGranted?: AccessGranted
+AccessRevoked?: AccessRevoked
+NotebookPolicyChanged?: NotebookPolicyChanged
+UndoSkipped?: UndoSkipped
+CellInserted?: CellInserted
+CellContent?: CellContent
+CellSourceEdited?: CellSourceEdited
+CellMoved?: CellMoved
+CellTypeChanged?: CellTypeChanged
+CellDeleted?: CellDeleted
+CellRestored?: CellRestored
+PastExecution?: PastExecution
+CellMetadataSet?: CellMetadataSet
+CellAttachmentsSet?: CellAttachmentsSet
+CellFlagsSet?: CellFlagsSet
+CellOutputsCleared?: CellOutputsCleared
+ExecutionRequested?: ExecutionRequested
+ExecutionAssigned?: ExecutionAssigned
+ExecutionStarted?: ExecutionStarted
+ExecutionOutputAppended?: ExecutionOutputAppended
+ExecutionOutputUpdated?: ExecutionOutputUpdated
+ExecutionOutputsCleared?: ExecutionOutputsCleared
+ExecutionInputRequested?: ExecutionInputRequested
+ExecutionInputAnswered?: ExecutionInputAnswered
+ExecutionCompleted?: ExecutionCompleted
+ExecutionCancelled?: ExecutionCancelled
+ExecutionLost?: ExecutionLost
+ExecutionOutputRecovered?: ExecutionOutputRecovered
+KernelLaunchRequested?: KernelLaunchRequested
+KernelLaunchClaimed?: KernelLaunchClaimed
+KernelSessionStarted?: KernelSessionStarted
+KernelLaunchFailed?: KernelLaunchFailed
+KernelInterruptRequested?: KernelInterruptRequested
+KernelRestartRequested?: KernelRestartRequested
+KernelShutdownRequested?: KernelShutdownRequested
+KernelSessionEnded?: KernelSessionEnded
+KernelFunctionsRegistered?: KernelFunctionsRegistered
+KernelFunctionsForgotten?: KernelFunctionsForgotten
+ConversationStarted?: ConversationStarted
+ConversationClosed?: ConversationClosed
+MessagePosted?: MessagePosted
+MessageFlagged?: MessageFlagged
+TurnStarted?: TurnStarted
+TurnModelCallStarted?: TurnModelCallStarted
+TurnModelCallFinished?: TurnModelCallFinished
+TurnFinished?: TurnFinished
+TurnCancelled?: TurnCancelled
+TurnFailed?: TurnFailed
+ToolCallRequested?: ToolCallRequested
+ToolCallConfirmed?: ToolCallConfirmed
+ToolCallDenied?: ToolCallDenied
+ToolCallWithdrawn?: ToolCallWithdrawn
+ToolCallVoided?: ToolCallVoided
+ToolCallExpired?: ToolCallExpired
+ToolCallStarted?: ToolCallStarted
+Passed?: Passed
+ToolCallExecuted?: ToolCallExecuted
+GrantIssued?: GrantIssued
+GrantRevoked?: GrantRevoked
+GrantExpired?: GrantExpired
+}
+/**
+ * The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
+ * 
+ */
+export interface HelloMessage {
+protocols: ProtocolRange
+/**
+ * Absent when it came as the subprotocol `notarium.bearer.<token>`.
+ */
+token?: (string | null)
+/**
+ * Name and version of the program, for people who look for a fault.
+ */
+client: string
+/**
+ * From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
+ * same process takes over from the one before; another process is refused while that lives.
+ */
+instance?: (string | null)
+/**
+ * Optional parts of the protocol that the client knows. Unknown names are ignored.
+ */
+features?: string[]
+}
+/**
+ * Major versions of this protocol, both ends included.
+ * 
+ */
+export interface ProtocolRange {
+min: number
+max: number
+}
+export interface SubscribeMessage {
+notebook: NotebookId
+/**
+ * The last event that the client has; absent: none.
+ */
+since?: (LastEvent | null)
+/**
+ * Cells with text that is not acked: their changes since the base come even when a snapshot does.
+ */
+unconfirmed?: UnconfirmedText[]
+}
+/**
+ * An event by its place and its name: after a restore from a backup another event may stand at that place.
+ * 
+ */
+export interface LastEvent {
+version: number
+event_id: EventId
+}
+export interface UnconfirmedText {
+cell_id: CellId
+base: number
+}
+export interface CommandMessage {
+id: CommandId
+notebook: NotebookId
+/**
+ * Refuse the command unless the notebook is at this version.
+ */
+expected_version?: (number | null)
+/**
+ * The undo group; absent: the command is a group of its own.
+ */
+correlation_id?: (CorrelationId | null)
+body: Command
+}
+/**
+ * The version of another notebook that a new one was copied from.
+ * 
+ */
+export interface ForkOrigin {
+notebook: NotebookId
+version: number
+}
+/**
+ * Flags to change; absent ones stay.
+ * 
+ */
+export interface CellFlagChanges {
+pinned?: (boolean | null)
+skipped?: (boolean | null)
+source_hidden?: (boolean | null)
+outputs_hidden?: (boolean | null)
+heading_collapsed?: (boolean | null)
+exported?: (boolean | null)
+/**
+ * 1 to 9; 0 removes it.
+ */
+bookmark?: (number | null)
+}
+/**
+ * What an assistant has answered to a prompt cell, as far as it had come.
+ * 
+ */
+export interface CellReply {
+/**
+ * The turn that gave it; absent: a file or another notebook brought it.
+ */
+turn_id?: (TurnId | null)
+status: ReplyStatus
+/**
+ * Why the model stopped, when it finished.
+ */
+stop_reason?: (StopReason | null)
+/**
+ * Why there is no more of it, when it failed or was cut off.
+ */
+cause?: (string | null)
+/**
+ * The cell's source when it was asked: another one now means that the reply is stale.
+ */
+prompt: string
+/**
+ * The texts of the turn's messages so far, with an empty line between them.
+ */
+text: string
+/**
+ * The conversation's messages hold more than `text`.
+ */
+is_cut?: boolean
+}
+/**
+ * One output, as nbformat has it, opaque.
+ * 
+ */
+export interface Output {
+content: AnyJson
+blobs?: BlobPart[]
+/**
+ * Of `display_data` that may be updated later.
+ */
+display_id?: (string | null)
+}
+/**
+ * One part of an output that lives in a blob instead of the event.
+ * 
+ */
+export interface BlobPart {
+/**
+ * JSON pointer (RFC 6901) into `content`, where the value was taken out.
+ */
+pointer: string
+/**
+ * Lower-case hex of the SHA-256 of the blob's bytes.
+ */
+sha256: string
+size_bytes: number
+/**
+ * False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON.
+ */
+json?: boolean
+}
+/**
+ * A function as its kernel describes it.
+ * 
+ */
+export interface UserFunction {
+/**
+ * An identifier of ASCII letters, digits and `_`.
+ */
+name: string
+/**
+ * Any text that changes when the function does.
+ */
+version?: string
+/**
+ * What it does and when to use it, for the model and for people.
+ */
+description?: string
+schema: AnyObject
+risk: Risk
+}
+/**
+ * What a model call took, in tokens.
+ * 
+ */
+export interface Usage {
+input_tokens?: number
+output_tokens?: number
+/**
+ * The provider did not say: this is our estimate.
+ */
+estimated?: boolean
+}
+export interface PresenceState {
+/**
+ * The cell that has the focus.
+ */
+cell_id?: (CellId | null)
+/**
+ * Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
+ * 
+ * @minItems 2
+ * @maxItems 2
+ */
+selection?: (number[] | null)
+typing?: boolean
+}
+export interface OfferedKernelspec {
+name: string
+display_name: string
+language: string
+}
+export interface WelcomeMessage {
+/**
+ * The one of `hello.protocols` that is spoken from here on.
+ */
+protocol: number
+/**
+ * Name and version of the server.
+ */
+server: string
+/**
+ * The name of this connection in presence.
+ */
+connection: string
+actor: Actor
+scopes: Scope[]
+/**
+ * When the token ends; send `refresh` before.
+ */
+expires_at?: (number | null)
+max_frame_bytes: number
+/**
+ * The server sends a ping this often; a client that hears nothing for three times as long reconnects.
+ */
+heartbeat_ms: number
+features: string[]
+}
+export interface SubscribedMessage {
+notebook: NotebookId
+/**
+ * The events that follow come after this version.
+ */
+version: number
+event_id: EventId
+/**
+ * The event in `since` is not in this log, which was restored from a backup: the snapshot replaces what the client has,
+ * its unconfirmed texts are of another branch (`base_too_old`), and commands that were acked may be gone.
+ */
+diverged?: boolean
+role: Role
+/**
+ * True: a newer server has written this notebook. `version` is the last one before the first event that this server does
+ * not know; no more events come, and every command is refused with `read_only`.
+ */
+read_only?: boolean
+/**
+ * The state at `version`. Absent: the client's own state at `since` is good, and the missing events follow.
+ */
+snapshot?: (Document | null)
+/**
+ * With a snapshot: the events since their base of the cells that the client named as unconfirmed.
+ */
+unconfirmed_events?: EventMessage[]
+/**
+ * Cells whose base was too far back: offer the text as a conflict copy.
+ */
+base_too_old?: CellId[]
+peers?: PeerState[]
+kernels?: KernelStatus[]
+}
+/**
+ * The document of one notebook at one version.
+ * 
+ */
+export interface Document {
+notebook_id: NotebookId
+/**
+ * Version of the last applied event; 0 before the notebook exists.
+ */
+version: number
+title: string
+archived?: boolean
+metadata: AnyObject
+created_at?: number
+updated_at?: number
+/**
+ * Sorted by subject.
+ */
+access: AccessEntry[]
+cells: {
+[k: string]: Cell
+}
+/**
+ * Cell ids in the order of the page: by order key, then id. Derived from `cells`.
+ */
+order: CellId[]
+/**
+ * The latest execution of each live cell (the one whose outputs it shows).
+ */
+latest: {
+[k: string]: ExecutionId
+}
+/**
+ * Latest and unfinished executions.
+ */
+executions: {
+[k: string]: Execution
+}
+kernels: {
+[k: string]: KernelSession
+}
+kernel_notice?: (KernelNotice | null)
+/**
+ * By name: what users have registered as tools, also of kernels that have ended.
+ */
+functions?: {
+[k: string]: RegisteredFunction
+}
+/**
+ * Names given to versions.
+ */
+named_versions?: {
+/**
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^\d+$".
+ */
+[k: string]: string
+}
+policy?: Policy
+conversations?: {
+[k: string]: Conversation
+}
+/**
+ * Turns that have not ended.
+ */
+turns?: {
+[k: string]: Turn
+}
+/**
+ * Tool calls that have not ended.
+ */
+tool_calls?: {
+[k: string]: ToolCall
+}
+grants?: {
+[k: string]: AssistantGrant
+}
+}
+/**
+ * One line of the access list. A list, because JSON keys cannot be subjects.
+ * 
+ */
+export interface AccessEntry {
+subject: Subject
+role: Role
+expires_at?: (number | null)
+}
+/**
+ * A live cell. In JSON its content stands beside the versions.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Cell {
+cell_type: CellType
+source: string
+order_key: OrderKey
+metadata?: AnyObject
+attachments?: (AnyObject | null)
+flags?: CellFlags
+/**
+ * What an assistant answered, of a prompt cell.
+ */
+reply?: (Reply | null)
+/**
+ * Version of the last event that changed source, type, place or existence. Preconditions use it.
+ */
+cell_version: number
+/**
+ * Version of the last event that changed the source. A change whose base is not older needs no transform.
+ */
+source_version: number
+}
+/**
+ * Marks on a cell that change how it is shown or used, never what it says.
+ * 
+ */
+export interface CellFlags {
+/**
+ * Always in the assistant's context.
+ */
+pinned?: boolean
+/**
+ * Never in the assistant's context.
+ */
+skipped?: boolean
+source_hidden?: boolean
+outputs_hidden?: boolean
+heading_collapsed?: boolean
+exported?: boolean
+/**
+ * 1 to 9.
+ */
+bookmark?: (number | null)
+}
+/**
+ * What an assistant has answered to a prompt cell, as far as it has come.
+ * 
+ */
+export interface Reply {
+/**
+ * The turn that gives it; absent: a file or another notebook brought it.
+ */
+turn_id?: (TurnId | null)
+status: ReplyStatus
+/**
+ * Why the model stopped, when it finished.
+ */
+stop_reason?: (StopReason | null)
+/**
+ * Why there is no more of it, when it failed or was stopped.
+ */
+cause?: (string | null)
+/**
+ * The cell's source when it was asked: another one now means that the reply is stale.
+ */
+prompt: string
+/**
+ * The texts of the turn's messages so far, with an empty line between them.
+ */
+text: string
+/**
+ * The conversation's messages hold more than `text`.
+ */
+is_cut?: boolean
+}
+/**
+ * One execution: a record with its own id, the exact source it ran, its outputs, its end.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Execution {
+subject: ExecutionSubject
+status: ExecutionStatus
+cause: ExecutionCause
+requested_by: Actor
+requested_at: number
+/**
+ * Version of the request: the order of the queue.
+ */
+requested_version: number
+correlation_id: CorrelationId
+kernel_session?: (KernelSessionId | null)
+/**
+ * The only agent that may write about it.
+ */
+agent?: (AgentId | null)
+/**
+ * Of the assignment: writes about the execution must carry it.
+ */
+fence?: (number | null)
+timeout_ms?: (number | null)
+stop_on_error?: boolean
+/**
+ * A person wants it cancelled; its kernel has been asked to interrupt.
+ */
+cancel_requested?: boolean
+started_at?: (number | null)
+ended_at?: (number | null)
+execution_count?: (number | null)
+/**
+ * The cause of a cancellation or loss, or a notice on an odd end.
+ */
+notice?: (string | null)
+/**
+ * The highest write of the agent that is in the log.
+ */
+output_seq?: number
+outputs?: Output[]
+/**
+ * `clear_output(wait=True)`: the next output replaces all.
+ */
+clear_on_next_output?: boolean
+pending_input?: (PendingInput | null)
+}
+/**
+ * A question that waits for an answer on stdin.
+ * 
+ */
+export interface PendingInput {
+prompt: string
+password: boolean
+}
+/**
+ * One life of a kernel.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface KernelSession {
+kernelspec: string
+phase: KernelPhase
+/**
+ * Version of the launch request, kept over restarts: the lowest is the default kernel.
+ */
+requested_version: number
+agent?: (AgentId | null)
+/**
+ * Version of `KernelSessionStarted`; every write about the session carries it.
+ */
+fence?: (number | null)
+language_info?: AnyObject
+}
+/**
+ * The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.
+ * 
+ */
+export interface KernelNotice {
+kernel_session: KernelSessionId
+cause: string
+version: number
+}
+/**
+ * A function that the notebook knows.
+ * 
+ */
+export interface RegisteredFunction {
+function: UserFunction
+/**
+ * Version of the event since which it is as it is.
+ */
+registered_version: number
+/**
+ * The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again.
+ */
+kernel_session?: (KernelSessionId | null)
+}
+/**
+ * A conversation. Its messages are a projection.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Conversation {
+title: string
+started_by: Actor
+started_at: number
+/**
+ * The unfinished turn.
+ */
+turn?: (TurnId | null)
+/**
+ * It began with a call of an outside assistant, and nobody has spoken in it.
+ */
+is_outside?: boolean
+/**
+ * Messages that are pinned or skipped.
+ */
+flagged?: {
+[k: string]: MessageFlags
+}
+}
+/**
+ * Marks on a message that say whether it is in the assistant's context.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface MessageFlags {
+/**
+ * Always.
+ */
+pinned?: boolean
+/**
+ * Never.
+ */
+skipped?: boolean
+}
+/**
+ * A turn that has not ended.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface Turn {
+conversation_id: ConversationId
+message_id: MessageId
+requested_by: Actor
+started_version: number
+started_at: number
+cell_id?: (CellId | null)
+model?: (string | null)
+/**
+ * Its calls do nothing beyond these.
+ */
+scopes: Scope[]
+/**
+ * Its calls reach no other notebook.
+ */
+is_bound: boolean
+/**
+ * Model calls that have begun.
+ */
+model_calls: number
+/**
+ * Attempts of the last one.
+ */
+attempts: number
+/**
+ * The last one has not been answered.
+ */
+is_calling_model?: boolean
+/**
+ * The last one failed: the next is another attempt of it.
+ */
+is_model_call_failed?: boolean
+}
+/**
+ * A call that has not ended.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface ToolCall {
+function: string
+arguments: AnyObject
+arguments_hash: Hash
+risk: Risk
+reasons?: string[]
+targets?: Target[]
+requested_by: Actor
+requested_at: number
+requested_version: number
+turn_id?: (TurnId | null)
+gate: OpenGate
+/**
+ * It does not start before this call has ended.
+ */
+after?: (ToolCallId | null)
+phase: ToolCallPhase
+}
+/**
+ * A person's leave for the calls of one conversation.
+ * 
+ * This interface was referenced by `undefined`'s JSON-Schema definition
+ * via the `patternProperty` "^[A-Za-z0-9_-]{1,64}$".
+ * 
+ */
+export interface AssistantGrant {
+conversation_id: ConversationId
+for_user: UserId
+/**
+ * Empty: every function.
+ */
+functions?: string[]
+expires_at: number
+issued_by: Actor
+}
+/**
+ * An event as clients see it: without the notebook's id (the frame has it) and the hashes (the record has them).
+ * 
+ */
+export interface EventMessage {
+version: number
+id: EventId
+type: string
+schema: number
+actor: Actor
+command_id: CommandId
+correlation_id: CorrelationId
+causation_id?: (EventId | null)
+undoes?: (CorrelationId | null)
+recorded_at: number
+payload: AnyJson
+}
+/**
+ * Somebody who is in the notebook.
+ * 
+ */
+export interface PeerState {
+connection: string
+actor: Actor
+/**
+ * For people to read.
+ */
+name: string
+state?: PresenceState
+}
+/**
+ * What is known of a kernel beside the log.
+ * 
+ */
+export interface KernelStatus {
+kernel_session: KernelSessionId
+/**
+ * False: its runtime agent has not been heard of for five seconds.
+ */
+reachable: boolean
+busy: boolean
+}
+export interface EventsMessage {
+notebook: NotebookId
+/**
+ * The version of the first event; they are gapless.
+ */
+from: number
+events: EventMessage[]
+}
+export interface AckMessage {
+id: CommandId
+notebook: NotebookId
+/**
+ * The notebook's version after the command.
+ */
+version: number
+outcome?: Outcome
+}
+/**
+ * What the sender learns with the ack: ids that the server chose, and what could not be done in full.
+ * 
+ */
+export interface Outcome {
+cells?: CellId[]
+executions?: ExecutionId[]
+kernel_session?: (KernelSessionId | null)
+turn?: (TurnId | null)
+tool_call?: (ToolCallId | null)
+/**
+ * Sentences for people: parts of an undo that others had overwritten, and the like.
+ */
+notices?: string[]
+}
+export interface RejectMessage {
+id: CommandId
+notebook: NotebookId
+code: RejectionCode
+/**
+ * One sentence that says what to do.
+ */
+message: string
+expected_version?: (number | null)
+actual_version?: (number | null)
+}
+/**
+ * One piece of a turn's activity.
+ * 
+ */
+export interface TurnActivity {
+conversation_id: ConversationId
+turn_id: TurnId
+/**
+ * The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
+ */
+model_call: number
+attempt: number
+what: ActivityKind
+}
+export interface ErrorMessage {
+code: ErrorCode
+message: string
+notebook?: (NotebookId | null)
+/**
+ * With `unsupported_protocol`.
+ */
+protocols?: (NoCommonProtocol | null)
+/**
+ * True: the server closes the connection after this.
+ */
+fatal?: boolean
+}
+/**
+ * Two ranges without overlap.
+ * 
+ */
+export interface NoCommonProtocol {
+client: ProtocolRange
+server: ProtocolRange
+}
+/**
+ * The payload of each event type, schema 1.
+ * 
+ */
+export interface EventPayloads {
+NotebookCreated?: NotebookCreated
+NotebookRenamed?: NotebookRenamed
+NotebookMetadataSet?: NotebookMetadataSet
+NotebookArchived?: NotebookArchived
+NotebookUnarchived?: NotebookUnarchived
+NotebookVersionNamed?: NotebookVersionNamed
+AccessGranted?: AccessGranted
+AccessRevoked?: AccessRevoked
+NotebookPolicyChanged?: NotebookPolicyChanged
+UndoSkipped?: UndoSkipped
+CellInserted?: CellInserted
+CellSourceEdited?: CellSourceEdited
+CellMoved?: CellMoved
+CellTypeChanged?: CellTypeChanged
+CellDeleted?: CellDeleted
+CellRestored?: CellRestored
+CellMetadataSet?: CellMetadataSet
+CellAttachmentsSet?: CellAttachmentsSet
+CellFlagsSet?: CellFlagsSet
+CellOutputsCleared?: CellOutputsCleared
+ExecutionRequested?: ExecutionRequested
+ExecutionAssigned?: ExecutionAssigned
+ExecutionStarted?: ExecutionStarted
+ExecutionOutputAppended?: ExecutionOutputAppended
+ExecutionOutputUpdated?: ExecutionOutputUpdated
+ExecutionOutputsCleared?: ExecutionOutputsCleared
+ExecutionInputRequested?: ExecutionInputRequested
+ExecutionInputAnswered?: ExecutionInputAnswered
+ExecutionCompleted?: ExecutionCompleted
+ExecutionCancelled?: ExecutionCancelled
+ExecutionLost?: ExecutionLost
+ExecutionOutputRecovered?: ExecutionOutputRecovered
+KernelLaunchRequested?: KernelLaunchRequested
+KernelLaunchClaimed?: KernelLaunchClaimed
+KernelSessionStarted?: KernelSessionStarted
+KernelLaunchFailed?: KernelLaunchFailed
+KernelInterruptRequested?: KernelInterruptRequested
+KernelRestartRequested?: KernelRestartRequested
+KernelShutdownRequested?: KernelShutdownRequested
+KernelSessionEnded?: KernelSessionEnded
+KernelFunctionsRegistered?: KernelFunctionsRegistered
+KernelFunctionsForgotten?: KernelFunctionsForgotten
+ConversationStarted?: ConversationStarted
+ConversationClosed?: ConversationClosed
+MessagePosted?: MessagePosted
+MessageFlagged?: MessageFlagged
+TurnStarted?: TurnStarted
+TurnModelCallStarted?: TurnModelCallStarted
+TurnModelCallFinished?: TurnModelCallFinished
+TurnFinished?: TurnFinished
+TurnCancelled?: TurnCancelled
+TurnFailed?: TurnFailed
+ToolCallRequested?: ToolCallRequested
+ToolCallConfirmed?: ToolCallConfirmed
+ToolCallDenied?: ToolCallDenied
+ToolCallWithdrawn?: ToolCallWithdrawn
+ToolCallVoided?: ToolCallVoided
+ToolCallExpired?: ToolCallExpired
+ToolCallStarted?: ToolCallStarted
+ToolCallExecuted?: ToolCallExecuted
+GrantIssued?: GrantIssued
+GrantRevoked?: GrantRevoked
+GrantExpired?: GrantExpired
+}
+export interface NotebookCreated {
+title: string
+metadata: AnyObject
+owner: Subject
+/**
+ * Where the content came from; the events that follow in the same command carry it.
+ */
+forked_from?: (ForkOrigin | null)
+}
+export interface NotebookRenamed {
+title: string
+previous: string
+}
+export interface NotebookMetadataSet {
+metadata: AnyObject
+previous: AnyObject
+}
+export interface NotebookArchived {
+
+}
+export interface NotebookUnarchived {
+
+}
+export interface NotebookVersionNamed {
+version: number
+name: string
+}
+export interface AccessGranted {
+subject: Subject
+role: Role
+expires_at?: (number | null)
+}
+export interface AccessRevoked {
+subject: Subject
+}
+export interface NotebookPolicyChanged {
+policy: Policy
+previous: Policy
+}
+/**
+ * Nothing of the group that this undoes was left to invert. The group leaves its stack all the same.
+ * 
+ */
+export interface UndoSkipped {
+
+}
+export interface CellInserted {
+cell_id: CellId
+cell: CellContent
+/**
+ * Of a prompt cell that a file or another notebook brought with its reply.
+ */
+reply?: (CellReply | null)
+}
+/**
+ * A cell as an event carries it.
+ * 
+ */
+export interface CellContent {
+cell_type: CellType
+source: string
+order_key: OrderKey
+metadata?: AnyObject
+attachments?: (AnyObject | null)
+flags?: CellFlags
+}
+/**
+ * The change is the transformed one: it applies to the text as it is in the log just before.
+ * 
+ */
+export interface CellSourceEdited {
+cell_id: CellId
+change: ChangeSet
+/**
+ * The text that each deleting section of `change` removed, in order: with it the change can be inverted.
+ */
+removed?: string[]
+}
+export interface CellMoved {
+cell_id: CellId
+order_key: OrderKey
+previous: OrderKey
+}
+export interface CellTypeChanged {
+cell_id: CellId
+cell_type: CellType
+previous: CellType
+}
+/**
+ * Carries the whole cell: the trash is a projection of these.
+ * 
+ */
+export interface CellDeleted {
+cell_id: CellId
+cell: CellContent
+/**
+ * The execution whose outputs it showed.
+ */
+latest_execution?: (ExecutionId | null)
+/**
+ * What an assistant had answered, of a prompt cell.
+ */
+reply?: (CellReply | null)
+}
+export interface CellRestored {
+cell_id: CellId
+cell: CellContent
+/**
+ * The execution whose outputs it shows again.
+ */
+latest_execution?: (ExecutionId | null)
+/**
+ * That execution, where it has left the document since.
+ */
+execution?: (PastExecution | null)
+reply?: (CellReply | null)
+}
+/**
+ * An execution that has ended, as it comes back with the cell that showed it.
+ * 
+ */
+export interface PastExecution {
+subject: ExecutionSubject
+status: ExecutionStatus
+cause: ExecutionCause
+requested_by: Actor
+requested_at: number
+requested_version: number
+correlation_id: CorrelationId
+kernel_session?: (KernelSessionId | null)
+agent?: (AgentId | null)
+fence?: (number | null)
+started_at?: (number | null)
+ended_at?: (number | null)
+execution_count?: (number | null)
+notice?: (string | null)
+output_seq: number
+outputs?: Output[]
+}
+export interface CellMetadataSet {
+cell_id: CellId
+metadata: AnyObject
+previous: AnyObject
+}
+export interface CellAttachmentsSet {
+cell_id: CellId
+attachments?: (AnyObject | null)
+previous?: (AnyObject | null)
+}
+export interface CellFlagsSet {
+cell_id: CellId
+flags: CellFlags
+previous: CellFlags
+}
+/**
+ * The cell shows no outputs from here on; the execution that it showed stays in the record.
+ * 
+ */
+export interface CellOutputsCleared {
+cell_id: CellId
+execution_id: ExecutionId
+}
+export interface ExecutionRequested {
+execution_id: ExecutionId
+subject: ExecutionSubject
+cause: ExecutionCause
+/**
+ * The kernel session that it is meant for, when the requester named one.
+ */
+kernel_session?: (KernelSessionId | null)
+/**
+ * Interrupt the run after so long; absent means never.
+ */
+timeout_ms?: (number | null)
+/**
+ * When it fails, executions of the same correlation that still wait are cancelled.
+ */
+stop_on_error?: boolean
+}
+/**
+ * One winner: the session that runs it. Writes about it must carry that session's fence.
+ * 
+ */
+export interface ExecutionAssigned {
+execution_id: ExecutionId
+kernel_session: KernelSessionId
+agent: AgentId
+fence: number
+}
+/**
+ * The kernel has begun.
+ * 
+ */
+export interface ExecutionStarted {
+execution_id: ExecutionId
+output_seq: number
+}
+export interface ExecutionOutputAppended {
+execution_id: ExecutionId
+/**
+ * The agent's number of this write, 1, 2, 3 … per execution.
+ */
+output_seq: number
+outputs: Output[]
+}
+/**
+ * All outputs of the notebook that carry this `display_id` show this now.
+ * 
+ */
+export interface ExecutionOutputUpdated {
+execution_id: ExecutionId
+output_seq: number
+display_id: string
+output: Output
+}
+export interface ExecutionOutputsCleared {
+execution_id: ExecutionId
+output_seq: number
+/**
+ * Clear when the next output comes.
+ */
+wait: boolean
+}
+export interface ExecutionInputRequested {
+execution_id: ExecutionId
+output_seq: number
+prompt: string
+password: boolean
+}
+export interface ExecutionInputAnswered {
+execution_id: ExecutionId
+/**
+ * Absent for a password: that value never enters the log.
+ */
+value?: (string | null)
+}
+export interface ExecutionCompleted {
+execution_id: ExecutionId
+output_seq: number
+/**
+ * True: ok. False: the kernel reported an error, which is among the outputs.
+ */
+ok: boolean
+execution_count?: (number | null)
+/**
+ * Words about an odd end: outputs lost by the kernel, timeout.
+ */
+notice?: (string | null)
+}
+export interface ExecutionCancelled {
+execution_id: ExecutionId
+cause: string
+}
+/**
+ * Nobody knows how it ended, or that it ended.
+ * 
+ */
+export interface ExecutionLost {
+execution_id: ExecutionId
+cause: string
+}
+/**
+ * Output that came after the execution was lost: kept, not shown as the run's own.
+ * 
+ */
+export interface ExecutionOutputRecovered {
+execution_id: ExecutionId
+output_seq: number
+outputs: Output[]
+}
+export interface KernelLaunchRequested {
+kernel_session: KernelSessionId
+kernelspec: string
+}
+/**
+ * An agent's claim, before it acts: one wins.
+ * 
+ */
+export interface KernelLaunchClaimed {
+kernel_session: KernelSessionId
+agent: AgentId
+}
+/**
+ * The kernel answers. The version of this event is the fence of every later write about the session.
+ * 
+ */
+export interface KernelSessionStarted {
+kernel_session: KernelSessionId
+agent: AgentId
+kernelspec: string
+language_info: AnyObject
+}
+export interface KernelLaunchFailed {
+kernel_session: KernelSessionId
+cause: string
+}
+export interface KernelInterruptRequested {
+kernel_session: KernelSessionId
+/**
+ * Set when one execution is to be cancelled.
+ */
+execution_id?: (ExecutionId | null)
+}
+export interface KernelRestartRequested {
+kernel_session: KernelSessionId
+next: KernelSessionId
+}
+export interface KernelShutdownRequested {
+kernel_session: KernelSessionId
+}
+export interface KernelSessionEnded {
+kernel_session: KernelSessionId
+cause: string
+}
+/**
+ * All functions that the kernel has registered by now, in place of those before.
+ * 
+ */
+export interface KernelFunctionsRegistered {
+kernel_session: KernelSessionId
+functions: UserFunction[]
+}
+/**
+ * Functions whose kernels have ended made room for others.
+ * 
+ */
+export interface KernelFunctionsForgotten {
+names: string[]
+}
+export interface ConversationStarted {
+conversation_id: ConversationId
+title: string
+}
+/**
+ * The conversation of an outside assistant that had been idle made room for another. It begins anew with its next call.
+ * 
+ */
+export interface ConversationClosed {
+conversation_id: ConversationId
+}
+export interface MessagePosted {
+conversation_id: ConversationId
+message_id: MessageId
+turn_id?: (TurnId | null)
+role: MessageRole
+blocks: MessageBlock[]
+/**
+ * How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
+ */
+reply_units?: (number | null)
+}
+/**
+ * It is always in the assistant's context, or never, or as there is room for it.
+ * 
+ */
+export interface MessageFlagged {
+conversation_id: ConversationId
+message_id: MessageId
+flags: MessageFlags
+previous: MessageFlags
+}
+export interface TurnStarted {
+turn_id: TurnId
+conversation_id: ConversationId
+message_id: MessageId
+/**
+ * The prompt cell that it answers, where it was not asked in a chat.
+ */
+cell_id?: (CellId | null)
+/**
+ * Which model, as the person chose; absent: the server's default.
+ */
+model?: (string | null)
+/**
+ * What the token or session of who began it allows, of read, edit and run: nothing in the turn goes beyond.
+ */
+scopes: Scope[]
+/**
+ * That token is good for some notebooks only: the turn makes no notebook and lists none.
+ */
+is_bound: boolean
+}
+/**
+ * The claim before a model is called.
+ * 
+ */
+export interface TurnModelCallStarted {
+turn_id: TurnId
+/**
+ * Of the turn's model calls, 1, 2, 3 …
+ */
+number: number
+/**
+ * Of the same call, 1, 2, 3 …
+ */
+attempt: number
+provider: string
+model: string
+}
+export interface TurnModelCallFinished {
+turn_id: TurnId
+number: number
+attempt: number
+/**
+ * Absent: it answered. Else why there is no answer.
+ */
+failure?: (string | null)
+usage: Usage
+}
+export interface TurnFinished {
+turn_id: TurnId
+stop_reason: StopReason
+}
+export interface TurnCancelled {
+turn_id: TurnId
+}
+export interface TurnFailed {
+turn_id: TurnId
+cause: string
+}
+export interface ToolCallRequested {
+call_id: ToolCallId
+turn_id?: (TurnId | null)
+function: string
+arguments: AnyObject
+arguments_hash: Hash
+risk: Risk
+/**
+ * Sentences: why the risk is what it is.
+ */
+reasons?: string[]
+/**
+ * What it touches, in the version that the assistant and the confirming person see.
+ */
+targets?: Target[]
+gate: OpenGate
+/**
+ * Present: it starts when that call has ended, not before.
+ */
+after?: (ToolCallId | null)
+}
+/**
+ * A permitted person said yes, once, to exactly these arguments.
+ * 
+ */
+export interface ToolCallConfirmed {
+call_id: ToolCallId
+arguments_hash: Hash
+}
+export interface ToolCallDenied {
+call_id: ToolCallId
+reason: string
+}
+/**
+ * Taken back before it started: by who asked, or because the turn was stopped.
+ * 
+ */
+export interface ToolCallWithdrawn {
+call_id: ToolCallId
+reason: string
+}
+/**
+ * What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
+ * 
+ */
+export interface ToolCallVoided {
+call_id: ToolCallId
+reason: string
+}
+export interface ToolCallExpired {
+call_id: ToolCallId
+}
+/**
+ * The claim: from here on it happens, once.
+ * 
+ */
+export interface ToolCallStarted {
+call_id: ToolCallId
+passed_by: Passed
+}
+export interface ToolCallExecuted {
+call_id: ToolCallId
+end: ToolCallEnd
+/**
+ * What the model is told, in full.
+ */
+result: string
+duration_ms: number
+}
+export interface GrantIssued {
+grant_id: GrantId
+conversation_id: ConversationId
+functions: string[]
+expires_at: number
+for_user: UserId
+}
+export interface GrantRevoked {
+grant_id: GrantId
+}
+export interface GrantExpired {
+grant_id: GrantId
+}

@@ -1,0 +1,5814 @@
+// Written by generate/generate.mjs from protocol/. Do not edit: run `npm run generate`.
+export interface paths {
+    "/api/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The agents' tokens that you made; an administrator sees all. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Token"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewAgent"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["IssuedToken"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/agents/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends an agent's token and its connections. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who changed the accounts, newest first. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The number of the last entry of the page before. */
+                    before?: number | null;
+                    /** @description 1 to 1,000; absent: 100. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["AuditEntry"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/confirmations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Everything that waits for your decision, in all notebooks; the longest waiting first. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Confirmations"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named. */
+        post: {
+            parameters: {
+                query?: {
+                    /** @description The name of the file. */
+                    filename?: string | null;
+                    /** @description Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new. */
+                    id?: components["schemas"]["NotebookId"] | null;
+                    /** @description Absent: what the file says, else the name of the file. */
+                    title?: string | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ImportAnswer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who the token's holder is, and what it allows. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Me"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Change your name and login. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["User"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Change your password; your other sessions end. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PasswordChange"];
+                };
+            };
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Notebooks that you may see, the last changed first. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Only archived (true) or only unarchived (false) ones; absent: unarchived. */
+                    archived?: boolean | null;
+                    /** @description `next` of the page before. */
+                    cursor?: string | null;
+                    /** @description 1 to 200; absent: 50. */
+                    limit?: number | null;
+                    /** @description Words that all stand in title or sources. */
+                    text?: string | null;
+                    /** @description A workspace's id. */
+                    workspace?: components["schemas"]["WorkspaceId"] | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NotebookPage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Makes a notebook; you are its owner. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewNotebook"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The state, now or at a version of the past. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description A version of the past; absent: now. */
+                    at?: number | null;
+                    /** @description False: without the outputs. */
+                    outputs?: boolean | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["NotebookAnswer"];
+                    };
+                };
+                304: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Renames a notebook or sets its metadata. */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NotebookChange"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The notebook's access list. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Access"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Gives somebody a role, or another one. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AccessGrant"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Takes somebody's role away; live connections hear of it at once. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AccessEnd"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Archives a notebook: it is read, exported and forked, not changed or run. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/blobs/{sha256}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Downloads a blob, as bytes and never as a page. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    sha256: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name it from now on. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    sha256: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Uploaded"];
+                    };
+                };
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Uploaded"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.
+         * @description A page filtered by state may be short or empty; go on while there is a `next`.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Calls requested before this version: `next` of the page before. */
+                    before?: number | null;
+                    /** @description Only of this function, for instance `delete_cell`. */
+                    function?: string | null;
+                    /** @description 1 to 200; absent: 50. */
+                    limit?: number | null;
+                    /** @description Only requested at this time or later: milliseconds since 1970. */
+                    since?: number | null;
+                    /** @description Only in this state. */
+                    state?: components["schemas"]["CallState"] | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CallPage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One call of any time, in full; of one that has not started also what it would do, for who is to decide. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    call: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CallInFull"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls/{call}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    call: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Yes"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls/{call}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Refuses the call; the assistant is told, with the reason. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    call: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Because"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls/{call}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undoes what a call did, also after others edited on top. Runs are not undone. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    call: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/calls/{call}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a call back that has not started: by the person it is for, or by who may edit. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    call: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Because"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/cells": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Inserts a cell. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewCell"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/cells/{cell}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A cell, and the run whose outputs it shows. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CellAnswer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Moves a cell to the trash. */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Refuse when the cell has moved on. */
+                    cell_version?: number | null;
+                };
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        /** Edits a cell: text, type, metadata, flags; all or nothing. */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CellChange"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/cells/{cell}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Moves a cell. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["CellMove"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/cells/{cell}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Clears the outputs that a cell shows; its runs stay in the record. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/cells/{cell}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Brings a deleted cell back where it was. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    cell: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` and an `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Question"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["ChatEvent"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/commands": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Any command, as over the socket. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AnyCommand"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The conversations with assistants. All who may read the notebook read them. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Conversations"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/conversations/{conversation}/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was said in a conversation, the latest first. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Messages posted before this version: `next` of the page before. */
+                    before?: number | null;
+                    /** @description 1 to 200; absent: 50. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path: {
+                    conversation: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["MessagePage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/conversations/{conversation}/messages/{message}/flags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Pins a message of a conversation, skips it, or takes that back. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    conversation: string;
+                    message: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewFlags"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream` those to come.
+         * @description The stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Events after this version; absent: from the beginning, or for a stream from now on. */
+                    after?: number | null;
+                    /** @description Of a page: 1 to 1,000; absent: 200. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["EventPage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The notebook as an `.ipynb` file (nbformat 4.5), now or as it was. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description A version of the past; absent: now. */
+                    at?: number | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a new notebook of what this one is or was. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Fork"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What conversations may do unasked for a while. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Grants"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Lets the calls of one conversation pass for a while; never what destroys. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewGrant"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["IssuedGrant"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/grants/{grant}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a grant. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    grant: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/kernels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The notebook's kernels, and what could be launched. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Kernels"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Asks for a kernel: a runtime agent that offers it launches it, now or when one comes. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Launch"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/kernels/{kernel}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Shuts a kernel down. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    kernel: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/kernels/{kernel}/interrupt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Interrupts what the kernel runs. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    kernel: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/kernels/{kernel}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restarts a kernel: a new session, nothing in its memory. What waits is cancelled. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    kernel: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/owner": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes somebody else the owner; you stay as an editor. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewOwner"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/policy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How much assistants may do unasked. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["PolicyOf"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Sets how much assistants may do unasked. For owners. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["PolicyOf"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/redo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undoes your last undos. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Steps"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Runs of all times, the last requested first; without their outputs. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Runs requested before this version: `next` of the page before. */
+                    before?: number | null;
+                    /** @description Only of this cell. */
+                    cell?: components["schemas"]["CellId"] | null;
+                    /** @description 1 to 200; absent: 50. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["RunPage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** Requests runs; they queue in this order. `outcome.executions` are their ids. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["RunRequest"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/{run}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A run of any time, with its outputs. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/{run}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels a run that waits, or interrupts one that runs. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/{run}/compare/{other}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compares two runs. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    other: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Comparison"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/{run}/give-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives up a run whose runtime agent cannot be reached: it is lost. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/runs/{run}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answers what a run asks on stdin. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    run: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["InputValue"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/share-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The links that were not revoked, newest first. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ShareLink"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** A new link. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewShareLink"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CreatedShareLink"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/share-links/{link}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a link and its connections. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    link: string;
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels everything that waits and interrupts what runs. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/trash": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Deleted cells, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Trash"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/turns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What assistants were asked, how it ended and what it took, the latest first.
+         * @description A page may be short or empty; go on while there is a `next`.
+         */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description Turns that began before this version: `next` of the page before. */
+                    before?: number | null;
+                    /** @description Only of this conversation. */
+                    conversation?: components["schemas"]["ConversationId"] | null;
+                    /** @description 1 to 200; absent: 50. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["TurnPage"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/turns/{turn}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stops the assistant at once. What it did stays, and can be undone; what waits for a person is taken back. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    turn: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/turns/{turn}/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Follows a turn, from its beginning or from the header `Last-Event-ID` (the `id` of the last event that you have) on; one that is over is told from the record. Leaving stops nothing. 204: you have it all. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    turn: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/event-stream": components["schemas"]["ChatEvent"];
+                    };
+                };
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/turns/{turn}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undoes what the assistant did in one turn, also after others edited on top. Runs are not undone. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                    turn: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes a notebook out of the archive. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Undoes your last groups, or one group by its id. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: {
+                content: {
+                    "application/json": components["schemas"]["Steps"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Proves the chain of hashes up to a version, and replays the state from nothing. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description A version of the past; absent: now. */
+                    at?: number | null;
+                };
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Verification"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Gives a version a name. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["VersionName"];
+                };
+            };
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Answer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/workspace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Puts a notebook into a workspace, whose members then have their role in it. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    notebook: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["Placement"];
+                };
+            };
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The person with a login: to share a notebook. */
+        get: {
+            parameters: {
+                query: {
+                    /** @description The whole login: there is no search. */
+                    login: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Person"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/people/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The name behind an id: events have ids alone. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Person"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign in. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["SignIn"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["SignedIn"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        /** Sign out: the token that is presented ends, and so do its connections. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your sessions and API tokens that were not revoked, newest first. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Token"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** A token for a program that acts for you. Only in a session. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewApiToken"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["IssuedToken"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a token that you hold or made, and its connections. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    token: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The accounts, by id. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description The id of the last user of the page before. */
+                    after?: components["schemas"]["UserId"] | null;
+                    /** @description 1 to 1,000; absent: 100. */
+                    limit?: number | null;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["User"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** A new account. The person chooses the password. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["NewUser"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CreatedUser"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/admin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Makes an administrator, or no administrator. The last one stays. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AdminChange"];
+                };
+            };
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends an account's tokens and connections, and the agents and links that it made. Its notebooks stay. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/reactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The person may sign in again; tokens that were revoked stay so. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A one-time token with which the person sets a new password. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["OneTimeToken"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Yours. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Workspace"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        /** A new workspace, which you own. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WorkspaceName"];
+                };
+            };
+            responses: {
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Workspace"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Another name. For its owners. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    workspace: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["WorkspaceName"];
+                };
+            };
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The members, for members. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    workspace: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Member"][];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{workspace}/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Makes a member, or gives another role. For owners; acts on open connections at once. */
+        put: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                    workspace: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["MemberRole"];
+                };
+            };
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        post?: never;
+        /** Removes a member, or leaves. Acts on open connections at once. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    user: string;
+                    workspace: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The process answers. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Alive"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The server takes requests: not while it starts or stops. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Alive"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Access: {
+            access: components["schemas"]["AccessEntry"][];
+            /** @description Yours, now. */
+            role: components["schemas"]["Role"];
+            /** Format: uint64 */
+            version: number;
+        };
+        AccessEnd: {
+            subject: components["schemas"]["Subject"];
+        };
+        /** @description One line of the access list. A list, because JSON keys cannot be subjects. */
+        AccessEntry: {
+            /** Format: uint64 */
+            expires_at?: number | null;
+            role: components["schemas"]["Role"];
+            subject: components["schemas"]["Subject"];
+        };
+        AccessGrant: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: until it is revoked.
+             */
+            expires_at?: number | null;
+            /** @description `viewer`, `commenter`, `runner`, `author`, `editor`, `owner`; `agent` for runtime agents. */
+            role: components["schemas"]["Role"];
+            /** @description `{"kind": "user", "id": "…"}`, or of the kind `share_link`, `workspace` or `agent`. */
+            subject: components["schemas"]["Subject"];
+        };
+        /** @description The author of an event. Ids are opaque; names live in the accounts. */
+        Actor: {
+            id: components["schemas"]["UserId"];
+            /** @constant */
+            kind: "user";
+        } | {
+            /** @constant */
+            kind: "guest";
+            share_link: components["schemas"]["ShareLinkId"];
+        } | {
+            conversation: components["schemas"]["ConversationId"];
+            for_user: components["schemas"]["UserId"];
+            /** @constant */
+            kind: "assistant";
+        } | {
+            id: components["schemas"]["AgentId"];
+            /** @constant */
+            kind: "agent";
+        } | {
+            /** @constant */
+            kind: "system";
+        };
+        AdminChange: {
+            is_admin: boolean;
+        };
+        /** @description A runtime agent. */
+        AgentId: string;
+        Alive: {
+            status: string;
+            version: string;
+        };
+        /** @description An accepted command: what it led to is on disk. */
+        Answer: {
+            /** @description The command's id: repeat it to get the same answer. */
+            command_id: components["schemas"]["CommandId"];
+            notebook: components["schemas"]["NotebookId"];
+            /** @description Ids that the server chose, and notices. */
+            outcome: components["schemas"]["Outcome"];
+            /**
+             * Format: uint64
+             * @description The notebook's version after the command.
+             */
+            version: number;
+        };
+        AnyCommand: {
+            /** @description A command of `protocol/schema/command.json`. */
+            body: components["schemas"]["AnyJson"];
+            /** @description The undo group. */
+            correlation_id?: components["schemas"]["CorrelationId"] | null;
+            /**
+             * Format: uint64
+             * @description Refuse unless the notebook is at this version. Also as `If-Match`.
+             */
+            expected_version?: number | null;
+            /** @description Chosen by you, new for every command; a repeat is applied once. Absent: `Idempotency-Key`, else new. */
+            id?: components["schemas"]["CommandId"] | null;
+        };
+        AnyJson: unknown;
+        AnyObject: Record<string, unknown>;
+        /** @description A person's leave for the calls of one conversation. */
+        AssistantGrant: {
+            conversation_id: components["schemas"]["ConversationId"];
+            /** Format: uint64 */
+            expires_at: number;
+            /**
+             * @description The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
+             *     in it.
+             */
+            for_user: components["schemas"]["UserId"];
+            /** @description Empty: every function. */
+            functions?: string[];
+            issued_by: components["schemas"]["Actor"];
+        };
+        AuditEntry: {
+            /** @description As in `user.deactivate`. */
+            action: string;
+            /** @description As in `user:01J…`. */
+            actor: string;
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            at: number;
+            /** Format: uint64 */
+            number: number;
+            subject: string;
+        };
+        Because: {
+            /**
+             * @description Said to the assistant.
+             * @default
+             */
+            reason?: string;
+        };
+        /** @description One part of an output that lives in a blob instead of the event. */
+        BlobPart: {
+            /** @description False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON. */
+            json?: boolean;
+            /** @description JSON pointer (RFC 6901) into `content`, where the value was taken out. */
+            pointer: string;
+            /** @description Lower-case hex of the SHA-256 of the blob's bytes. */
+            sha256: string;
+            /** Format: uint64 */
+            size_bytes: number;
+        };
+        /** @description One tool call of an assistant, with everything that is on record of it. */
+        Call: {
+            /** @description The call that must have ended before this one starts. */
+            after?: components["schemas"]["ToolCallId"] | null;
+            /** @description In full. */
+            arguments: components["schemas"]["AnyObject"];
+            /** @description What a confirmation names: exactly these arguments of this function. */
+            arguments_hash: components["schemas"]["Hash"];
+            /** Format: uint64 */
+            decided_at?: number | null;
+            /** @description Who confirmed, denied or withdrew it. */
+            decided_by?: components["schemas"]["Actor"] | null;
+            /** Format: uint64 */
+            duration_ms?: number | null;
+            /** Format: uint64 */
+            ended_at?: number | null;
+            /**
+             * Format: uint64
+             * @description Set when a person is asked.
+             */
+            expires_at?: number | null;
+            function: string;
+            id: components["schemas"]["ToolCallId"];
+            /**
+             * @description What the model call took that asked for it: `input_tokens`, `output_tokens`; `estimated` when the provider did not say.
+             *     Calls that it asked for together show the same. Absent outside of turns.
+             */
+            model_usage?: components["schemas"]["Usage"] | null;
+            /** @description What let it through: the policy, a grant, or a person's confirmation. */
+            passed_by?: components["schemas"]["Passed"] | null;
+            /** @description Of a denial, withdrawal or voiding. */
+            reason?: string | null;
+            /** @description Why the risk is more than the tool's own. */
+            reasons?: string[];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970, like all times here.
+             */
+            requested_at: number;
+            /** @description The assistant, and the person for whom it acts. */
+            requested_by: components["schemas"]["Actor"];
+            /** Format: uint64 */
+            requested_version: number;
+            /** @description What the assistant was told. */
+            result?: string | null;
+            /** @description `read`, `edit`, `sensitive` or `destructive`. */
+            risk: components["schemas"]["Risk"];
+            /** Format: uint64 */
+            started_at?: number | null;
+            state: components["schemas"]["CallState"];
+            /** @description What it touches, as it was when the call was requested. */
+            targets?: components["schemas"]["Target"][];
+            turn_id?: components["schemas"]["TurnId"] | null;
+        };
+        CallInFull: {
+            call: components["schemas"]["Call"];
+            /** @description What it would do. Absent when it has started or is over. */
+            confirmation?: components["schemas"]["Confirmation"] | null;
+            /** @description Whether it waits for a decision that you may take. */
+            may_decide: boolean;
+            /** @description The notebook's. */
+            title: string;
+        };
+        CallPage: {
+            /** @description On the first page those that wait come first. */
+            calls: components["schemas"]["Call"][];
+            /**
+             * Format: uint64
+             * @description Ask again with this as `before`; absent when there are no older ones.
+             */
+            next?: number | null;
+        };
+        /** @description Where a call stands. */
+        CallState: ("running" | "succeeded" | "failed" | "denied" | "withdrawn" | "expired") | "waiting" | "passed" | "confirmed" | "outcome_unknown" | "voided";
+        /** @description A live cell. In JSON its content stands beside the versions. */
+        Cell: {
+            attachments?: components["schemas"]["AnyObject"] | null;
+            cell_type: components["schemas"]["CellType"];
+            /**
+             * Format: uint64
+             * @description Version of the last event that changed source, type, place or existence. Preconditions use it.
+             */
+            cell_version: number;
+            flags?: components["schemas"]["CellFlags"];
+            metadata?: components["schemas"]["AnyObject"];
+            order_key: components["schemas"]["OrderKey"];
+            /** @description What an assistant answered, of a prompt cell. */
+            reply?: components["schemas"]["Reply"] | null;
+            source: string;
+            /**
+             * Format: uint64
+             * @description Version of the last event that changed the source. A change whose base is not older needs no transform.
+             */
+            source_version: number;
+        };
+        CellAnswer: {
+            cell: components["schemas"]["Cell"];
+            cell_id: components["schemas"]["CellId"];
+            /** @description The run whose outputs it shows. */
+            execution?: components["schemas"]["Execution"] | null;
+            run?: components["schemas"]["ExecutionId"] | null;
+            /** @description The source changed since it was executed. */
+            stale: boolean;
+            /**
+             * Format: uint64
+             * @description Of the notebook.
+             */
+            version: number;
+        };
+        /** @description Either `source` with `cell_version`, or `change` with `base`; and what else is to change. */
+        CellChange: {
+            attachments?: components["schemas"]["AnyObject"] | null;
+            /**
+             * Format: uint64
+             * @description The notebook's version that `change` applies to.
+             */
+            base?: number | null;
+            cell_type?: components["schemas"]["CellType"] | null;
+            /**
+             * Format: uint64
+             * @description The `cell_version` that you read; refused when the cell has moved on.
+             */
+            cell_version?: number | null;
+            /** @description A CodeMirror ChangeSet: see `protocol/README.md`, Text. */
+            change?: components["schemas"]["ChangeSet"] | null;
+            flags?: components["schemas"]["CellFlagChanges"] | null;
+            metadata?: components["schemas"]["AnyObject"] | null;
+            /** @description A whole new source. */
+            source?: string | null;
+        };
+        /** @description A cell as an event carries it. */
+        CellContent: {
+            attachments?: components["schemas"]["AnyObject"] | null;
+            cell_type: components["schemas"]["CellType"];
+            flags?: components["schemas"]["CellFlags"];
+            metadata?: components["schemas"]["AnyObject"];
+            order_key: components["schemas"]["OrderKey"];
+            source: string;
+        };
+        /** @description Flags to change; absent ones stay. */
+        CellFlagChanges: {
+            /**
+             * Format: uint8
+             * @description 1 to 9; 0 removes it.
+             */
+            bookmark?: number | null;
+            exported?: boolean | null;
+            heading_collapsed?: boolean | null;
+            outputs_hidden?: boolean | null;
+            pinned?: boolean | null;
+            skipped?: boolean | null;
+            source_hidden?: boolean | null;
+        };
+        /** @description Marks on a cell that change how it is shown or used, never what it says. */
+        CellFlags: {
+            /**
+             * Format: uint8
+             * @description 1 to 9.
+             */
+            bookmark?: number | null;
+            exported?: boolean;
+            heading_collapsed?: boolean;
+            outputs_hidden?: boolean;
+            /** @description Always in the assistant's context. */
+            pinned?: boolean;
+            /** @description Never in the assistant's context. */
+            skipped?: boolean;
+            source_hidden?: boolean;
+        };
+        /** @description A cell, as in nbformat 4.5. */
+        CellId: string;
+        CellMove: {
+            /** Format: uint64 */
+            cell_version?: number | null;
+            /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
+            place: components["schemas"]["Place"];
+        };
+        /**
+         * @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+         * @enum {string}
+         */
+        CellType: "code" | "markdown" | "raw" | "sql" | "prompt";
+        /** @description CodeMirror's ChangeSet JSON: n keeps n UTF-16 units, [n] deletes n, [n, line, …] replaces n by the lines joined with \n. */
+        ChangeSet: (number | [
+            number
+        ])[];
+        /**
+         * @description An event of the stream; `type` is also the name of the server-sent event. Blocks are counted from 0 in each model call:
+         *     one that begins again replaces what it was, and all blocks after it.
+         */
+        ChatEvent: {
+            /** @description The prompt cell that it answers. */
+            cell_id?: components["schemas"]["CellId"] | null;
+            conversation_id: components["schemas"]["ConversationId"];
+            /** @description The model that was asked for. */
+            model?: string | null;
+            requested_by: components["schemas"]["Actor"];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            started_at: number;
+            turn_id: components["schemas"]["TurnId"];
+            /** @constant */
+            type: "turn";
+        } | {
+            /** Format: uint32 */
+            max_turns: number;
+            /** Format: uint32 */
+            turn: number;
+            /** @constant */
+            type: "turn_start";
+        } | {
+            /** Format: uint */
+            block: number;
+            /** Format: uint32 */
+            model_call: number;
+            /** @constant */
+            type: "text_start";
+        } | {
+            /** Format: uint */
+            block: number;
+            /** Format: uint32 */
+            model_call: number;
+            text: string;
+            /** @constant */
+            type: "text_delta";
+        } | {
+            /** Format: uint */
+            block: number;
+            /** Format: uint32 */
+            model_call: number;
+            /** @constant */
+            type: "content_block_stop";
+        } | {
+            /** Format: uint */
+            block: number;
+            /** Format: uint32 */
+            model_call: number;
+            tool_id: string;
+            tool_name: string;
+            /** @constant */
+            type: "tool_start";
+        } | {
+            /** Format: uint32 */
+            attempt: number;
+            error: string;
+            /** Format: uint32 */
+            model_call: number;
+            /** @constant */
+            type: "attempt_failed";
+        } | {
+            call: components["schemas"]["Call"];
+            confirmation?: components["schemas"]["Confirmation"] | null;
+            tool_id?: string | null;
+            /** @constant */
+            type: "tool_confirmation";
+        } | {
+            call_id: components["schemas"]["ToolCallId"];
+            decided_by: components["schemas"]["Actor"];
+            /** @description `confirmed` or `denied`. */
+            decision: components["schemas"]["CallState"];
+            reason?: string;
+            /** @constant */
+            type: "tool_decision";
+        } | {
+            call_id: components["schemas"]["ToolCallId"];
+            tool_id?: string | null;
+            tool_input: components["schemas"]["AnyObject"];
+            tool_name: string;
+            /** @constant */
+            type: "tool_execute";
+        } | {
+            call_id: components["schemas"]["ToolCallId"];
+            message: string;
+            tool_name: string;
+            /** @constant */
+            type: "tool_update";
+        } | {
+            call_id: components["schemas"]["ToolCallId"];
+            is_error: boolean;
+            result: string;
+            tool_id?: string | null;
+            tool_name: string;
+            /** @constant */
+            type: "tool_result";
+        } | {
+            stop_reason: string;
+            /** @constant */
+            type: "done";
+        } | {
+            error: string;
+            /** @constant */
+            type: "error";
+        };
+        /** @description A command, named by the client that sends it; a repeat with the same id is applied once. */
+        CommandId: string;
+        /** @description What differs between two runs. */
+        Comparison: {
+            /** @description The older one as asked for, without outputs. */
+            left: components["schemas"]["Run"];
+            /** @description From the left outputs' text to the right one's. */
+            output_diff: string;
+            right: components["schemas"]["Run"];
+            same_outputs: boolean;
+            same_source: boolean;
+            same_status: boolean;
+            /** @description From the left source to the right one; empty when they are the same. */
+            source_diff: string;
+        };
+        /** @description What confirming would do. */
+        Confirmation: {
+            /** @description In the order in which it would happen. */
+            effects: components["schemas"]["Effect"][];
+            /** @description The risk in words. */
+            risk: string;
+            /** @description What the tool does, in a few words. */
+            summary: string;
+            /** @description Why it would not happen any more: confirming closes the call. */
+            void?: string | null;
+        };
+        Confirmations: {
+            calls: components["schemas"]["WaitingCall"][];
+            /** @description There are more than could be looked through: decide on some of these first. */
+            is_cut?: boolean;
+        };
+        /** @description A conversation. Its messages are a projection. */
+        Conversation: {
+            /** @description Messages that are pinned or skipped. */
+            flagged?: {
+                [key: string]: components["schemas"]["MessageFlags"];
+            };
+            /** @description It began with a call of an outside assistant, and nobody has spoken in it. */
+            is_outside?: boolean;
+            /** Format: uint64 */
+            started_at: number;
+            started_by: components["schemas"]["Actor"];
+            title: string;
+            /** @description The unfinished turn. */
+            turn?: components["schemas"]["TurnId"] | null;
+        };
+        /** @description A conversation with an assistant. */
+        ConversationId: string;
+        Conversations: {
+            /** @description By id: title, who started it and when, the unfinished turn. */
+            conversations: {
+                [key: string]: components["schemas"]["Conversation"];
+            };
+            /** @description The unfinished turns, by id. */
+            turns: {
+                [key: string]: components["schemas"]["Turn"];
+            };
+        };
+        /** @description A group of commands that is undone as one: a typing burst, a turn, an import. */
+        CorrelationId: string;
+        /** @description The notebooks that a token is good for: those of one list, or of one workspace; without either, all. */
+        Covers: {
+            notebooks?: components["schemas"]["NotebookId"][] | null;
+            workspace?: components["schemas"]["WorkspaceId"] | null;
+        };
+        CreatedShareLink: {
+            /** Format: uint64 */
+            created_at: number;
+            created_by: components["schemas"]["UserId"];
+            /** Format: uint64 */
+            expires_at?: number | null;
+            id: components["schemas"]["ShareLinkId"];
+            label: string;
+            notebook: components["schemas"]["NotebookId"];
+            /** @description As granted when it was made; the notebook's access list has what it is now. */
+            role: components["schemas"]["Role"];
+            /** @description The same token, for programs. */
+            token: string;
+            /** @description The token stands behind `#`, which browsers send to no server. In this answer and never again. */
+            url: string;
+        };
+        CreatedUser: {
+            /** @description Hand it to the person, who sends it to `POST /api/session` with a password. */
+            invitation: components["schemas"]["OneTimeToken"];
+            user: components["schemas"]["User"];
+        };
+        /** @description The document of one notebook at one version. */
+        Document: {
+            /** @description Sorted by subject. */
+            access: components["schemas"]["AccessEntry"][];
+            archived?: boolean;
+            cells: {
+                [key: string]: components["schemas"]["Cell"];
+            };
+            conversations?: {
+                [key: string]: components["schemas"]["Conversation"];
+            };
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            created_at?: number;
+            /** @description Latest and unfinished executions. */
+            executions: {
+                [key: string]: components["schemas"]["Execution"];
+            };
+            /** @description By name: what users have registered as tools, also of kernels that have ended. */
+            functions?: {
+                [key: string]: components["schemas"]["RegisteredFunction"];
+            };
+            grants?: {
+                [key: string]: components["schemas"]["AssistantGrant"];
+            };
+            kernel_notice?: components["schemas"]["KernelNotice"] | null;
+            kernels: {
+                [key: string]: components["schemas"]["KernelSession"];
+            };
+            /** @description The latest execution of each live cell (the one whose outputs it shows). */
+            latest: {
+                [key: string]: components["schemas"]["ExecutionId"];
+            };
+            metadata: components["schemas"]["AnyObject"];
+            /** @description Names given to versions. */
+            named_versions?: {
+                [key: string]: string;
+            };
+            notebook_id: components["schemas"]["NotebookId"];
+            /** @description Cell ids in the order of the page: by order key, then id. Derived from `cells`. */
+            order: components["schemas"]["CellId"][];
+            policy?: components["schemas"]["Policy"];
+            title: string;
+            /** @description Tool calls that have not ended. */
+            tool_calls?: {
+                [key: string]: components["schemas"]["ToolCall"];
+            };
+            /** @description Turns that have not ended. */
+            turns?: {
+                [key: string]: components["schemas"]["Turn"];
+            };
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            updated_at?: number;
+            /**
+             * Format: uint64
+             * @description Version of the last applied event; 0 before the notebook exists.
+             */
+            version: number;
+        };
+        /** @description One thing that a call would do. */
+        Effect: {
+            cell_type: components["schemas"]["CellType"];
+            /** @constant */
+            kind: "creates";
+            source: string;
+        } | {
+            cell: components["schemas"]["CellId"];
+            diff: string;
+            /** @constant */
+            kind: "changes";
+        } | {
+            cell: components["schemas"]["CellId"];
+            /** @description Whether outputs go with it. */
+            has_outputs: boolean;
+            /** @constant */
+            kind: "deletes";
+            source: string;
+        } | {
+            cell: components["schemas"]["CellId"];
+            /** @constant */
+            kind: "moves";
+        } | {
+            /** @description Absent: of a cell that the call makes. */
+            cell?: components["schemas"]["CellId"] | null;
+            /** @constant */
+            kind: "runs";
+            source: string;
+        } | {
+            content: string;
+            /** @constant */
+            kind: "writes";
+            path: string;
+            /** @description SHA-256 of the file that is lost. */
+            replaces?: string | null;
+        } | {
+            /** @constant */
+            kind: "does";
+            what: string;
+        };
+        EventPage: {
+            /** @description With everything that is hashed: see `protocol/README.md`, The record. */
+            events: unknown[];
+            /** @description The notebook's end now. */
+            head: unknown;
+            /**
+             * Format: uint64
+             * @description Ask again with this as `after`; absent when this is the end.
+             */
+            next?: number | null;
+        };
+        /** @description One execution: a record with its own id, the exact source it ran, its outputs, its end. */
+        Execution: {
+            /** @description The only agent that may write about it. */
+            agent?: components["schemas"]["AgentId"] | null;
+            /** @description A person wants it cancelled; its kernel has been asked to interrupt. */
+            cancel_requested?: boolean;
+            cause: components["schemas"]["ExecutionCause"];
+            /** @description `clear_output(wait=True)`: the next output replaces all. */
+            clear_on_next_output?: boolean;
+            correlation_id: components["schemas"]["CorrelationId"];
+            /** Format: uint64 */
+            ended_at?: number | null;
+            /** Format: uint64 */
+            execution_count?: number | null;
+            /**
+             * Format: uint64
+             * @description Of the assignment: writes about the execution must carry it.
+             */
+            fence?: number | null;
+            kernel_session?: components["schemas"]["KernelSessionId"] | null;
+            /** @description The cause of a cancellation or loss, or a notice on an odd end. */
+            notice?: string | null;
+            /**
+             * Format: uint64
+             * @description The highest write of the agent that is in the log.
+             * @default 0
+             */
+            output_seq?: number;
+            outputs?: components["schemas"]["Output"][];
+            pending_input?: components["schemas"]["PendingInput"] | null;
+            /** Format: uint64 */
+            requested_at: number;
+            requested_by: components["schemas"]["Actor"];
+            /**
+             * Format: uint64
+             * @description Version of the request: the order of the queue.
+             */
+            requested_version: number;
+            /** Format: uint64 */
+            started_at?: number | null;
+            status: components["schemas"]["ExecutionStatus"];
+            stop_on_error?: boolean;
+            subject: components["schemas"]["ExecutionSubject"];
+            /** Format: uint64 */
+            timeout_ms?: number | null;
+        };
+        /** @description Why something was executed. */
+        ExecutionCause: "requested" | "imported";
+        /** @description One execution of some source on a kernel. */
+        ExecutionId: string;
+        ExecutionStatus: ("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned";
+        /** @description What was executed, word for word. */
+        ExecutionSubject: {
+            cell_id: components["schemas"]["CellId"];
+            /** Format: uint64 */
+            cell_version: number;
+            /** @constant */
+            kind: "cell";
+            source: string;
+        } | {
+            /** @constant */
+            kind: "scratch";
+            purpose: string;
+            source: string;
+        } | {
+            call_id: components["schemas"]["ToolCallId"];
+            digest: components["schemas"]["Hash"];
+            /** @constant */
+            kind: "tool";
+            tool: string;
+        };
+        Fork: {
+            /**
+             * @description Of the new notebook.
+             * @default null
+             */
+            id?: components["schemas"]["NotebookId"] | null;
+            /**
+             * @description Absent: the title of the old one, and "(fork)".
+             * @default null
+             */
+            title?: string | null;
+            /**
+             * Format: uint64
+             * @description Absent: as it is now.
+             * @default null
+             */
+            version?: number | null;
+            /**
+             * @description Leave the outputs behind.
+             * @default false
+             */
+            without_outputs?: boolean;
+        };
+        /** @description Whether anybody is asked before a call starts, as it was judged when the call was requested. */
+        Gate: {
+            /** @constant */
+            kind: "passes";
+        } | {
+            /** @constant */
+            kind: "waits_for_person";
+            /**
+             * Format: uint64
+             * @description Then it expires.
+             */
+            until: number;
+        };
+        /** @description A person's leave, given beforehand, for tool calls of a kind. */
+        GrantId: string;
+        Grants: {
+            /** @description By id: conversation, functions (none: every function), `expires_at`, who issued it. */
+            grants: {
+                [key: string]: components["schemas"]["AssistantGrant"];
+            };
+        };
+        Hash: string;
+        ImportAnswer: {
+            notebook: components["schemas"]["NotebookId"];
+            /** @description What was repaired, converted or put aside, each with a code and a sentence. */
+            notices: components["schemas"]["Notice"][];
+            outcome: components["schemas"]["Outcome"];
+            title: string;
+            /** Format: uint64 */
+            version: number;
+        };
+        InputValue: {
+            value: string;
+        };
+        IssuedGrant: {
+            id: components["schemas"]["GrantId"];
+            /** Format: uint64 */
+            version: number;
+        };
+        /** @description A new token: its text is in this answer and never again. */
+        IssuedToken: {
+            /** @description Of an agent: who it is in events. */
+            agent?: components["schemas"]["AgentId"] | null;
+            covers: components["schemas"]["Covers"];
+            /** Format: uint64 */
+            created_at: number;
+            created_by: components["schemas"]["UserId"];
+            /** Format: uint64 */
+            expires_at?: number | null;
+            id: components["schemas"]["TokenId"];
+            /** @description `session`, `api` or `agent`. */
+            kind: string;
+            label: string;
+            /**
+             * Format: uint64
+             * @description Up to ten minutes behind.
+             */
+            last_used_at?: number | null;
+            scopes: components["schemas"]["Scope"][];
+            token: string;
+        };
+        /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
+        KernelNotice: {
+            cause: string;
+            kernel_session: components["schemas"]["KernelSessionId"];
+            /** Format: uint64 */
+            version: number;
+        };
+        KernelPhase: "requested" | "claimed" | "started" | "ending";
+        Kernels: {
+            /** @description By session: kernelspec, phase, agent. */
+            kernels: {
+                [key: string]: components["schemas"]["KernelSession"];
+            };
+            /** @description What the connected runtime agents can launch for this notebook. */
+            kernelspecs: components["schemas"]["OfferedKernelspec"][];
+            /** @description The last thing that went wrong. */
+            notice?: components["schemas"]["KernelNotice"] | null;
+            /** @description Whether each can be reached and is busy. */
+            status: components["schemas"]["KernelStatus"][];
+        };
+        /** @description One life of a kernel. */
+        KernelSession: {
+            agent?: components["schemas"]["AgentId"] | null;
+            /**
+             * Format: uint64
+             * @description Version of `KernelSessionStarted`; every write about the session carries it.
+             */
+            fence?: number | null;
+            kernelspec: string;
+            language_info?: components["schemas"]["AnyObject"];
+            phase: components["schemas"]["KernelPhase"];
+            /**
+             * Format: uint64
+             * @description Version of the launch request, kept over restarts: the lowest is the default kernel.
+             */
+            requested_version: number;
+        };
+        /** @description One life of a kernel, from launch to end. A restart begins a new session. */
+        KernelSessionId: string;
+        /** @description What is known of a kernel beside the log. */
+        KernelStatus: {
+            busy: boolean;
+            kernel_session: components["schemas"]["KernelSessionId"];
+            /** @description False: its runtime agent has not been heard of for five seconds. */
+            reachable: boolean;
+        };
+        Launch: {
+            /**
+             * @description Absent: the notebook's own, else `python3`.
+             * @default null
+             */
+            kernelspec?: string | null;
+        };
+        Me: {
+            actor: components["schemas"]["Actor"];
+            covers: components["schemas"]["Covers"];
+            /** Format: uint64 */
+            expires_at?: number | null;
+            /** @description `session`, `api`, `agent` or `share`. */
+            kind: string;
+            name: string;
+            scopes: components["schemas"]["Scope"][];
+            token_id: components["schemas"]["TokenId"];
+            /** @description Absent for agents and guests. */
+            user?: components["schemas"]["User"] | null;
+            workspaces: components["schemas"]["MyWorkspace"][];
+        };
+        Member: {
+            role: components["schemas"]["Role"];
+            user: components["schemas"]["UserId"];
+        };
+        MemberRole: {
+            /** @description `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`, in each of the workspace's notebooks. */
+            role: components["schemas"]["Role"];
+        };
+        Message: {
+            /** @description Texts, calls of tools and their results. */
+            blocks: components["schemas"]["MessageBlock"][];
+            id: components["schemas"]["MessageId"];
+            /** @description Always in the assistant's context. */
+            pinned: boolean;
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            posted_at: number;
+            posted_by: components["schemas"]["Actor"];
+            /** @description `user`, `assistant` or `tool`. */
+            role: components["schemas"]["MessageRole"];
+            /** @description Never in the assistant's context. */
+            skipped: boolean;
+            turn_id?: components["schemas"]["TurnId"] | null;
+            /** Format: uint64 */
+            version: number;
+        };
+        /** @description A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum. */
+        MessageBlock: {
+            text: {
+                text: string;
+            };
+        } | {
+            opaque: {
+                data: components["schemas"]["AnyJson"];
+                provider: string;
+            };
+        } | {
+            tool_call: {
+                /** @description As the model wrote them; not always JSON. */
+                arguments: string;
+                call_id: components["schemas"]["ToolCallId"];
+                /** @description What else the provider attached and wants back word for word. */
+                extra?: string | null;
+                function: string;
+                provider_id: string;
+            };
+        } | {
+            tool_result: {
+                call_id: components["schemas"]["ToolCallId"];
+                is_error?: boolean;
+                provider_id: string;
+                text: string;
+            };
+        };
+        /** @description Marks on a message that say whether it is in the assistant's context. */
+        MessageFlags: {
+            /** @description Always. */
+            pinned?: boolean;
+            /** @description Never. */
+            skipped?: boolean;
+        };
+        /** @description What a person or an assistant said in a conversation. */
+        MessageId: string;
+        MessagePage: {
+            messages: components["schemas"]["Message"][];
+            /**
+             * Format: uint64
+             * @description Ask again with this as `before`; absent when there are no older ones.
+             */
+            next?: number | null;
+        };
+        MessageRole: ("user" | "assistant") | "tool";
+        MyWorkspace: {
+            id: components["schemas"]["WorkspaceId"];
+            role: components["schemas"]["Role"];
+        };
+        NewAgent: {
+            /**
+             * @description Notebooks that you may share, or a workspace that you own. Without either, every notebook of the server, which
+             *     only an administrator can give.
+             * @default {}
+             */
+            covers?: components["schemas"]["Covers"];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: until it is revoked.
+             */
+            expires_at?: number | null;
+            /** @description What people see in the list of agents, as in "GPU machine". */
+            name: string;
+        };
+        NewApiToken: {
+            /** @default {} */
+            covers?: components["schemas"]["Covers"];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: until it is revoked.
+             */
+            expires_at?: number | null;
+            /**
+             * @description For you to know it by.
+             * @default
+             */
+            label?: string;
+            /**
+             * @description Of `read`, `edit`, `run`, `confirm`, `manage`, `admin`; `read` always. `confirm` lets a program decide on tool
+             *     calls in your name.
+             */
+            scopes: components["schemas"]["Scope"][];
+        };
+        NewCell: {
+            attachments?: components["schemas"]["AnyObject"] | null;
+            /** @description Chosen by you, or by the server. */
+            cell_id?: components["schemas"]["CellId"] | null;
+            /** @description `code`, `markdown`, `raw`, `sql` or `prompt`. */
+            cell_type: components["schemas"]["CellType"];
+            /** @default {} */
+            flags?: components["schemas"]["CellFlagChanges"];
+            /** @default {} */
+            metadata?: components["schemas"]["AnyObject"];
+            /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`; absent: at the end. */
+            place?: components["schemas"]["Place"] | null;
+            /** @default  */
+            source?: string;
+        };
+        NewFlags: {
+            /** @description Always in the assistant's context. Absent: as it is. */
+            pinned?: boolean | null;
+            /** @description Never in the assistant's context. Absent: as it is. Not both. */
+            skipped?: boolean | null;
+        };
+        NewGrant: {
+            conversation: components["schemas"]["ConversationId"];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970, within seven days.
+             */
+            expires_at: number;
+            /**
+             * @description Empty: every function but those that destroy.
+             * @default []
+             */
+            functions?: string[];
+            /** @description Chosen by you; absent: a new one. */
+            id?: components["schemas"]["GrantId"] | null;
+        };
+        NewNotebook: {
+            /** @description Chosen by you, so that a repeat is the same creation; absent: from `Idempotency-Key`, else new. */
+            id?: components["schemas"]["NotebookId"] | null;
+            /**
+             * @description As in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
+             * @default {}
+             */
+            metadata?: components["schemas"]["AnyObject"];
+            title: string;
+            /**
+             * @description With one empty code cell.
+             * @default false
+             */
+            with_cell?: boolean;
+        };
+        NewOwner: {
+            user: components["schemas"]["UserId"];
+        };
+        NewShareLink: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: until it is revoked.
+             */
+            expires_at?: number | null;
+            /**
+             * @description What others see instead of a name, as in "Reviewer".
+             * @default
+             */
+            label?: string;
+            /** @description `viewer`, `commenter`, `runner`, `author` or `editor`. */
+            role: components["schemas"]["Role"];
+        };
+        NewUser: {
+            /** @default false */
+            is_admin?: boolean;
+            login: string;
+            name: string;
+        };
+        /** @description A notebook's state, as `protocol/schema/notebook.json` has it. */
+        NotebookAnswer: {
+            /** @description The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past. */
+            head?: unknown;
+            kernels?: components["schemas"]["KernelStatus"][];
+            notebook: components["schemas"]["Document"];
+            /**
+             * @description True: a newer server has written this notebook. It is shown as it was before the first event that this one does not
+             *     know, and takes no commands.
+             */
+            read_only?: boolean;
+            /** @description Yours, now. */
+            role: components["schemas"]["Role"];
+            /** Format: uint64 */
+            version: number;
+        };
+        NotebookChange: {
+            /** @description The whole metadata, as in nbformat. */
+            metadata?: components["schemas"]["AnyObject"] | null;
+            title?: string | null;
+        };
+        /** @description A notebook. New ones are named by the client, so that a repeated creation is the same creation. */
+        NotebookId: string;
+        NotebookLine: {
+            archived: boolean;
+            /** Format: uint64 */
+            cells: number;
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            created_at: number;
+            id: components["schemas"]["NotebookId"];
+            title: string;
+            /** Format: uint64 */
+            updated_at: number;
+            /** Format: uint64 */
+            version: number;
+            workspace?: components["schemas"]["WorkspaceId"] | null;
+        };
+        NotebookPage: {
+            /** @description Ask again with this as `cursor`; absent on the last page. */
+            next?: string | null;
+            notebooks: components["schemas"]["NotebookLine"][];
+        };
+        /** @description One thing that the import changed, however often it occurred. */
+        Notice: {
+            /**
+             * Format: uint
+             * @description Index of the first cell that it is about; absent when it is about the notebook.
+             */
+            cell?: number | null;
+            code: components["schemas"]["NoticeCode"];
+            /**
+             * Format: uint
+             * @description How often.
+             */
+            count: number;
+            message: string;
+        };
+        /**
+         * @description What kind of repair or conversion a [`Notice`] tells of.
+         * @enum {string}
+         */
+        NoticeCode: "byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside";
+        OfferedKernelspec: {
+            display_name: string;
+            language: string;
+            name: string;
+        };
+        /** @description A token to hand to a person, who sends it once to `POST /api/session`. */
+        OneTimeToken: {
+            /** Format: uint64 */
+            expires_at?: number | null;
+            token: string;
+        };
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenGate: components["schemas"]["Gate"] | (string | Record<string, unknown>);
+        /** @description ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id. */
+        OrderKey: string;
+        /** @description What the sender learns with the ack: ids that the server chose, and what could not be done in full. */
+        Outcome: {
+            cells?: components["schemas"]["CellId"][];
+            executions?: components["schemas"]["ExecutionId"][];
+            kernel_session?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Sentences for people: parts of an undo that others had overwritten, and the like. */
+            notices?: string[];
+            tool_call?: components["schemas"]["ToolCallId"] | null;
+            turn?: components["schemas"]["TurnId"] | null;
+        };
+        /** @description One output, as nbformat has it, opaque. */
+        Output: {
+            blobs?: components["schemas"]["BlobPart"][];
+            /** @description An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`. */
+            content: components["schemas"]["AnyJson"];
+            /** @description Of `display_data` that may be updated later. */
+            display_id?: string | null;
+        };
+        /** @description What let a call through. */
+        Passed: {
+            /** @constant */
+            kind: "policy";
+        } | {
+            grant_id: components["schemas"]["GrantId"];
+            /** @constant */
+            kind: "grant";
+        } | {
+            by: components["schemas"]["Actor"];
+            /** @constant */
+            kind: "confirmation";
+        };
+        PasswordChange: {
+            /** @description Needed where there is one. */
+            current?: string | null;
+            /** @description At least 10 characters. */
+            password: string;
+        };
+        /** @description A question that waits for an answer on stdin. */
+        PendingInput: {
+            password: boolean;
+            prompt: string;
+        };
+        /** @description What everybody with an account may know of somebody whose id or login they have. */
+        Person: {
+            id: components["schemas"]["UserId"];
+            name: string;
+        };
+        /** @description Where a cell goes. */
+        Place: ("start" | "end") | {
+            before: components["schemas"]["CellId"];
+        } | {
+            after: components["schemas"]["CellId"];
+        };
+        Placement: {
+            /** @description Null: in none. */
+            workspace?: components["schemas"]["WorkspaceId"] | null;
+        };
+        /** @description How much an assistant may do unasked in a notebook. What destroys asks under every policy. */
+        Policy: "guarded" | "ask_for_every_edit" | "trusted";
+        PolicyOf: {
+            /**
+             * @description `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or
+             *     `trusted` (all passes that destroys nothing). What destroys asks under every policy.
+             */
+            policy: components["schemas"]["Policy"];
+        };
+        /** @description A refusal or a fault, as `application/problem+json` (RFC 9457). */
+        Problem: {
+            /** Format: uint64 */
+            actual_version?: number | null;
+            /**
+             * @description Stable, for programs: `snake_case`.
+             * @default
+             */
+            code?: string;
+            /**
+             * @description One sentence for people that says what to do.
+             * @default
+             */
+            detail?: string;
+            /** Format: uint64 */
+            expected_version?: number | null;
+            /**
+             * Format: uint64
+             * @description Seconds; also in the header `Retry-After`.
+             */
+            retry_after?: number | null;
+            /**
+             * Format: uint16
+             * @description The HTTP status.
+             * @default 0
+             */
+            status?: number;
+            /**
+             * @description The same for every problem of this status.
+             * @default
+             */
+            title?: string;
+            /**
+             * @description Names the kind: `about:blank` where `code` says it all.
+             * @default
+             */
+            type?: string;
+        };
+        Profile: {
+            login: string;
+            name: string;
+        };
+        Question: {
+            /** @description A prompt cell: its source is what you say. */
+            cell_id?: components["schemas"]["CellId"] | null;
+            /** @description Goes on in this conversation, or begins it under this id; absent: a new one. */
+            conversation?: components["schemas"]["ConversationId"] | null;
+            /** @description One of the models that the server has; absent: its default. */
+            model?: string | null;
+            /** @description What you say; or `cell_id`. */
+            text?: string | null;
+            /** @description The id of the turn, chosen by you; absent: a new one. */
+            turn?: components["schemas"]["TurnId"] | null;
+        };
+        /** @description A function that the notebook knows. */
+        RegisteredFunction: {
+            function: components["schemas"]["UserFunction"];
+            /** @description The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again. */
+            kernel_session?: components["schemas"]["KernelSessionId"] | null;
+            /**
+             * Format: uint64
+             * @description Version of the event since which it is as it is.
+             */
+            registered_version: number;
+        };
+        /** @description What an assistant has answered to a prompt cell, as far as it has come. */
+        Reply: {
+            /** @description Why there is no more of it, when it failed or was stopped. */
+            cause?: string | null;
+            /** @description The conversation's messages hold more than `text`. */
+            is_cut?: boolean;
+            /** @description The cell's source when it was asked: another one now means that the reply is stale. */
+            prompt: string;
+            status: components["schemas"]["ReplyStatus"];
+            /** @description Why the model stopped, when it finished. */
+            stop_reason?: components["schemas"]["StopReason"] | null;
+            /** @description The texts of the turn's messages so far, with an empty line between them. */
+            text: string;
+            /** @description The turn that gives it; absent: a file or another notebook brought it. */
+            turn_id?: components["schemas"]["TurnId"] | null;
+        };
+        /** @description How a reply stands. */
+        ReplyStatus: ("running" | "finished") | "stopped" | "failed";
+        /** @description What a tool call can do, from harmless to what cannot be taken back. */
+        Risk: "read" | "edit" | "sensitive" | "destructive";
+        /** @description What somebody is in one notebook. */
+        Role: ("viewer" | "commenter") | "runner" | "author" | "editor" | "owner" | "agent";
+        /** @description Who ran what, when, and how it ended. */
+        Run: {
+            /** @description Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`. */
+            execution: components["schemas"]["Execution"];
+            id: components["schemas"]["ExecutionId"];
+        };
+        RunPage: {
+            /**
+             * Format: uint64
+             * @description Ask again with this as `before`; absent when there are no older ones.
+             */
+            next?: number | null;
+            runs: components["schemas"]["Run"][];
+        };
+        /** @description One of `cells`, `all` and `scratch`. */
+        RunRequest: {
+            /**
+             * @description True: every code cell with some source, from top to bottom.
+             * @default false
+             */
+            all?: boolean;
+            /** @description Cells, in this order. */
+            cells?: components["schemas"]["CellId"][] | null;
+            /** @description Absent: the notebook's first kernel; one is launched when there is none. */
+            kernel_session?: components["schemas"]["KernelSessionId"] | null;
+            /** @description Code that belongs to no cell. */
+            scratch?: components["schemas"]["Scratch"] | null;
+            /** @description When one fails the rest is cancelled; absent: true for several. */
+            stop_on_error?: boolean | null;
+            /**
+             * Format: uint64
+             * @description Interrupt a run after so many milliseconds; absent: never.
+             */
+            timeout_ms?: number | null;
+        };
+        /** @description What a token is for. An interactive session holds all but `Agent`. */
+        Scope: ("read" | "edit" | "run") | "confirm" | "manage" | "admin" | "agent";
+        Scratch: {
+            /** @description In a few words, what for. */
+            purpose: string;
+            source: string;
+        };
+        ShareLink: {
+            /** Format: uint64 */
+            created_at: number;
+            created_by: components["schemas"]["UserId"];
+            /** Format: uint64 */
+            expires_at?: number | null;
+            id: components["schemas"]["ShareLinkId"];
+            label: string;
+            notebook: components["schemas"]["NotebookId"];
+            /** @description As granted when it was made; the notebook's access list has what it is now. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description A link by which somebody without an account takes part. */
+        ShareLinkId: string;
+        /** @description A session: carry the token as `Authorization: Bearer <token>`. */
+        SignedIn: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            expires_at?: number | null;
+            /** @description In this answer and never again. */
+            token: string;
+            user: components["schemas"]["User"];
+        };
+        /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset). */
+        SignIn: {
+            /**
+             * @description For the list of your sessions, as in "laptop".
+             * @default
+             */
+            label?: string;
+            login?: string | null;
+            /** @description With an owner token: what you are called. Goes with `login`. */
+            name?: string | null;
+            /** @description With a reset or an invitation: the new one. At least 10 characters. */
+            password?: string | null;
+            token?: string | null;
+        };
+        Steps: {
+            /**
+             * @description One group, by its id, instead of your last ones. Undo only.
+             * @default null
+             */
+            correlation_id?: components["schemas"]["CorrelationId"] | null;
+            /**
+             * Format: uint32
+             * @description Absent: one.
+             * @default null
+             */
+            steps?: number | null;
+        };
+        /** @description Why a turn came to its end. */
+        StopReason: ("max_tokens" | "refusal") | "end_turn" | "max_turns";
+        /** @description Whom a notebook's access list names. */
+        Subject: {
+            id: components["schemas"]["UserId"];
+            /** @constant */
+            kind: "user";
+        } | {
+            id: components["schemas"]["ShareLinkId"];
+            /** @constant */
+            kind: "share_link";
+        } | {
+            id: components["schemas"]["WorkspaceId"];
+            /** @constant */
+            kind: "workspace";
+        } | {
+            id: components["schemas"]["AgentId"];
+            /** @constant */
+            kind: "agent";
+        };
+        /** @description Something that a call touches, as it was when the call was requested. A change of it voids the call. */
+        Target: {
+            cell_id: components["schemas"]["CellId"];
+            /** Format: uint64 */
+            cell_version: number;
+            /** @constant */
+            kind: "cell";
+        } | {
+            /** Format: uint64 */
+            cells: number;
+            /** @constant */
+            kind: "code";
+            /** Format: uint64 */
+            newest_version: number;
+        } | {
+            kernel_session: components["schemas"]["KernelSessionId"];
+            /** @constant */
+            kind: "kernel";
+        } | {
+            /** @constant */
+            kind: "function";
+            name: string;
+            /** Format: uint64 */
+            registered_version: number;
+        } | {
+            /** @constant */
+            kind: "file";
+            path: string;
+            sha256?: string | null;
+        };
+        Token: {
+            /** @description Of an agent: who it is in events. */
+            agent?: components["schemas"]["AgentId"] | null;
+            covers: components["schemas"]["Covers"];
+            /** Format: uint64 */
+            created_at: number;
+            created_by: components["schemas"]["UserId"];
+            /** Format: uint64 */
+            expires_at?: number | null;
+            id: components["schemas"]["TokenId"];
+            /** @description `session`, `api` or `agent`. */
+            kind: string;
+            label: string;
+            /**
+             * Format: uint64
+             * @description Up to ten minutes behind.
+             */
+            last_used_at?: number | null;
+            scopes: components["schemas"]["Scope"][];
+        };
+        /** @description A token, without its secret. */
+        TokenId: string;
+        /** @description A call that has not ended. */
+        ToolCall: {
+            /** @description It does not start before this call has ended. */
+            after?: components["schemas"]["ToolCallId"] | null;
+            arguments: components["schemas"]["AnyObject"];
+            arguments_hash: components["schemas"]["Hash"];
+            function: string;
+            gate: components["schemas"]["OpenGate"];
+            phase: components["schemas"]["ToolCallPhase"];
+            reasons?: string[];
+            /** Format: uint64 */
+            requested_at: number;
+            requested_by: components["schemas"]["Actor"];
+            /** Format: uint64 */
+            requested_version: number;
+            risk: components["schemas"]["Risk"];
+            targets?: components["schemas"]["Target"][];
+            turn_id?: components["schemas"]["TurnId"] | null;
+        };
+        /** @description One call of a tool by an assistant. */
+        ToolCallId: string;
+        ToolCallPhase: {
+            /** @constant */
+            phase: "waiting";
+        } | {
+            by: components["schemas"]["Actor"];
+            /** @constant */
+            phase: "confirmed";
+        } | {
+            /** @constant */
+            phase: "passed";
+        } | {
+            /** Format: uint64 */
+            at: number;
+            /** @constant */
+            phase: "started";
+        };
+        Trash: {
+            cells: components["schemas"]["TrashedCell"][];
+            /** @description There may be older ones: the log was not read to its beginning. */
+            incomplete?: boolean;
+        };
+        TrashedCell: {
+            cell: components["schemas"]["CellContent"];
+            cell_id: components["schemas"]["CellId"];
+            /** Format: uint64 */
+            deleted_at: number;
+            deleted_by: components["schemas"]["Actor"];
+            /** Format: uint64 */
+            deleted_version: number;
+        };
+        /** @description A turn that has not ended. */
+        Turn: {
+            /**
+             * Format: uint32
+             * @description Attempts of the last one.
+             */
+            attempts: number;
+            cell_id?: components["schemas"]["CellId"] | null;
+            conversation_id: components["schemas"]["ConversationId"];
+            /** @description Its calls reach no other notebook. */
+            is_bound: boolean;
+            /** @description The last one has not been answered. */
+            is_calling_model?: boolean;
+            /** @description The last one failed: the next is another attempt of it. */
+            is_model_call_failed?: boolean;
+            message_id: components["schemas"]["MessageId"];
+            model?: string | null;
+            /**
+             * Format: uint32
+             * @description Model calls that have begun.
+             */
+            model_calls: number;
+            /** @description The person for whom the assistant acts. */
+            requested_by: components["schemas"]["Actor"];
+            /** @description Its calls do nothing beyond these. */
+            scopes: components["schemas"]["Scope"][];
+            /** Format: uint64 */
+            started_at: number;
+            /** Format: uint64 */
+            started_version: number;
+        };
+        /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
+        TurnId: string;
+        TurnPage: {
+            /**
+             * Format: uint64
+             * @description Ask again with this as `before`; absent when there are no older ones.
+             */
+            next?: number | null;
+            turns: components["schemas"]["TurnSummary"][];
+        };
+        /** @description Where a turn stands. */
+        TurnStatus: ("finished" | "cancelled" | "failed") | "running";
+        /** @description One turn, as the record has it. */
+        TurnSummary: {
+            /**
+             * Format: uint32
+             * @description With those that failed and were repeated.
+             */
+            attempts: number;
+            /** @description Who stopped it, where somebody did. */
+            cancelled_by?: components["schemas"]["Actor"] | null;
+            /** @description Why it failed. */
+            cause?: string | null;
+            /** @description The prompt cell that it answers. */
+            cell_id?: components["schemas"]["CellId"] | null;
+            conversation_id: components["schemas"]["ConversationId"];
+            /** Format: uint64 */
+            ended_at?: number | null;
+            id: components["schemas"]["TurnId"];
+            /** @description `provider/model` of its last model call; before the first the model that was asked for. */
+            model?: string | null;
+            /** Format: uint32 */
+            model_calls: number;
+            /** @description The person for whom the assistant acts. */
+            requested_by: components["schemas"]["Actor"];
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970, like all times here.
+             */
+            started_at: number;
+            status: components["schemas"]["TurnStatus"];
+            /** @description Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`. */
+            stop_reason?: components["schemas"]["StopReason"] | null;
+            /** @description Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is. */
+            usage: components["schemas"]["Usage"];
+            /** Format: uint64 */
+            version: number;
+        };
+        Uploaded: {
+            sha256: components["schemas"]["Hash"];
+            /** Format: uint64 */
+            size_bytes: number;
+        };
+        /** @description What a model call took, in tokens. */
+        Usage: {
+            /** @description The provider did not say: this is our estimate. */
+            estimated?: boolean;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            input_tokens?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            output_tokens?: number;
+        };
+        User: {
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
+            created_at: number;
+            /** Format: uint64 */
+            deactivated_at?: number | null;
+            has_password: boolean;
+            id: components["schemas"]["UserId"];
+            is_admin: boolean;
+            login?: string | null;
+            name: string;
+        };
+        /** @description A function as its kernel describes it. */
+        UserFunction: {
+            /**
+             * @description What it does and when to use it, for the model and for people.
+             * @default
+             */
+            description?: string;
+            /** @description An identifier of ASCII letters, digits and `_`. */
+            name: string;
+            risk: components["schemas"]["Risk"];
+            /** @description JSON Schema of its arguments, of type object. */
+            schema: components["schemas"]["AnyObject"];
+            /**
+             * @description Any text that changes when the function does.
+             * @default
+             */
+            version?: string;
+        };
+        /** @description A person with an account. */
+        UserId: string;
+        Verification: {
+            /** @description The hash of that event. */
+            hash: components["schemas"]["Hash"];
+            /** @description The chain is whole. */
+            ok: boolean;
+            /** @description Where and how the chain breaks first. */
+            problem?: string | null;
+            /** @description SHA-256 of the state that the events lead to, in JSON: the same on every server that has the same events. */
+            state_hash?: components["schemas"]["Hash"] | null;
+            /** @description The state that is served is the one that the events lead to. Absent for the past. */
+            state_is_replayed?: boolean | null;
+            /**
+             * Format: uint64
+             * @description The last version that is proven.
+             */
+            version: number;
+        };
+        VersionName: {
+            name: string;
+            /** Format: uint64 */
+            version: number;
+        };
+        /** @description A call that waits, and where. */
+        WaitingCall: {
+            call: components["schemas"]["Call"];
+            confirmation: components["schemas"]["Confirmation"];
+            notebook: components["schemas"]["NotebookId"];
+            title: string;
+        };
+        Workspace: {
+            /** Format: uint64 */
+            created_at: number;
+            id: components["schemas"]["WorkspaceId"];
+            name: string;
+            /** @description Yours, in each of its notebooks. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description A workspace: a group of notebooks and people. */
+        WorkspaceId: string;
+        WorkspaceName: {
+            name: string;
+        };
+        Yes: {
+            /** @description Of the call as you saw it. */
+            arguments_hash: components["schemas"]["Hash"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export type operations = Record<string, never>;

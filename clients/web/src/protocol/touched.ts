@@ -1,0 +1,22 @@
+// What an event changed, for who shows it.
+
+/** Parts of the document beside single cells. */
+export type Part = "notebook" | "order" | "access" | "kernels" | "executions" | "assistants";
+
+export class Touched {
+  readonly cells = new Set<string>();
+  readonly parts = new Set<Part>();
+
+  cell(id: string): void {
+    this.cells.add(id);
+  }
+
+  part(part: Part): void {
+    this.parts.add(part);
+  }
+
+  add(other: Touched): void {
+    for (const id of other.cells) this.cells.add(id);
+    for (const part of other.parts) this.parts.add(part);
+  }
+}

@@ -1,0 +1,56 @@
+// Values as the document holds them: optional fields that hold nothing are left out.
+import type { CellContent, CellFlags, CellReply, MessageFlags, Output, PastExecution, Target, UserFunction } from "./messages.ts";
+
+/** Whether an optional field holds nothing. */
+function isNothing(value: unknown): boolean {
+  if (value === undefined || value === null || value === false) return true;
+  return typeof value === "object" && Object.keys(value).length === 0;
+}
+
+/** The value without those of the named fields that hold nothing. */
+export function without<T extends object>(value: T, ...optional: (keyof T)[]): T {
+  const kept = { ...value };
+  for (const name of optional) if (isNothing(kept[name])) delete kept[name];
+  return kept;
+}
+
+/** The value without fields that are absent or null. */
+export function present<T extends object>(value: T): T {
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined && field !== null);
+  return Object.fromEntries(fields) as T;
+}
+
+export function cellContent(cell: CellContent): CellContent {
+  const content = without({ ...cell, flags: cellFlags(cell.flags ?? {}) }, "metadata", "flags");
+  // Attachments that are an empty object were set, and stay.
+  return present(content);
+}
+
+export function cellFlags(flags: CellFlags): CellFlags {
+  return without(flags, "pinned", "skipped", "source_hidden", "outputs_hidden", "heading_collapsed", "exported", "bookmark");
+}
+
+export function messageFlags(flags: MessageFlags): MessageFlags {
+  return without(flags, "pinned", "skipped");
+}
+
+export function output({ content, blobs, display_id }: Output): Output {
+  const parts = blobs?.map((blob) => without(blob, "json")) ?? [];
+  return present({ content, display_id, ...(parts.length > 0 && { blobs: parts }) });
+}
+
+export function reply(value: CellReply): CellReply {
+  return present(without(value, "is_cut"));
+}
+
+export function target(value: Target): Target {
+  return present(value);
+}
+
+export function pastExecution(past: PastExecution): PastExecution {
+  return present(without({ ...past, outputs: past.outputs?.map(output) }, "outputs"));
+}
+
+export function userFunction({ name, version, description, schema, risk }: UserFunction): UserFunction {
+  return { name, version: version ?? "", description: description ?? "", schema, risk };
+}

@@ -1,0 +1,188 @@
+// The connection to a server: one socket, opened again whenever it breaks. Knows no notebook and no DOM.
+//
+//   idle ─ start ─▶ connecting ─ welcome ─▶ live ─ lost ─▶ waiting (backoff) ─▶ connecting …
+//                        └─ refused (token, protocol) ─▶ refused ─ start (another token) ─▶ connecting
+import type { ClientMessage, ErrorMessage, ServerMessage, WelcomeMessage } from "../protocol/messages.ts";
+import { Listeners } from "./listeners.ts";
+
+/** The protocols that this client speaks. */
+export const PROTOCOLS = { min: 1, max: 1 };
+
+const FIRST_DELAY_MS = 500;
+const LONGEST_DELAY_MS = 30_000;
+/** For the handshake, and for the answer to a probe. */
+const ANSWER_MS = 10_000;
+const REFUSALS: ReadonlySet<string> = new Set(["unauthenticated", "forbidden", "unsupported_protocol"]);
+
+/** What of a browser's WebSocket is used. */
+export interface Socket {
+  onopen: (() => void) | null;
+  onmessage: ((event: { data: unknown }) => void) | null;
+  onclose: (() => void) | null;
+  send(text: string): void;
+  close(): void;
+}
+
+export type ConnectionState =
+  | { name: "idle" }
+  | { name: "connecting"; attempt: number; reason: string }
+  | { name: "live"; welcome: WelcomeMessage }
+  | { name: "waiting"; attempt: number; until: number; reason: string }
+  | { name: "refused"; code: string; message: string };
+
+export interface ConnectionOptions {
+  open: () => Socket;
+  client: string;
+  random?: () => number;
+}
+
+/** Milliseconds before attempt 1, 2, 3 …: 0.5 s doubling to 30 s, with jitter. */
+export function backoff(attempt: number, random: number): number {
+  const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  return Math.round(delay * (0.5 + random));
+}
+
+export class Connection {
+  readonly changed = new Listeners<[ConnectionState]>();
+  readonly received = new Listeners<[ServerMessage]>();
+  /** Nothing was heard for a heartbeat. Who can, asks the server something, and says so. */
+  readonly quiet = new Listeners<[probed: () => void]>();
+  readonly #options: ConnectionOptions;
+  #state: ConnectionState = { name: "idle" };
+  #token = "";
+  #socket: Socket | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #attempt = 0;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  get welcome(): WelcomeMessage | undefined {
+    return this.#state.name === "live" ? this.#state.welcome : undefined;
+  }
+
+  /** Connects, with this token from here on. */
+  start(token: string): void {
+    this.#token = token;
+    this.#attempt = 0;
+    this.#connect("");
+  }
+
+  /** Ends the connection until `start`. */
+  stop(): void {
+    this.#leave();
+    this.#become({ name: "idle" });
+  }
+
+  /** Does not wait for the end of the countdown. */
+  retryNow(): void {
+    if (this.#state.name === "waiting") this.#connect(this.#state.reason);
+  }
+
+  /** Another token of the same account, without a new connection. */
+  refresh(token: string): void {
+    this.#token = token;
+    if (this.#state.name === "live") this.send({ refresh: { token } });
+    else if (this.#state.name === "refused") this.start(token);
+  }
+
+  /** Whether it was sent: only a live connection sends. */
+  send(message: ClientMessage): boolean {
+    return this.sendText(JSON.stringify(message));
+  }
+
+  /** A message as it was sent before: a command that is sent again has the same bytes. */
+  sendText(text: string): boolean {
+    if (this.#state.name !== "live") return false;
+    this.#socket?.send(text);
+    return true;
+  }
+
+  #connect(reason: string): void {
+    this.#leave();
+    this.#attempt += 1;
+    const socket = this.#options.open();
+    this.#socket = socket;
+    socket.onopen = () => {
+      const hello = { protocols: PROTOCOLS, token: this.#token, client: this.#options.client };
+      socket.send(JSON.stringify({ hello } satisfies ClientMessage));
+    };
+    socket.onmessage = ({ data }) => this.#hear(data);
+    socket.onclose = () => this.#lose("the connection was closed");
+    this.#after(ANSWER_MS, () => this.#lose("the server does not answer"));
+    this.#become({ name: "connecting", attempt: this.#attempt, reason });
+  }
+
+  #hear(data: unknown): void {
+    const message = typeof data === "string" ? parse(data) : undefined;
+    if (!message) return;
+    if ("welcome" in message) this.#welcome(message.welcome);
+    else if (this.#state.name === "live") this.#waitForNews(this.#state.welcome);
+    if ("error" in message && message.error.fatal) this.#refuse(message.error);
+    else this.received.tell(message);
+  }
+
+  #welcome(welcome: WelcomeMessage): void {
+    this.#attempt = 0;
+    this.#waitForNews(welcome);
+    this.#become({ name: "live", welcome });
+  }
+
+  /** Pages do not see the server's pings: after a quiet heartbeat something is asked, and silence then is a loss. */
+  #waitForNews(welcome: WelcomeMessage): void {
+    this.#after(welcome.heartbeat_ms, () => {
+      const probed = () => this.#after(ANSWER_MS, () => this.#lose("the server does not answer"));
+      this.#waitForNews(welcome);
+      this.quiet.tell(probed);
+    });
+  }
+
+  #refuse({ code, message }: ErrorMessage): void {
+    if (!REFUSALS.has(code)) return this.#lose(message);
+    this.#leave();
+    this.#become({ name: "refused", code, message });
+  }
+
+  #lose(reason: string): void {
+    this.#leave();
+    const attempt = this.#attempt + 1;
+    const delay = backoff(attempt, (this.#options.random ?? Math.random)());
+    this.#after(delay, () => this.#connect(reason));
+    this.#become({ name: "waiting", attempt, until: Date.now() + delay, reason });
+  }
+
+  #leave(): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    if (!socket) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+  }
+
+  /** One timer at a time. */
+  #after(ms: number, then: () => void): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(then, ms);
+  }
+
+  #become(state: ConnectionState): void {
+    this.#state = state;
+    this.changed.tell(state);
+  }
+}
+
+/** A message, or nothing where it is none: unknown ones are for the listeners to pass over. */
+function parse(text: string): ServerMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof message === "object" && message !== null ? (message as ServerMessage) : undefined;
+  } catch {
+    return undefined;
+  }
+}

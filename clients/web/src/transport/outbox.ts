@@ -1,0 +1,86 @@
+// Commands on their way: kept with the bytes that were sent until the server has answered, and sent again after a reconnect.
+import type { AckMessage, Command, CommandMessage, Outcome, RejectMessage } from "../protocol/messages.ts";
+import { newId } from "./ids.ts";
+
+/** Why the server did not do it, with a stable `code` and a sentence for people. */
+export class Rejected extends Error {
+  readonly code: string;
+
+  constructor(readonly rejection: Pick<RejectMessage, "code" | "message">) {
+    super(rejection.message);
+    this.code = rejection.code;
+  }
+}
+
+export interface CommandOptions {
+  id?: string;
+  correlationId?: string;
+}
+
+/** What a command came to. */
+export interface Done {
+  version: number;
+  outcome: Outcome;
+}
+
+interface Pending {
+  id: string;
+  text: string;
+  resolve: (done: Done) => void;
+  reject: (why: Error) => void;
+}
+
+/** The server is busy with something: nothing was changed, and the same command may be sent again. */
+const AGAIN_MS = 1_000;
+
+export class Outbox {
+  readonly #pending = new Map<string, Pending>();
+  readonly #notebook: string;
+  readonly #send: (text: string) => boolean;
+
+  /** `send` says whether it was sent; what was not goes with `resend`. */
+  constructor(notebook: string, send: (text: string) => boolean) {
+    this.#notebook = notebook;
+    this.#send = send;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  command(body: Command, { id = newId(), correlationId }: CommandOptions = {}): Promise<Done> {
+    const command: CommandMessage = { id, notebook: this.#notebook, body };
+    if (correlationId !== undefined) command.correlation_id = correlationId;
+    const text = JSON.stringify({ command });
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { id, text, resolve, reject });
+      this.#send(text);
+    });
+  }
+
+  /** In the order in which they were given. */
+  resend(): void {
+    for (const { text } of this.#pending.values()) this.#send(text);
+  }
+
+  acked({ id, version, outcome }: AckMessage): void {
+    this.#take(id)?.resolve({ version, outcome: outcome ?? {} });
+  }
+
+  rejected(rejection: RejectMessage): void {
+    const pending = this.#pending.get(rejection.id);
+    if (!pending) return;
+    if (rejection.code === "unavailable") return void setTimeout(() => this.#again(pending), AGAIN_MS);
+    this.#take(rejection.id)?.reject(new Rejected(rejection));
+  }
+
+  #again(pending: Pending): void {
+    if (this.#pending.has(pending.id)) this.#send(pending.text);
+  }
+
+  #take(id: string): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+}

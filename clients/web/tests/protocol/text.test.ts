@@ -1,0 +1,39 @@
+// The golden text cases: CodeMirror itself and our own apply agree with them.
+import { ChangeSet, Text } from "@codemirror/state";
+import { expect, test } from "vitest";
+import { applyChange } from "../../src/protocol/change.ts";
+import type { ChangeSet as Wire } from "../../src/protocol/messages.ts";
+import { names, readText } from "../golden.ts";
+
+interface Case {
+  doc: string;
+  exact: boolean;
+  a: Wire;
+  b: Wire;
+  c: Wire;
+  [name: string]: unknown;
+}
+
+const cases = names("text").flatMap((file) => readText(`text/${file}`).trim().split("\n").map((line) => JSON.parse(line) as Case));
+
+const text = (source: string) => Text.of(source.split("\n"));
+
+test.each(cases)("$doc", (given) => {
+  const [a, b, c] = [given.a, given.b, given.c].map((change) => ChangeSet.fromJSON(change)) as [ChangeSet, ChangeSet, ChangeSet];
+  const doc = text(given.doc);
+  const results = { compose: a.compose(c), a_over_b: a.map(b, false), a_over_b_before: a.map(b, true), b_over_a: b.map(a, false), b_over_a_before: b.map(a, true) };
+  if (given.exact) {
+    for (const [name, result] of Object.entries(results)) expect([name, result.toJSON()]).toEqual([name, given[name]]);
+    expect(a.invert(doc).toJSON()).toEqual(given.invert_a);
+  }
+  expect(applyChange(given.doc, given.a)).toBe(given.after_a);
+  expect(applyChange(given.doc, given.b)).toBe(given.after_b);
+  expect(applyChange(given.after_a as string, results.b_over_a.toJSON() as Wire)).toBe(given.after_a_then_b);
+  expect(applyChange(given.after_b as string, results.a_over_b.toJSON() as Wire)).toBe(given.after_b_then_a);
+  expect(applyChange(given.doc, results.compose.toJSON() as Wire)).toBe(given.after_compose);
+});
+
+test("a change that does not fit the text leaves it to the caller", () => {
+  expect(applyChange("abc", [2])).toBeUndefined();
+  expect(applyChange("abc", [4])).toBeUndefined();
+});

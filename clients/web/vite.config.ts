@@ -1,0 +1,14 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  plugins: [react()],
+  build: {
+    // With a year instead of browsers Vite rewrites light-dark() into a media query, and the theme switch stops working.
+    target: ["chrome123", "firefox128", "safari18"],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+  },
+  server: { proxy: { "/api": { target: "http://127.0.0.1:8787", ws: true } } },
+  test: { include: ["tests/**/*.test.ts"], environment: "node" },
+});
