@@ -26,6 +26,8 @@ export interface Done {
 interface Pending {
   id: string;
   text: string;
+  /** On this connection: a command is sent once on each. */
+  isSent: boolean;
   resolve: (done: Done) => void;
   reject: (why: Error) => void;
 }
@@ -38,7 +40,7 @@ export class Outbox {
   readonly #notebook: string;
   readonly #send: (text: string) => boolean;
 
-  /** `send` says whether it was sent; what was not goes with `resend`. */
+  /** `send` says whether it was sent; what was not goes with `flush`. */
   constructor(notebook: string, send: (text: string) => boolean) {
     this.#notebook = notebook;
     this.#send = send;
@@ -53,14 +55,18 @@ export class Outbox {
     if (correlationId !== undefined) command.correlation_id = correlationId;
     const text = JSON.stringify({ command });
     return new Promise((resolve, reject) => {
-      this.#pending.set(id, { id, text, resolve, reject });
-      this.#send(text);
+      this.#pending.set(id, { id, text, isSent: this.#send(text), resolve, reject });
     });
   }
 
-  /** In the order in which they were given. */
-  resend(): void {
-    for (const { text } of this.#pending.values()) this.#send(text);
+  /** The connection is gone: nobody knows which commands arrived. */
+  lost(): void {
+    for (const pending of this.#pending.values()) pending.isSent = false;
+  }
+
+  /** Sends what was not sent on this connection, in the order in which it was given. */
+  flush(): void {
+    for (const pending of this.#pending.values()) if (!pending.isSent) pending.isSent = this.#send(pending.text);
   }
 
   acked({ id, version, outcome }: AckMessage): void {
@@ -75,7 +81,7 @@ export class Outbox {
   }
 
   #again(pending: Pending): void {
-    if (this.#pending.has(pending.id)) this.#send(pending.text);
+    if (this.#pending.has(pending.id)) pending.isSent = this.#send(pending.text);
   }
 
   #take(id: string): Pending | undefined {

@@ -1,0 +1,60 @@
+// Who is here and where, and where I am. Ephemeral.
+import type { PeerState, PresenceState } from "../protocol/messages.ts";
+import type { Connection } from "./connection.ts";
+import { Listeners } from "./listeners.ts";
+
+/** At most so often. */
+const SEND_MS = 50;
+
+export class Presence {
+  readonly changed = new Listeners<[]>();
+  /** The others, by connection. */
+  peers: ReadonlyMap<string, PeerState> = new Map();
+  readonly #connection: Connection;
+  readonly #notebook: string;
+  #mine: PresenceState | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isDirty = false;
+
+  constructor(connection: Connection, notebook: string) {
+    this.#connection = connection;
+    this.#notebook = notebook;
+  }
+
+  /** Says where I am: the first at once, then the newest every 50 ms. */
+  show(state: PresenceState): void {
+    if (JSON.stringify(state) === JSON.stringify(this.#mine)) return;
+    this.#mine = state;
+    this.#isDirty = true;
+    if (this.#timer === undefined) this.#flush();
+  }
+
+  /** After a `subscribed`: these are here, and they do not know yet where I am. */
+  reset(peers: PeerState[]): void {
+    this.peers = new Map(peers.map((peer) => [peer.connection, peer]));
+    this.#isDirty = this.#mine !== undefined;
+    this.#flush();
+    this.changed.tell();
+  }
+
+  hear(changed: PeerState[], left: string[]): void {
+    const peers = new Map(this.peers);
+    for (const peer of changed) if (peer.connection !== this.#connection.welcome?.connection) peers.set(peer.connection, peer);
+    for (const connection of left) peers.delete(connection);
+    this.peers = peers;
+    this.changed.tell();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (!this.#isDirty || !this.#mine) return;
+    this.#isDirty = false;
+    this.#connection.send({ presence: { notebook: this.#notebook, state: this.#mine } });
+    this.#timer = setTimeout(() => this.#flush(), SEND_MS);
+  }
+}

@@ -1,0 +1,268 @@
+// One notebook as a client keeps it: subscribes, folds events, heals gaps and differences, sends commands. Knows no DOM.
+import type {
+  AckMessage, Command, EventMessage, EventsMessage, KernelStatus, RejectMessage, Role, ServerMessage, SubscribedMessage,
+} from "../protocol/messages.ts";
+import { apply, knows } from "../protocol/apply.ts";
+import { DOCUMENT, Document } from "../protocol/document.ts";
+import { Touched } from "../protocol/touched.ts";
+import type { Connection } from "./connection.ts";
+import { Listeners } from "./listeners.ts";
+import { type CommandOptions, type Done, Outbox } from "./outbox.ts";
+import { Presence } from "./presence.ts";
+
+/** Who holds text that the server has not confirmed (see collab/). It is told of every event before the document is. */
+export interface UnconfirmedTexts {
+  /** The cells with such text. */
+  cells(): string[];
+  receive(event: EventMessage): void;
+  /** The text can no longer be merged: it is kept as a copy for the person. */
+  giveUp(cellId: string, reason: string): void;
+  /** The document stands at `version`: what was in step with it may be sent. */
+  caughtUp(document: Document, isSnapshot: boolean): void;
+}
+
+export type ReplicaState =
+  | { name: "loading" }
+  | { name: "live" }
+  /** The document is as it was; changes wait. */
+  | { name: "behind" }
+  | { name: "gone"; message: string };
+
+/** At most so often while this client cannot fold: it takes snapshots instead. */
+const SNAPSHOT_MS = 1_000;
+
+export class Replica {
+  readonly changed = new Listeners<[Touched]>();
+  readonly stateChanged = new Listeners<[ReplicaState]>();
+  readonly statusChanged = new Listeners<[]>();
+  /** Each event as it is folded, for who follows more than the state. */
+  readonly folded = new Listeners<[EventMessage]>();
+  readonly message = new Listeners<[ServerMessage]>();
+  readonly presence: Presence;
+  document: Document;
+  role: Role | undefined;
+  isReadOnly = false;
+  kernels: KernelStatus[] = [];
+  texts: UnconfirmedTexts | undefined;
+  /** How often the server's digest was another: each time its snapshot was taken. */
+  differences = 0;
+  readonly #connection: Connection;
+  readonly #outbox: Outbox;
+  #state: ReplicaState = { name: "loading" };
+  #lastEvent: string | undefined;
+  /** The cells that the `subscribe` under way named; absent: none is under way. */
+  #asked: ReadonlySet<string> | undefined;
+  #folds = true;
+  #checked = 0;
+  #snapshotTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #ends: (() => void)[];
+
+  constructor(connection: Connection, readonly notebook: string) {
+    this.#connection = connection;
+    this.document = new Document(notebook);
+    this.#outbox = new Outbox(notebook, (text) => this.isInStep && connection.sendText(text));
+    this.presence = new Presence(connection, notebook);
+    this.#ends = [
+      connection.received.add((message) => this.#hear(message)),
+      connection.changed.add((state) => (state.name === "live" ? this.#subscribe() : this.#lose())),
+      connection.quiet.add((probed) => this.#probe(probed)),
+    ];
+    if (connection.state.name === "live") this.#subscribe();
+  }
+
+  get state(): ReplicaState {
+    return this.#state;
+  }
+
+  /** Whether the document follows the server's, so that a change may name its version. */
+  get isInStep(): boolean {
+    return this.#state.name === "live";
+  }
+
+  /** Commands that the server has not answered. */
+  get unanswered(): number {
+    return this.#outbox.size;
+  }
+
+  close(): void {
+    for (const end of this.#ends) end();
+    clearTimeout(this.#snapshotTimer);
+    this.presence.close();
+    this.#connection.send({ unsubscribe: { notebook: this.notebook } });
+  }
+
+  /** Done when it is on the server's disk; rejects with `Rejected`. Waits while there is no connection. */
+  command(body: Command, options?: CommandOptions): Promise<Done> {
+    const done = this.#outbox.command(body, options);
+    this.statusChanged.tell();
+    return done;
+  }
+
+  #subscribe(since: "resume" | "anew" = "resume"): void {
+    const cells = this.texts?.cells() ?? [];
+    const { version } = this.document;
+    const known = since === "resume" && this.#lastEvent !== undefined && this.#folds;
+    this.#asked = new Set(cells);
+    this.#connection.send({
+      subscribe: {
+        notebook: this.notebook,
+        ...(known && { since: { version, event_id: this.#lastEvent ?? "" } }),
+        ...(cells.length > 0 && { unconfirmed: cells.map((cell_id) => ({ cell_id, base: version })) }),
+      },
+    });
+  }
+
+  #lose(): void {
+    this.#outbox.lost();
+    this.#fallBehind();
+  }
+
+  #fallBehind(): void {
+    this.#asked = undefined;
+    if (this.#state.name === "live") this.#become({ name: "behind" });
+  }
+
+  #hear(message: ServerMessage): void {
+    const about = Object.values(message)[0] as { notebook?: string } | undefined;
+    if (about?.notebook !== this.notebook) return;
+    if ("events" in message) this.#take(message.events);
+    else if ("subscribed" in message) this.#subscribed(message.subscribed);
+    else if ("ack" in message) this.#acked(message.ack);
+    else if ("reject" in message) this.#rejected(message.reject);
+    else if ("access" in message) this.#access(message.access.role ?? undefined);
+    else if ("resync" in message) this.#fallBehind();
+    else if ("checked" in message) this.#compare(message.checked);
+    else if ("kernels" in message) this.#setKernels(message.kernels.kernels);
+    else if ("presence" in message) this.presence.hear(message.presence.peers ?? [], message.presence.left ?? []);
+    else if ("error" in message && message.error.code === "unknown_notebook") this.#leave(message.error.message);
+    this.message.tell(message);
+  }
+
+  #take({ from, events }: EventsMessage): void {
+    if (!this.isInStep) return;
+    if (!this.#folds) return this.#takeSnapshotSoon();
+    if (from > this.document.version + 1) return this.#anew("resume");
+    const touched = new Touched();
+    for (const event of events) {
+      if (event.version <= this.document.version) continue;
+      if (!knows(event)) {
+        this.changed.tell(touched);
+        return this.#anew("anew");
+      }
+      this.#fold(event, touched);
+    }
+    this.texts?.caughtUp(this.document, false);
+    this.changed.tell(touched);
+  }
+
+  #fold(event: EventMessage, touched: Touched): void {
+    this.texts?.receive(event);
+    touched.add(apply(this.document, event));
+    this.#lastEvent = event.id;
+    this.folded.tell(event);
+  }
+
+  /** Passes over events until the server has answered. */
+  #anew(since: "resume" | "anew"): void {
+    this.#become({ name: "behind" });
+    this.#subscribe(since);
+  }
+
+  #subscribed(answer: SubscribedMessage): void {
+    const { snapshot, base_too_old, event_id, role, read_only, peers, kernels } = answer;
+    const asked = this.#asked ?? new Set();
+    const isBlind = snapshot && this.texts?.cells().some((cell) => !asked.has(cell));
+    if (isBlind) return this.#anew("resume");
+    this.#asked = undefined;
+    this.role = role;
+    this.isReadOnly = read_only ?? false;
+    this.#folds = answer.document === DOCUMENT;
+    for (const cell of base_too_old ?? []) this.texts?.giveUp(cell, "too much has happened since");
+    if (snapshot) this.#replace(Document.from(snapshot), answer.unconfirmed_events ?? []);
+    this.#lastEvent = event_id;
+    this.presence.reset(peers ?? []);
+    this.#setKernels(kernels ?? []);
+    this.#become({ name: "live" });
+    this.#outbox.flush();
+    this.texts?.caughtUp(this.document, snapshot !== undefined && snapshot !== null);
+    if (snapshot) this.changed.tell(everything(this.document));
+  }
+
+  #replace(document: Document, unconfirmedEvents: EventMessage[]): void {
+    for (const event of unconfirmedEvents) if (event.version > this.document.version) this.texts?.receive(event);
+    for (const cell of this.texts?.cells() ?? []) if (!document.cells.has(cell)) this.texts?.giveUp(cell, "the cell was deleted");
+    this.document = document;
+    this.#checked = 0;
+  }
+
+  #takeSnapshotSoon(): void {
+    this.#snapshotTimer ??= setTimeout(() => {
+      this.#snapshotTimer = undefined;
+      if (this.isInStep) this.#anew("anew");
+    }, SNAPSHOT_MS);
+  }
+
+  #acked(ack: AckMessage): void {
+    this.#outbox.acked(ack);
+    this.statusChanged.tell();
+  }
+
+  #rejected(rejection: RejectMessage): void {
+    this.#outbox.rejected(rejection);
+    this.statusChanged.tell();
+  }
+
+  #access(role: Role | undefined): void {
+    this.role = role;
+    if (!role) this.#leave("you may no longer see this notebook");
+    else this.changed.tell(everything(this.document));
+  }
+
+  #leave(message: string): void {
+    this.#become({ name: "gone", message });
+  }
+
+  #setKernels(kernels: KernelStatus[]): void {
+    const others = this.kernels.filter((old) => !kernels.some((each) => each.kernel_session === old.kernel_session));
+    this.kernels = [...others.filter((old) => this.document.kernels.has(old.kernel_session)), ...kernels];
+    const touched = new Touched();
+    touched.part("kernels");
+    this.changed.tell(touched);
+  }
+
+  /** Asks for the digest of the version that is held: proves that the server is there, and that both hold the same. */
+  #probe(probed: () => void): void {
+    if (!this.isInStep || this.document.version === 0) return;
+    probed();
+    this.#connection.send({ check: { notebook: this.notebook, version: this.document.version } });
+  }
+
+  #compare({ version, digest }: { version: number; digest?: string | null }): void {
+    if (!digest || !this.isInStep || version !== this.document.version || version === this.#checked) return;
+    this.#checked = version;
+    if (this.#digest() === digest) return;
+    this.differences += 1;
+    this.#anew("anew");
+  }
+
+  /** Nothing where the document has no canonical form. */
+  #digest(): string | undefined {
+    try {
+      return this.document.digest();
+    } catch {
+      return undefined;
+    }
+  }
+
+  #become(state: ReplicaState): void {
+    this.#state = state;
+    this.stateChanged.tell(state);
+  }
+}
+
+function everything(document: Document): Touched {
+  const touched = new Touched();
+  for (const part of ["notebook", "order", "access", "kernels", "executions", "assistants"] as const) touched.part(part);
+  for (const id of document.cells.keys()) touched.cell(id);
+  return touched;
+}

@@ -1,0 +1,91 @@
+// REST and blobs, with the bearer token of the session.
+import type { Output } from "../protocol/messages.ts";
+
+/** What the server says of a request that it refuses: `application/problem+json`. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+export interface RestOptions {
+  base: string;
+  token: () => string | undefined;
+  fetch?: typeof fetch;
+}
+
+export class Rest {
+  readonly #options: RestOptions;
+  /** Blobs never change: their name is their hash. */
+  readonly #blobs = new Map<string, Promise<ArrayBuffer>>();
+
+  constructor(options: RestOptions) {
+    this.#options = options;
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.json<T>("GET", path);
+  }
+
+  async json<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const headers: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+    const answer = await this.send(path, { method, headers, body: body === undefined ? null : JSON.stringify(body) });
+    const text = await answer.text();
+    return (text === "" ? undefined : JSON.parse(text)) as T;
+  }
+
+  /** Any request; what the server refuses, and no server at all, is a `Problem`. */
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = new Headers(init.headers);
+    const token = this.#options.token();
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    const ask = this.#options.fetch ?? fetch;
+    const answer = await ask(this.#options.base + path, { ...init, headers }).catch((error: unknown) => {
+      throw new Problem(0, "unreachable", `the server cannot be reached: ${String(error)}`);
+    });
+    if (!answer.ok) throw await problem(answer);
+    return answer;
+  }
+
+  blob(notebook: string, sha256: string): Promise<ArrayBuffer> {
+    const path = `/api/notebooks/${encodeURIComponent(notebook)}/blobs/${sha256}`;
+    const known = this.#blobs.get(sha256) ?? this.send(path).then((answer) => answer.arrayBuffer());
+    this.#blobs.set(sha256, known);
+    known.catch(() => this.#blobs.delete(sha256));
+    return known;
+  }
+
+  /** An output's content with the parts put back that stand in blobs. */
+  async whole(notebook: string, output: Output): Promise<unknown> {
+    let content: unknown = output.content;
+    for (const { pointer, sha256, json } of output.blobs ?? []) {
+      const text = new TextDecoder().decode(await this.blob(notebook, sha256));
+      content = put(content, pointer, json ? JSON.parse(text) : text);
+    }
+    return content;
+  }
+}
+
+async function problem(answer: Response): Promise<Problem> {
+  const text = await answer.text().catch(() => "");
+  try {
+    const { code, detail } = JSON.parse(text) as { code?: string; detail?: string };
+    return new Problem(answer.status, code ?? "unknown", detail ?? answer.statusText);
+  } catch {
+    return new Problem(answer.status, "unknown", text || answer.statusText);
+  }
+}
+
+/** Sets what a JSON pointer (RFC 6901) names: a path of object keys, made where it is missing. */
+export function put(content: unknown, pointer: string, value: unknown): unknown {
+  const [first, ...rest] = pointer.split("/").slice(1);
+  if (first === undefined) return value;
+  const name = first.replaceAll("~1", "/").replaceAll("~0", "~");
+  const fields = typeof content === "object" && content !== null ? (content as Record<string, unknown>) : {};
+  const inner = put(fields[name], rest.map((token) => `/${token}`).join(""), value);
+  return { ...fields, [name]: inner };
+}
