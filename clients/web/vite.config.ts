@@ -9,6 +9,6 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  server: { proxy: { "/api": { target: "http://127.0.0.1:8787", ws: true } } },
+  server: { proxy: { "/api": { target: process.env.NOTARIUM_SERVER ?? "http://127.0.0.1:8787", ws: true, changeOrigin: true } } },
   test: { include: ["tests/**/*.test.ts"], environment: "node" },
 });

@@ -67,6 +67,19 @@ export class Texts implements UnconfirmedTexts {
     return text?.isUnconfirmed ? text.shown.toString() : undefined;
   }
 
+  /** When what was typed in these cells is confirmed, or given up. */
+  settled(cellIds: string[]): Promise<void> {
+    const isOpen = () => cellIds.some((id) => this.#cells.get(id)?.text.isUnconfirmed);
+    if (!isOpen()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const end = this.changed.add(() => {
+        if (isOpen()) return;
+        end();
+        resolve();
+      });
+    });
+  }
+
   cells(): string[] {
     return [...this.#cells].filter(([, { text }]) => text.isUnconfirmed).map(([id]) => id);
   }

@@ -1,0 +1,41 @@
+import "@fontsource-variable/inter/wght.css";
+import "@fontsource-variable/jetbrains-mono/wght.css";
+import "../ui/base.css";
+import "../ui/notebook.css";
+import { StrictMode, useEffect, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { Home } from "../views/Home.tsx";
+import { NotebookView } from "../views/Notebook.tsx";
+import { SignIn } from "../views/SignIn.tsx";
+import { applyTheme } from "./theme.ts";
+import { useRoute } from "./route.ts";
+import { type Session, forget, resume } from "./session.ts";
+
+type Who = { state: "asking" } | { state: "out"; reason?: string } | { state: "in"; session: Session };
+
+function App() {
+  const [who, setWho] = useState<Who>({ state: "asking" });
+  const route = useRoute();
+
+  useEffect(() => {
+    resume().then(
+      (session) => setWho(session ? { state: "in", session } : { state: "out" }),
+      (error: Error) => {
+        forget();
+        setWho({ state: "out", reason: error.message });
+      },
+    );
+  }, []);
+
+  if (who.state === "asking") return <p className="centre quiet">Opening …</p>;
+  if (who.state === "out") return <SignIn reason={who.reason} signedIn={(session) => setWho({ state: "in", session })} />;
+  const { session } = who;
+  const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));
+  if (route.name === "home") return <Home session={session} signOut={signOut} />;
+  const again = (next: Session) => setWho({ state: "in", session: next });
+  return <NotebookView key={`${route.id} ${session.token}`} session={session} id={route.id} cell={route.cell} signedIn={again} />;
+}
+
+applyTheme();
+const root = document.getElementById("root");
+if (root) createRoot(root).render(<StrictMode><App /></StrictMode>);

@@ -1,0 +1,77 @@
+// Who is signed in: a bearer token, kept for this tab. (The server has no refresh cookie yet: see clients/web/README.md.)
+import type { components } from "../protocol/rest.ts";
+import { Connection } from "../transport/connection.ts";
+import { Problem, Rest } from "../transport/rest.ts";
+
+export type Me = components["schemas"]["Me"];
+
+const KEY = "notarium.session";
+/** Tokens that are exchanged for a session once: the printed owner token, resets and invitations. */
+const ONE_TIME = /^nt_(owner|reset)_/;
+
+export class Session {
+  readonly rest: Rest;
+  readonly connection: Connection;
+  readonly #names = new Map<string, Promise<string>>();
+
+  constructor(
+    readonly token: string,
+    readonly me: Me,
+  ) {
+    this.rest = new Rest({ base: "", token: () => token });
+    const address = new URL("/api/socket", location.href);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    const open = () => new WebSocket(address) as never;
+    this.connection = new Connection({ open, client: "notarium-web/0.1.0" });
+  }
+
+  get userId(): string | undefined {
+    return this.me.actor.kind === "user" ? this.me.actor.id : undefined;
+  }
+
+  /** The name behind an id: events have ids alone. */
+  nameOf(userId: string): Promise<string> {
+    if (userId === this.userId) return Promise.resolve(this.me.name);
+    const known = this.#names.get(userId) ?? this.rest.get<{ name: string }>(`/api/people/${userId}`).then(({ name }) => name);
+    this.#names.set(userId, known);
+    known.catch(() => this.#names.delete(userId));
+    return known;
+  }
+
+  async signOut(): Promise<void> {
+    forget();
+    this.connection.stop();
+    if (this.me.kind === "session") await this.rest.json("DELETE", "/api/session").catch(() => undefined);
+  }
+}
+
+export function forget(): void {
+  sessionStorage.removeItem(KEY);
+}
+
+/** A token in the address's fragment never reaches a server; it leaves the address at once. */
+export function tokenOfLink(): string | undefined {
+  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
+  if (token) history.replaceState(null, "", location.pathname);
+  return token;
+}
+
+export async function resume(): Promise<Session | undefined> {
+  const token = tokenOfLink() ?? sessionStorage.getItem(KEY);
+  return token ? signIn(token) : undefined;
+}
+
+export async function signIn(token: string): Promise<Session> {
+  if (ONE_TIME.test(token)) return exchange({ token });
+  const me = await new Rest({ base: "", token: () => token }).get<Me>("/api/me");
+  if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "this is the token of a runtime agent: sign in with yours");
+  sessionStorage.setItem(KEY, token);
+  return new Session(token, me);
+}
+
+/** With a one-time token, or with login and password. */
+export async function exchange(proof: { token: string } | { login: string; password: string }): Promise<Session> {
+  const anonymous = new Rest({ base: "", token: () => undefined });
+  const { token } = await anonymous.json<{ token: string }>("POST", "/api/session", { ...proof, label: "browser" });
+  return signIn(token);
+}

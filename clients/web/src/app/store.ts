@@ -1,0 +1,277 @@
+// One open notebook: its replica and texts, what of them changed for whom, what is selected, and what a person can do.
+import { createContext, useContext, useSyncExternalStore } from "react";
+import type { CellType, Command, Execution, Place } from "../protocol/messages.ts";
+import { Texts } from "../collab/texts.ts";
+import { isFinished } from "../protocol/apply/executions.ts";
+import type { Part } from "../protocol/touched.ts";
+import { newId } from "../transport/ids.ts";
+import { type Done, Rejected } from "../transport/outbox.ts";
+import { Replica } from "../transport/replica.ts";
+import { type Chunk, rechunk } from "./chunks.ts";
+import type { Session } from "./session.ts";
+
+/** What a component may wait for. A cell is `cell:ID`. */
+export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel";
+
+export interface Toast {
+  id: string;
+  text: string;
+  action?: { label: string; run: () => void };
+  isError?: boolean;
+  copy?: string;
+}
+
+export type Panel = "assistant" | "history" | undefined;
+
+export class NotebookStore {
+  readonly replica: Replica;
+  readonly texts: Texts;
+  chunks: Chunk[] = [];
+  /** The cell with the focus. */
+  current: string | undefined;
+  /** From `current` to here are selected, where they are several. */
+  anchor: string | undefined;
+  isEditing = false;
+  toasts: Toast[] = [];
+  panel: Panel;
+  readonly #counts = new Map<Topic, number>();
+  readonly #listeners = new Map<Topic, Set<() => void>>();
+  #clipboard: { cell_type: CellType; source: string }[] = [];
+
+  constructor(
+    readonly session: Session,
+    readonly id: string,
+  ) {
+    this.replica = new Replica(session.connection, id);
+    this.texts = new Texts(this.replica);
+    this.replica.changed.add((touched) => {
+      if (touched.parts.has("order")) this.#reorder();
+      for (const cell of touched.cells) this.tell(`cell:${cell}`);
+      for (const part of touched.parts) this.tell(part);
+    });
+    for (const listeners of [this.replica.stateChanged, this.replica.statusChanged, session.connection.changed, this.texts.changed]) {
+      (listeners as typeof this.replica.statusChanged).add(() => this.tell("status"));
+    }
+    this.replica.presence.changed.add(() => this.#peersMoved());
+    this.texts.copied.add(({ text, reason }) => {
+      this.toast({ text: `Your text could not be merged: ${reason}. It is kept here.`, copy: text, isError: true });
+    });
+  }
+
+  get document() {
+    return this.replica.document;
+  }
+
+  get mayEdit(): boolean {
+    const { role } = this.replica;
+    return ["author", "editor", "owner"].includes(role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+  }
+
+  get mayRun(): boolean {
+    return ["runner", "editor", "owner"].includes(this.replica.role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+  }
+
+  close(): void {
+    this.replica.close();
+  }
+
+  // What changed
+
+  tell(topic: Topic): void {
+    this.#counts.set(topic, this.count(topic) + 1);
+    for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
+  }
+
+  count(topic: Topic): number {
+    return this.#counts.get(topic) ?? 0;
+  }
+
+  listen(topic: Topic, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners.add(listener));
+    return () => void listeners.delete(listener);
+  }
+
+  #reorder(): void {
+    this.chunks = rechunk(this.document.order, this.chunks);
+    if (this.current === undefined || this.document.cells.has(this.current)) return;
+    // The neighbour takes the place of a cell that is gone.
+    this.select(this.document.order[Math.min(this.#lastIndex, this.document.order.length - 1)]);
+  }
+
+  #peerCells = new Set<string>();
+
+  /** Only the cells where somebody is or was are shown anew. */
+  #peersMoved(): void {
+    const here = new Set([...this.replica.presence.peers.values()].flatMap(({ state }) => state?.cell_id ?? []));
+    for (const cell of new Set([...this.#peerCells, ...here])) this.tell(`cell:${cell}`);
+    this.#peerCells = here;
+    this.tell("presence");
+  }
+
+  // Selection
+
+  #lastIndex = 0;
+
+  select(cell: string | undefined, { edit = false, extend = false } = {}): void {
+    const previous = this.current;
+    const touched = new Set([...this.selected, ...(previous === undefined ? [] : [previous])]);
+    this.anchor = extend ? (this.anchor ?? previous) : undefined;
+    this.current = cell;
+    this.isEditing = edit && cell !== undefined;
+    if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
+    for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
+    if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
+  }
+
+  /** The ids of the selected cells, from top to bottom. */
+  get selected(): string[] {
+    const { order } = this.document;
+    if (this.current === undefined) return [];
+    const ends = [this.current, this.anchor ?? this.current].map((cell) => order.indexOf(cell)).sort((a, b) => a - b);
+    return order.slice(ends[0], (ends[1] ?? 0) + 1);
+  }
+
+  isSelected(cell: string): boolean {
+    return cell === this.current || (this.anchor !== undefined && this.selected.includes(cell));
+  }
+
+  neighbour(step: number, from = this.current): string | undefined {
+    const { order } = this.document;
+    const index = from === undefined ? -1 : order.indexOf(from);
+    return order[Math.max(0, Math.min(order.length - 1, index + step))];
+  }
+
+  // Commands
+
+  /** Sends a command; what the server refuses is shown. */
+  async do(body: Command, options?: { correlationId?: string }): Promise<Done | undefined> {
+    try {
+      const done = await this.replica.command(body, options);
+      for (const notice of done.outcome.notices ?? []) this.toast({ text: notice });
+      return done;
+    } catch (error) {
+      this.toast({ text: error instanceof Rejected ? error.message : String(error), isError: true });
+      return undefined;
+    }
+  }
+
+  insert(place: Place, cell_type: CellType = "code", source = "", edit = true): void {
+    const cell_id = newId();
+    void this.do({ InsertCell: { cell_id, cell_type, source, place } }).then((done) => {
+      if (done) this.select(cell_id, { edit });
+    });
+  }
+
+  delete(cells: string[]): void {
+    if (cells.length === 0) return;
+    const correlationId = newId();
+    const commands: Command[] = cells.map((cell_id) => ({ DeleteCell: { cell_id } }));
+    void this.do({ Batch: { commands } }, { correlationId }).then((done) => {
+      const action = { label: "Undo", run: () => void this.do({ Undo: { correlation_id: correlationId } }) };
+      if (done) this.toast({ text: cells.length === 1 ? "Cell deleted" : `${cells.length} cells deleted`, action });
+    });
+  }
+
+  move(step: 1 | -1): void {
+    const cell_id = this.current;
+    const other = this.neighbour(step);
+    if (cell_id === undefined || other === undefined || other === cell_id) return;
+    void this.do({ MoveCell: { cell_id, place: step > 0 ? { after: other } : { before: other } } });
+  }
+
+  changeType(cell_type: CellType): void {
+    const commands: Command[] = this.selected.map((cell_id) => ({ ChangeCellType: { cell_id, cell_type } }));
+    if (commands.length > 0) void this.do({ Batch: { commands } });
+  }
+
+  copy(): void {
+    const cells = this.selected.flatMap((id) => this.document.cells.get(id) ?? []);
+    this.#clipboard = cells.map(({ cell_type, source }) => ({ cell_type, source }));
+  }
+
+  paste(): void {
+    const after = this.selected.at(-1);
+    let place: Place = after === undefined ? "end" : { after };
+    const commands: Command[] = this.#clipboard.map(({ cell_type, source }) => {
+      const cell_id = newId();
+      const insert = { InsertCell: { cell_id, cell_type, source, place } };
+      place = { after: cell_id };
+      return insert;
+    });
+    if (commands.length > 0) void this.do({ Batch: { commands } });
+  }
+
+  /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */
+  async run(cells: string[]): Promise<void> {
+    await this.texts.settled(cells);
+    const kinds = cells.map((cell_id) => [cell_id, this.document.cells.get(cell_id)?.cell_type] as const);
+    for (const [cell_id, type] of kinds) {
+      if (type === "prompt") void this.do({ StartTurn: { conversation_id: this.conversation ?? newId(), cell_id } });
+    }
+    const code = kinds.filter(([, type]) => type === "code").map(([cell_id]) => cell_id);
+    const commands: Command[] = code.map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
+    if (commands.length === 1 && commands[0]) await this.do(commands[0]);
+    else if (commands.length > 1) await this.do({ Batch: { commands } });
+  }
+
+  /** The conversation in which people here talk: the newest that is no outside assistant's. */
+  get conversation(): string | undefined {
+    const own = [...this.document.conversations].filter(([, each]) => !each.is_outside);
+    return own.sort(([, a], [, b]) => b.started_at - a.started_at)[0]?.[0];
+  }
+
+  interrupt(): void {
+    for (const [kernel_session, { phase }] of this.document.kernels) {
+      if (phase === "started") void this.do({ InterruptKernel: { kernel_session } });
+    }
+  }
+
+  restart(): void {
+    for (const [kernel_session, { phase }] of this.document.kernels) {
+      if (phase === "started") void this.do({ RestartKernel: { kernel_session } });
+    }
+  }
+
+  /** Runs that have not ended, in the order of the queue. */
+  get queue(): [string, Execution][] {
+    const open = [...this.document.executions].filter(([, run]) => !isFinished(run.status));
+    return open.sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  }
+
+  show(panel: Panel): void {
+    this.panel = this.panel === panel ? undefined : panel;
+    this.tell("panel");
+  }
+
+  toast(toast: Omit<Toast, "id">): void {
+    const id = newId();
+    this.toasts = [...this.toasts.slice(-3), { id, ...toast }];
+    this.tell("toasts");
+    if (!toast.copy) setTimeout(() => this.dismiss(id), toast.action || toast.isError ? 12_000 : 6_000);
+  }
+
+  dismiss(id: string): void {
+    this.toasts = this.toasts.filter((toast) => toast.id !== id);
+    this.tell("toasts");
+  }
+}
+
+export const StoreContext = createContext<NotebookStore | undefined>(undefined);
+
+export function useStore(): NotebookStore {
+  const store = useContext(StoreContext);
+  if (!store) throw new Error("no notebook is open here");
+  return store;
+}
+
+/** Renders again when one of these changes. */
+export function useTopics(store: NotebookStore, ...topics: Topic[]): void {
+  useSyncExternalStore(
+    (changed) => {
+      const ends = topics.map((topic) => store.listen(topic, changed));
+      return () => ends.forEach((end) => end());
+    },
+    () => topics.map((topic) => store.count(topic)).join(),
+  );
+}

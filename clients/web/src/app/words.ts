@@ -1,0 +1,65 @@
+// What the page says about states: sentences, times.
+import type { Actor, Execution } from "../protocol/messages.ts";
+
+const STATUS: Record<string, string> = {
+  queued: "Waits for its turn",
+  assigned: "Is next",
+  running: "Running",
+  ok: "Done",
+  error: "Failed",
+  cancelled: "Cancelled",
+  blocked: "Blocked: an earlier cell failed",
+  lost: "Lost",
+};
+
+/** A word of the protocol as people read it; one that this page does not know is shown as it is. */
+export function plain(word: unknown): string {
+  return String(word).replaceAll("_", " ");
+}
+
+export function statusWords(run: Execution): string {
+  const words = STATUS[run.status] ?? plain(run.status);
+  const cause = endSentence(run);
+  return cause ? `${words}: ${cause}` : words;
+}
+
+/** Why a run ended as it did, where there is more to say than its status. */
+export function endSentence(run: Execution): string | undefined {
+  return run.notice ?? undefined;
+}
+
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export function ago(at: number, now = Date.now()): string {
+  const seconds = (at - now) / 1_000;
+  if (Math.abs(seconds) < 60) return relative.format(0, "second");
+  if (Math.abs(seconds) < 3_600) return relative.format(Math.round(seconds / 60), "minute");
+  if (Math.abs(seconds) < 86_400) return relative.format(Math.round(seconds / 3_600), "hour");
+  if (Math.abs(seconds) < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), "day");
+  return absolute.format(at);
+}
+
+export function date(at: number): string {
+  return absolute.format(at);
+}
+
+/** Who somebody is without a name at hand. */
+export function kindOf(actor: Actor): string {
+  return { user: "Somebody", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[actor.kind];
+}
+
+/** One of twelve hues, the same for a person wherever they are. */
+export function hueOf(text: string): number {
+  let sum = 7;
+  for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9_973;
+  return sum % 12;
+}

@@ -1,0 +1,124 @@
+// Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
+import type { NotebookStore } from "../app/store.ts";
+import type { CellType } from "../protocol/messages.ts";
+
+export interface Action {
+  id: string;
+  title: string;
+  /** In command mode, as tinykeys writes them. */
+  keys?: string[];
+  /** Also while a cell is edited. */
+  editKeys?: string[];
+  /** Not again while the key is held. */
+  once?: boolean;
+  needs?: "edit" | "run";
+  run: (store: NotebookStore) => void;
+}
+
+/** What the page itself does; it registers these when it is there. */
+export interface PageActions {
+  palette: () => void;
+  help: () => void;
+  home: () => void;
+  theme: () => void;
+}
+
+export const page: Partial<PageActions> = {};
+
+function runAnd(store: NotebookStore, next: "next" | "stay" | "insert"): void {
+  const cells = store.selected;
+  const last = cells.at(-1);
+  if (last === undefined) return;
+  void store.run(cells.filter((cell) => ["code", "prompt"].includes(store.document.cells.get(cell)?.cell_type ?? "")));
+  if (next === "stay") return store.select(store.current);
+  const following = store.neighbour(1, last);
+  if (next === "insert" || following === last) return store.insert({ after: last });
+  store.select(following);
+}
+
+function insertBeside(store: NotebookStore, side: "before" | "after", type: CellType = "code"): void {
+  const cell = store.current;
+  store.insert(cell === undefined ? "end" : side === "before" ? { before: cell } : { after: cell }, type, "", false);
+}
+
+function heading(store: NotebookStore, level: number): void {
+  const cell_id = store.current;
+  const cell = cell_id === undefined ? undefined : store.document.cells.get(cell_id);
+  if (!cell || cell_id === undefined) return;
+  const source = `${"#".repeat(level)} ${cell.source.replace(/^#{1,6} /, "")}`;
+  const replace = { ReplaceSource: { cell_id, cell_version: cell.cell_version, source } };
+  void store.do({ Batch: { commands: [replace, { ChangeCellType: { cell_id, cell_type: "markdown" } }] } });
+}
+
+function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidden" | "pinned" | "skipped"): void {
+  for (const cell_id of store.selected) {
+    const isSet = store.document.cells.get(cell_id)?.flags?.[flag] ?? false;
+    void store.do({ SetCellFlags: { cell_id, flags: { [flag]: !isSet } } });
+  }
+}
+
+const types: [CellType, string, string[]][] = [
+  ["code", "Make it code", ["y"]],
+  ["markdown", "Make it Markdown", ["m"]],
+  ["raw", "Make it raw text", ["r"]],
+  ["prompt", "Make it a prompt for the assistant", []],
+];
+
+export const actions: Action[] = [
+  { id: "run-next", title: "Run and go to the next cell", editKeys: ["Shift+Enter"], needs: "run", run: (store) => runAnd(store, "next") },
+  { id: "run", title: "Run", editKeys: ["$mod+Enter"], needs: "run", run: (store) => runAnd(store, "stay") },
+  { id: "run-insert", title: "Run and insert a cell below", editKeys: ["Alt+Enter"], needs: "run", run: (store) => runAnd(store, "insert") },
+  { id: "run-all", title: "Run all cells", needs: "run", run: (store) => void store.run(store.document.order) },
+  { id: "run-above", title: "Run all cells above", needs: "run", run: (store) => void store.run(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))) },
+  { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.interrupt() },
+  { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.restart() },
+  { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
+  { id: "edit", title: "Edit the cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
+  { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
+  { id: "down", title: "Cell below", keys: ["ArrowDown", "j"], run: (store) => store.select(store.neighbour(1)) },
+  { id: "extend-up", title: "Extend the selection up", keys: ["Shift+ArrowUp", "Shift+K"], run: (store) => store.select(store.neighbour(-1), { extend: true }) },
+  { id: "extend-down", title: "Extend the selection down", keys: ["Shift+ArrowDown", "Shift+J"], run: (store) => store.select(store.neighbour(1), { extend: true }) },
+  { id: "first", title: "First cell", keys: ["$mod+Home", "g g"], run: (store) => store.select(store.document.order[0]) },
+  { id: "last", title: "Last cell", keys: ["$mod+End", "Shift+G"], run: (store) => store.select(store.document.order.at(-1)) },
+  { id: "insert-above", title: "Insert a cell above", keys: ["a"], needs: "edit", run: (store) => insertBeside(store, "before") },
+  { id: "insert-below", title: "Insert a cell below", keys: ["b"], needs: "edit", run: (store) => insertBeside(store, "after") },
+  { id: "insert-prompt", title: "Insert a prompt for the assistant below", needs: "edit", run: (store) => insertBeside(store, "after", "prompt") },
+  { id: "delete", title: "Delete the cell", keys: ["d d"], once: true, needs: "edit", run: (store) => store.delete(store.selected) },
+  { id: "undo", title: "Undo my last change", keys: ["z", "$mod+z"], needs: "edit", run: (store) => void store.do({ Undo: {} }) },
+  { id: "redo", title: "Redo", keys: ["Shift+Z", "$mod+Shift+z"], needs: "edit", run: (store) => void store.do({ Redo: {} }) },
+  { id: "move-up", title: "Move the cell up", keys: ["Alt+ArrowUp", "$mod+Shift+ArrowUp"], needs: "edit", run: (store) => store.move(-1) },
+  { id: "move-down", title: "Move the cell down", keys: ["Alt+ArrowDown", "$mod+Shift+ArrowDown"], needs: "edit", run: (store) => store.move(1) },
+  { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => store.copy() },
+  { id: "cut", title: "Cut cells", keys: ["x"], needs: "edit", run: (store) => (store.copy(), store.delete(store.selected)) },
+  { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.paste() },
+  ...types.map(([type, title, keys]): Action => ({ id: `type-${type}`, title, keys, needs: "edit", run: (store) => store.changeType(type) })),
+  ...[1, 2, 3].map((level): Action => ({ id: `heading-${level}`, title: `Make it a heading of level ${level}`, keys: [String(level)], needs: "edit", run: (store) => heading(store, level) })),
+  { id: "toggle-outputs", title: "Hide or show the outputs", keys: ["o"], needs: "edit", run: (store) => toggleFlag(store, "outputs_hidden") },
+  { id: "toggle-source", title: "Hide or show the source", needs: "edit", run: (store) => toggleFlag(store, "source_hidden") },
+  { id: "pin", title: "Pin for the assistant: always in its context, or as before", needs: "edit", run: (store) => toggleFlag(store, "pinned") },
+  { id: "skip", title: "Skip for the assistant: never in its context, or as before", needs: "edit", run: (store) => toggleFlag(store, "skipped") },
+  { id: "clear-outputs", title: "Clear the outputs", needs: "edit", run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })) },
+  { id: "assistant", title: "Assistant: open or close", editKeys: ["$mod+Shift+a"], run: (store) => store.show("assistant") },
+  { id: "history", title: "History: open or close", run: (store) => store.show("history") },
+  { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
+  { id: "help", title: "Keys", keys: ["Shift+?", "h"], run: () => page.help?.() },
+  { id: "theme", title: "Light, dark, or as the system", run: () => page.theme?.() },
+  { id: "home", title: "All notebooks", run: () => page.home?.() },
+];
+
+export function isAllowed(action: Action, store: NotebookStore): boolean {
+  return action.needs === "edit" ? store.mayEdit : action.needs === "run" ? store.mayRun : true;
+}
+
+const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
+
+/** As people read a key: `Ctrl Shift P`. */
+export function keyLabel(keys: string): string {
+  const names: Record<string, string> = { $mod: isMac ? "⌘" : "Ctrl", ArrowUp: "↑", ArrowDown: "↓", Enter: "↵" };
+  return keys.split(" ").map((press) => press.split("+").map((name) => names[name] ?? (name.length === 1 ? name.toUpperCase() : name)).join(" ")).join(", ");
+}
+
+/** `Shift+Enter` as CodeMirror writes it. */
+export function editorKey(keys: string): string {
+  return keys.replace("$mod", "Mod").replaceAll("+", "-");
+}

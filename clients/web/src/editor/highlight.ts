@@ -1,0 +1,19 @@
+// Code with colours where nobody edits it: no editor, and the same classes.
+import { classHighlighter, highlightCode } from "@lezer/highlight";
+import { parser } from "@lezer/python";
+
+export interface Token {
+  text: string;
+  className: string;
+}
+
+/** Longer code is shown without colours. */
+const MOST_UNITS = 100_000;
+
+export function highlight(source: string): Token[] {
+  if (source.length > MOST_UNITS) return [{ text: source, className: "" }];
+  const tokens: Token[] = [];
+  const put = (text: string, className: string) => void tokens.push({ text, className });
+  highlightCode(source, parser.parse(source), classHighlighter, put, () => put("\n", ""));
+  return tokens;
+}

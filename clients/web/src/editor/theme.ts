@@ -1,0 +1,18 @@
+// How code looks, in the editor and where there is none: the same classes.
+import { syntaxHighlighting } from "@codemirror/language";
+import { EditorView } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+
+export const highlighting = syntaxHighlighting(classHighlighter);
+
+export const theme = EditorView.theme({
+  "&": { backgroundColor: "transparent", fontSize: "var(--code-size)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "var(--code-line)", overflowX: "auto" },
+  ".cm-content": { padding: "8px 0", caretColor: "var(--text)" },
+  ".cm-line": { padding: "0 12px" },
+  ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.5px" },
+  ".cm-selectionBackground, &.cm-focused .cm-selectionBackground": { backgroundColor: "light-dark(#dbe4ff, #2f3b69) !important" },
+  ".cm-tooltip": { border: "1px solid var(--line)", borderRadius: "6px", backgroundColor: "var(--surface)" },
+  ".cm-matchingBracket": { backgroundColor: "var(--accent-soft) !important", outline: "1px solid var(--strong-line)" },
+});

@@ -1,0 +1,102 @@
+// The editor of a cell, with the carets of others. Loaded when the page has painted.
+import { useEffect, useRef } from "react";
+import type { EditorView, KeyBinding } from "@codemirror/view";
+import { type NotebookStore } from "../app/store.ts";
+import { hueOf, kindOf } from "../app/words.ts";
+import { actions, editorKey, isAllowed } from "../commands/table.ts";
+import { createEditor } from "../editor/mount.ts";
+import { setPeers } from "../editor/peers.ts";
+import type { CellType, PeerState } from "../protocol/messages.ts";
+
+interface Props {
+  store: NotebookStore;
+  id: string;
+  type: CellType;
+  isEditing: boolean;
+  at: { x: number; y: number } | undefined;
+  peers: PeerState[];
+}
+
+const TYPING_MS = 2_000;
+
+export default function Editor({ store, id, type, isEditing, at, peers }: Props) {
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+
+  useEffect(() => {
+    let typing: ReturnType<typeof setTimeout> | undefined;
+    const show = (anchor: number, head: number, isTyping: boolean) => {
+      store.replica.presence.show({ cell_id: id, selection: [anchor, head], ...(isTyping && { typing: true }) });
+      clearTimeout(typing);
+      if (isTyping) typing = setTimeout(() => show(anchor, head, false), TYPING_MS);
+    };
+    const editor = createEditor({
+      ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
+      keys: keys(store, id),
+      moved: (anchor, head, typed) => show(anchor, head, typed),
+      focused: (isFocused) => {
+        if (isFocused && !(store.current === id && store.isEditing)) store.select(id, { edit: true });
+      },
+    });
+    view.current = editor.view;
+    place.current?.append(editor.view.dom);
+    return () => {
+      clearTimeout(typing);
+      editor.close();
+    };
+  }, [store, id, type]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!isEditing || !editor) return;
+    if (!editor.hasFocus) editor.focus();
+    const clicked = at && editor.posAtCoords(at, false);
+    if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
+  }, [isEditing, at]);
+
+  useEffect(() => {
+    const carets = peers.flatMap(({ name, actor, state }) => {
+      const label = name || kindOf(actor);
+      const [anchor, head] = state?.selection ?? [];
+      return anchor === undefined || head === undefined ? [] : [{ name: label, hue: hueOf(label), anchor, head }];
+    });
+    view.current?.dispatch({ effects: setPeers.of(carets) });
+  }, [peers]);
+
+  return <div className="source" ref={place} />;
+}
+
+/** Escape leaves, the arrows go on to the neighbours at the ends, and what runs works here too. */
+function keys(store: NotebookStore, id: string): KeyBinding[] {
+  const leave = (step: -1 | 1) => (view: EditorView) => {
+    const { main } = view.state.selection;
+    const line = view.state.doc.lineAt(main.head).number;
+    const isAtEnd = step < 0 ? line === 1 : line === view.state.doc.lines;
+    const next = store.neighbour(step, id);
+    if (!isAtEnd || !main.empty || next === id) return false;
+    store.select(next, { edit: true });
+    return true;
+  };
+  const table = actions.flatMap((action) =>
+    (action.editKeys ?? []).map((press) => ({
+      key: editorKey(press),
+      run: () => {
+        if (isAllowed(action, store)) action.run(store);
+        return true;
+      },
+    })),
+  );
+  const split = { key: "Ctrl-Shift--", run: (view: EditorView) => splitCell(store, id, view) };
+  const escape = { key: "Escape", run: () => (store.select(id), true) };
+  return [...table, split, escape, { key: "ArrowUp", run: leave(-1) }, { key: "ArrowDown", run: leave(1) }];
+}
+
+function splitCell(store: NotebookStore, id: string, view: EditorView): boolean {
+  const cell = store.document.cells.get(id);
+  const { head } = view.state.selection.main;
+  const rest = view.state.sliceDoc(head).replace(/^\n/, "");
+  if (!cell || !store.mayEdit) return true;
+  view.dispatch({ changes: { from: head, to: view.state.doc.length } });
+  store.insert({ after: id }, cell.cell_type, rest);
+  return true;
+}

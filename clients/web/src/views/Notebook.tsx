@@ -1,0 +1,127 @@
+// A notebook: bar, cells, side panel, keys.
+import { useEffect, useMemo, useRef, useState } from "react";
+import { createKeybindingsHandler } from "tinykeys";
+import { go } from "../app/route.ts";
+import type { Session } from "../app/session.ts";
+import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
+import { nextTheme } from "../app/theme.ts";
+import { actions, isAllowed, page } from "../commands/table.ts";
+import { Assistant } from "./Assistant.tsx";
+import { Bar } from "./Bar.tsx";
+import { CellList } from "./CellList.tsx";
+import { History } from "./History.tsx";
+import { Palette } from "./Palette.tsx";
+import { SignIn } from "./SignIn.tsx";
+import { Toasts } from "./Toasts.tsx";
+
+interface Props {
+  session: Session;
+  id: string;
+  cell: string | undefined;
+  signedIn: (session: Session) => void;
+}
+
+export function NotebookView({ session, id, cell, signedIn }: Props) {
+  const [store, setStore] = useState<NotebookStore>();
+  useEffect(() => {
+    const opened = new NotebookStore(session, id);
+    if (session.connection.state.name === "idle") session.connection.start(session.token);
+    setStore(opened);
+    const online = () => session.connection.retryNow();
+    const leaving = (event: BeforeUnloadEvent) => {
+      if (opened.replica.unanswered > 0 || opened.texts.cells().length > 0) event.preventDefault();
+    };
+    addEventListener("online", online);
+    addEventListener("beforeunload", leaving);
+    return () => {
+      removeEventListener("online", online);
+      removeEventListener("beforeunload", leaving);
+      opened.close();
+    };
+  }, [session, id]);
+  if (!store) return null;
+  return (
+    <StoreContext value={store}>
+      <Opened store={store} cell={cell} signedIn={signedIn} />
+    </StoreContext>
+  );
+}
+
+function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {
+  useTopics(store, "status", "notebook", "panel");
+  const [palette, setPalette] = useState<"palette" | "help">();
+  const main = useRef<HTMLElement>(null);
+  const { title, version } = store.document;
+  useKeys(store);
+
+  useEffect(() => {
+    Object.assign(page, { palette: () => setPalette("palette"), help: () => setPalette("help"), home: () => go({ name: "home" }), theme: nextTheme });
+  }, []);
+  useEffect(() => void (document.title = version > 0 ? `${title || "Untitled"} – Notarium` : "Notarium"), [title, version]);
+  useEffect(() => {
+    if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
+  }, [store, cell, version > 0]);
+
+  const { state } = store.replica;
+  const connection = store.session.connection.state;
+  if (state.name === "gone") return <Away title="This notebook cannot be opened" text={state.message} />;
+  if (version === 0 && connection.name === "refused") return <SignIn reason={connection.message} signedIn={signedIn} />;
+  return (
+    <div className={store.panel ? "notebook with-panel" : "notebook"}>
+      <Bar store={store} signedIn={signedIn} />
+      <main ref={main} className="page" aria-label={title || "Untitled"}>
+        {version === 0 ? <Loading /> : <CellList store={store} />}
+      </main>
+      {store.panel === "assistant" && <Assistant store={store} />}
+      {store.panel === "history" && <History store={store} />}
+      {palette && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
+      <Toasts store={store} />
+    </div>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="loading" aria-busy="true">
+      <p className="hidden" role="status">The notebook is being opened</p>
+      {[62, 38, 80, 50].map((width) => <div key={width} className="shape" style={{ width: `${width}%` }} />)}
+    </div>
+  );
+}
+
+function Away({ title, text }: { title: string; text: string }) {
+  return (
+    <main className="sign-in">
+      <div className="card stack">
+        <h1>{title}</h1>
+        <p>{text}</p>
+        <a href="#/">All notebooks</a>
+      </div>
+    </main>
+  );
+}
+
+/** The keys of command mode, and those that work everywhere. */
+function useKeys(store: NotebookStore): void {
+  const handler = useMemo(() => {
+    const bindings = actions.flatMap((action) => {
+      const run = (event: KeyboardEvent) => {
+        if (!isAllowed(action, store) || (action.once && event.repeat)) return;
+        event.preventDefault();
+        action.run(store);
+      };
+      return [...(action.keys ?? []), ...(action.editKeys ?? [])].map((keys) => [keys, run] as const);
+    });
+    return createKeybindingsHandler(Object.fromEntries(bindings));
+  }, [store]);
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      const isElsewhere = target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]");
+      const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
+      if (!isElsewhere && !isButton && !event.defaultPrevented) handler(event);
+    };
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, [handler]);
+}
