@@ -19,6 +19,8 @@ notebook: NotebookId
 } | {
 command: CommandMessage
 } | {
+check: CheckMessage
+} | {
 presence: {
 notebook: NotebookId
 state: PresenceState
@@ -618,6 +620,8 @@ ack: AckMessage
 } | {
 reject: RejectMessage
 } | {
+checked: CheckedMessage
+} | {
 presence: {
 notebook: NotebookId
 peers?: PeerState[]
@@ -809,7 +813,7 @@ message: string
  * What can be wrong with a message or a connection, beside rejections of commands.
  * 
  */
-export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "too_many_requests" | "agent_connected" | "unavailable")
+export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "version_in_future" | "version_too_old" | "too_many_requests" | "agent_connected" | "unavailable")
 /**
  * What let a call through.
  * 
@@ -874,6 +878,7 @@ Usage?: Usage
 MessageRole?: MessageRole
 MessageBlock?: MessageBlock
 TurnEnd?: TurnEnd
+CheckMessage?: CheckMessage
 PresenceState?: PresenceState
 OfferedKernelspec?: OfferedKernelspec
 ServerMessage?: ServerMessage
@@ -881,6 +886,8 @@ WelcomeMessage?: WelcomeMessage
 Actor?: Actor
 Scope?: Scope
 SubscribedMessage?: SubscribedMessage
+NextSteps?: NextSteps
+NextStep?: NextStep
 Document?: Document
 AccessEntry?: AccessEntry
 Cell?: Cell
@@ -913,6 +920,7 @@ AckMessage?: AckMessage
 Outcome?: Outcome
 RejectMessage?: RejectMessage
 RejectionCode?: RejectionCode
+CheckedMessage?: CheckedMessage
 TurnActivity?: TurnActivity
 ActivityKind?: ActivityKind
 ErrorMessage?: ErrorMessage
@@ -1172,6 +1180,17 @@ output_tokens?: number
  */
 estimated?: boolean
 }
+export interface CheckMessage {
+notebook: NotebookId
+/**
+ * The version that the client holds.
+ */
+version: number
+/**
+ * Of the client's own state. Where the server's is another, it sends the whole state afterwards.
+ */
+digest?: (Hash | null)
+}
 export interface PresenceState {
 /**
  * The cell that has the focus.
@@ -1231,6 +1250,18 @@ event_id: EventId
 diverged?: boolean
 role: Role
 /**
+ * [`crate::DOCUMENT`]: by which rules the state is folded.
+ */
+document: number
+/**
+ * Of the snapshot; absent where that has no canonical form.
+ */
+digest?: (Hash | null)
+/**
+ * To a person: what they can undo and redo next.
+ */
+undo?: (NextSteps | null)
+/**
  * True: a newer server has written this notebook. `version` is the last one before the first event that this server does
  * not know; no more events come, and every command is refused with `read_only`.
  */
@@ -1249,6 +1280,29 @@ unconfirmed_events?: EventMessage[]
 base_too_old?: CellId[]
 peers?: PeerState[]
 kernels?: KernelStatus[]
+}
+/**
+ * What a person can undo and redo next.
+ * 
+ */
+export interface NextSteps {
+undo?: (NextStep | null)
+redo?: (NextStep | null)
+}
+/**
+ * One undoable group, as its author is told.
+ * 
+ */
+export interface NextStep {
+correlation_id: CorrelationId
+/**
+ * Of its last event.
+ */
+version: number
+/**
+ * The cells that it touches; none: it is about the notebook itself.
+ */
+cells?: CellId[]
 }
 /**
  * The document of one notebook at one version.
@@ -1704,6 +1758,10 @@ notebook: NotebookId
  */
 version: number
 outcome?: Outcome
+/**
+ * To a person: what they can undo and redo next. Absent in the answer to a repeated command.
+ */
+undo?: (NextSteps | null)
 }
 /**
  * What the sender learns with the ack: ids that the server chose, and what could not be done in full.
@@ -1730,6 +1788,22 @@ code: RejectionCode
 message: string
 expected_version?: (number | null)
 actual_version?: (number | null)
+}
+/**
+ * The digest of the state at a version.
+ * 
+ */
+export interface CheckedMessage {
+notebook: NotebookId
+version: number
+/**
+ * Absent where the state has no canonical form.
+ */
+digest?: (Hash | null)
+/**
+ * The digest in `check` was another: a `resync` and the whole state follow.
+ */
+differs?: boolean
 }
 /**
  * One piece of a turn's activity.

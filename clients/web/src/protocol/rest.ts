@@ -4203,6 +4203,8 @@ export interface components {
             notebook: components["schemas"]["NotebookId"];
             /** @description Ids that the server chose, and notices. */
             outcome: components["schemas"]["Outcome"];
+            /** @description What you can undo and redo next. Absent in the answer to a repeated command. */
+            undo?: components["schemas"]["NextSteps"] | null;
             /**
              * Format: uint64
              * @description The notebook's version after the command.
@@ -5173,6 +5175,22 @@ export interface components {
             is_admin?: boolean;
             login: string;
             name: string;
+        };
+        /** @description One undoable group, as its author is told. */
+        NextStep: {
+            /** @description The cells that it touches; none: it is about the notebook itself. */
+            cells?: components["schemas"]["CellId"][];
+            correlation_id: components["schemas"]["CorrelationId"];
+            /**
+             * Format: uint64
+             * @description Of its last event.
+             */
+            version: number;
+        };
+        /** @description What a person can undo and redo next. */
+        NextSteps: {
+            redo?: components["schemas"]["NextStep"] | null;
+            undo?: components["schemas"]["NextStep"] | null;
         };
         /** @description A notebook's state, as `protocol/schema/notebook.json` has it. */
         NotebookAnswer: {
