@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelSessionId, NotebookId, Version};
 use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
-use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::blobs::BlobUploader;
@@ -74,8 +74,8 @@ pub async fn run(
     loop {
         tokio::select! {
             () = &mut stop => break,
-            Some(over) = agent.over_receiver.recv() => agent.over(&over),
-            Some((id, answer)) = agent.claims_receiver.recv() => agent.claim_answered(&id, answer),
+            Some(Ok(over)) = agent.running.join_next() => agent.over(&over),
+            Some(Ok(claim)) = agent.claims.join_next() => agent.claim_answered(claim),
             event = agent.connection.next() => agent.event(event, &mut notify)?,
         }
     }
@@ -83,7 +83,12 @@ pub async fn run(
     Ok(())
 }
 
-type ClaimAnswer = (KernelSessionId, (NotebookId, Result<Version, CommandError>));
+/// The answer to a claim: the version of its event.
+struct ClaimAnswer {
+    notebook: NotebookId,
+    kernel_session: KernelSessionId,
+    answer: Result<Version, CommandError>,
+}
 
 struct Agent {
     options: AgentOptions,
@@ -97,10 +102,10 @@ struct Agent {
     hosts: BTreeMap<KernelSessionId, HostHandle>,
     /// Since when another process has had our place at the server.
     displaced_since: Option<Instant>,
-    over: mpsc::UnboundedSender<KernelSessionId>,
-    over_receiver: mpsc::UnboundedReceiver<KernelSessionId>,
-    claims: mpsc::UnboundedSender<ClaimAnswer>,
-    claims_receiver: mpsc::UnboundedReceiver<ClaimAnswer>,
+    /// The tasks of the hosts, each until everything is reported.
+    running: JoinSet<KernelSessionId>,
+    /// Claims that wait for their answers.
+    claims: JoinSet<ClaimAnswer>,
 }
 
 impl Agent {
@@ -119,25 +124,18 @@ impl Agent {
         let connection = Connection::start(options.connect.clone());
         let sender = connection.sender();
         sender.offer(offered(&specs));
-        let (over, over_receiver) = mpsc::unbounded_channel();
-        let (claims, claims_receiver) = mpsc::unbounded_channel();
-        let roster = Roster::default();
-        let hosts = BTreeMap::new();
-        let ledger = None;
         Ok(Self {
             options,
             specs,
             connection,
             sender,
             uploader,
-            roster,
-            ledger,
-            hosts,
+            roster: Roster::default(),
+            ledger: None,
+            hosts: BTreeMap::new(),
             displaced_since: None,
-            over,
-            over_receiver,
-            claims,
-            claims_receiver,
+            running: JoinSet::new(),
+            claims: JoinSet::new(),
         })
     }
 
@@ -145,7 +143,7 @@ impl Agent {
         match event {
             ConnectionEvent::Connected(welcome) => self.connected(welcome, notify)?,
             ConnectionEvent::Disconnected { cause, .. } => {
-                self.tell_all(|| Input::Online(false));
+                self.notify_hosts(|| Input::Online(false));
                 self.check_patience(&cause)?;
                 notify(AgentNotice::Disconnected { cause: cause.to_string() });
             }
@@ -170,7 +168,7 @@ impl Agent {
     fn connected(&mut self, welcome: WelcomeMessage, notify: &mut impl FnMut(AgentNotice)) -> Result<(), AgentError> {
         let Actor::Agent { id } = welcome.actor else { return Err(AgentError::NotAnAgent) };
         self.displaced_since = None;
-        self.tell_all(|| Input::Online(true));
+        self.notify_hosts(|| Input::Online(true));
         self.open_ledger(&id);
         let acts = self.roster.connected(id);
         self.act_all(acts);
@@ -182,7 +180,7 @@ impl Agent {
         let Some(folder) = self.options.state_dir.as_ref().filter(|_| self.ledger.is_none()) else { return };
         let ledger = Ledger::new(folder, agent.clone());
         for orphans in ledger.orphans() {
-            tokio::spawn(tell_ends(self.sender.clone(), orphans));
+            tokio::spawn(report_ends(self.sender.clone(), orphans));
         }
         self.ledger = Some(ledger);
     }
@@ -215,14 +213,10 @@ impl Agent {
         }
     }
 
-    fn claim_answered(
-        &mut self,
-        id: &KernelSessionId,
-        (notebook, answer): (NotebookId, Result<Version, CommandError>),
-    ) {
+    fn claim_answered(&mut self, ClaimAnswer { notebook, kernel_session, answer }: ClaimAnswer) {
         let acts = match answer {
-            Ok(version) => self.roster.claim_acked(id, version, self.connection.replica(&notebook)),
-            Err(_) => self.roster.claim_refused(id),
+            Ok(version) => self.roster.claim_acked(&kernel_session, version, self.connection.replica(&notebook)),
+            Err(_) => self.roster.claim_refused(&kernel_session),
         };
         self.act_all(acts);
     }
@@ -248,7 +242,7 @@ impl Agent {
             Act::Unsubscribe(notebook) => self.connection.unsubscribe(&notebook),
             Act::Claim { command_id, notebook, kernel_session } => self.claim(command_id, notebook, kernel_session),
             Act::Start { notebook, kernel_session, kernelspec } => self.start(notebook, kernel_session, &kernelspec),
-            Act::Tell { kernel_session, input } => {
+            Act::Notify { kernel_session, input } => {
                 if let Some(host) = self.hosts.get(&kernel_session) {
                     host.send(input);
                 }
@@ -261,13 +255,13 @@ impl Agent {
         }
     }
 
-    fn claim(&self, id: notarium_core::CommandId, notebook: NotebookId, kernel_session: KernelSessionId) {
+    fn claim(&mut self, id: notarium_core::CommandId, notebook: NotebookId, kernel_session: KernelSessionId) {
         let command = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
-        let Ok(message) = CommandSender::message_as(id, &notebook, &command, None, None) else { return };
-        let (answer, claims) = (self.sender.submit(message), self.claims.clone());
-        tokio::spawn(async move {
+        let Ok(message) = CommandSender::message_as(id, &notebook, &command) else { return };
+        let answer = self.sender.submit(message);
+        self.claims.spawn(async move {
             let answer = answer.await.unwrap_or(Err(ConnectError::Closed.into())).map(|ack| ack.version);
-            let _ = claims.send((kernel_session, (notebook, answer)));
+            ClaimAnswer { notebook, kernel_session, answer }
         });
     }
 
@@ -277,7 +271,7 @@ impl Agent {
         if let Some(ledger) = &mut self.ledger {
             ledger.add(kernel_session.clone(), notebook.clone());
         }
-        let host = host::start(HostOptions {
+        let options = HostOptions {
             notebook,
             kernel_session: kernel_session.clone(),
             kernelspec: self.specs.get(kernelspec).cloned(),
@@ -285,8 +279,8 @@ impl Agent {
             limits: self.options.limits,
             sender,
             reporter,
-            over: self.over.clone(),
-        });
+        };
+        let host = host::start(options, &mut self.running);
         self.hosts.insert(kernel_session, host);
     }
 
@@ -297,7 +291,7 @@ impl Agent {
         }
     }
 
-    fn tell_all(&self, input: impl Fn() -> Input) {
+    fn notify_hosts(&self, input: impl Fn() -> Input) {
         for host in self.hosts.values() {
             host.send(input());
         }
@@ -305,11 +299,11 @@ impl Agent {
 
     /// Shuts the kernels down and waits until their ends are reported.
     async fn stop(mut self) {
-        self.tell_all(|| Input::Stop { cause: "its runtime agent was stopped".to_owned() });
+        self.notify_hosts(|| Input::Stop { cause: "its runtime agent was stopped".to_owned() });
         let all_over = async {
             while !self.hosts.is_empty() {
                 tokio::select! {
-                    Some(id) = self.over_receiver.recv() => self.forget(&id),
+                    Some(Ok(id)) = self.running.join_next() => self.forget(&id),
                     event = self.connection.next() => if let ConnectionEvent::Failed(_) = event { return },
                 }
             }
@@ -321,12 +315,12 @@ impl Agent {
 }
 
 /// The kernels of a process that was killed have gone with it.
-async fn tell_ends(sender: CommandSender, orphans: Orphans) {
+async fn report_ends(sender: CommandSender, orphans: Orphans) {
     let cause = "its runtime agent was killed";
     for (kernel_session, notebook) in &orphans.sessions {
         let ended = Command::ReportKernelEnded { kernel_session: kernel_session.clone(), cause: cause.to_owned() };
         if let Err(CommandError::Connection(error)) = sender.command(notebook, &ended).await {
-            tracing::debug!(%error, "the end of a kernel is told by the next process");
+            tracing::debug!(%error, "the end of a kernel is reported by the next process");
             return;
         }
     }

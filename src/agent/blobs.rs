@@ -7,7 +7,8 @@ use bytes::Bytes;
 use notarium_core::NotebookId;
 use sha2::{Digest, Sha256};
 
-use crate::connection::install_tls_provider;
+use crate::agent::AgentError;
+use crate::connection::{http_address, install_tls_provider};
 use crate::leftovers::TemporaryFile;
 
 /// How long the server may take for one upload.
@@ -40,10 +41,10 @@ enum Content<'a> {
 
 impl BlobUploader {
     /// `server` as in [`crate::connection::ConnectOptions`].
-    pub fn new(server: &str, token: &str) -> Result<Self, reqwest::Error> {
+    pub fn new(server: &str, token: &str) -> Result<Self, AgentError> {
         install_tls_provider();
         let client = reqwest::Client::builder().timeout(UPLOAD_TIMEOUT).build()?;
-        Ok(Self { client, base: http_address(server), token: token.to_owned() })
+        Ok(Self { client, base: http_address(server)?, token: token.to_owned() })
     }
 
     /// Stores bytes and returns their SHA-256. Tries until the server takes or refuses them.
@@ -103,17 +104,6 @@ fn is_refusal(status: reqwest::StatusCode) -> bool {
     status.is_client_error() && !again.contains(&status)
 }
 
-/// The address of REST on a server that is given in any usual way.
-pub fn http_address(server: &str) -> String {
-    let server = server.trim().trim_end_matches('/');
-    let server = server.strip_suffix(crate::connection::SOCKET_PATH).unwrap_or(server);
-    match server.split_once("://") {
-        Some(("ws", rest)) => format!("http://{rest}"),
-        Some(("wss", rest)) => format!("https://{rest}"),
-        _ => server.to_owned(),
-    }
-}
-
 /// A file that takes what a run writes beyond its limit.
 #[derive(Debug)]
 pub struct Spill {
@@ -155,8 +145,8 @@ mod tests {
 
     #[test]
     fn rest_and_socket_are_on_the_same_server() {
-        assert_eq!(http_address("wss://host/api/socket"), "https://host");
-        assert_eq!(http_address("http://127.0.0.1:1/"), "http://127.0.0.1:1");
+        assert_eq!(http_address("wss://host/api/socket").unwrap(), "https://host");
+        assert_eq!(http_address("http://127.0.0.1:1/").unwrap(), "http://127.0.0.1:1");
     }
 
     #[test]

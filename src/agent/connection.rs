@@ -14,14 +14,13 @@ mod replica;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use notarium_core::{
-    Command, CommandId, CorrelationId, Document, NotebookId, RawJson, Recorded, RejectionCode, Version,
-};
+use notarium_core::{Command, CommandId, Document, NotebookId, RawJson, Recorded, RejectionCode};
 use notarium_wire::{
     AckMessage, ClientMessage, CommandMessage, ErrorCode, EventsMessage, OfferedKernelspec, RejectMessage,
     ServerMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::sync::{mpsc, oneshot};
+use tokio_tungstenite::tungstenite::http;
 
 use link::{Link, Order};
 use replica::Replica;
@@ -134,7 +133,7 @@ pub enum ConnectionEvent {
 #[derive(Debug)]
 pub struct Connection {
     sender: CommandSender,
-    inbox: mpsc::UnboundedReceiver<link::Incoming>,
+    inbox: mpsc::UnboundedReceiver<ConnectionEvent>,
     replicas: BTreeMap<NotebookId, Replica>,
 }
 
@@ -183,14 +182,13 @@ impl Connection {
         loop {
             match self.inbox.recv().await {
                 None => return ConnectionEvent::Failed(ConnectError::Closed),
-                Some(link::Incoming::Event(event)) => return *event,
-                Some(link::Incoming::Message(ServerMessage::Subscribed(message))) => return self.subscribed(*message),
-                Some(link::Incoming::Message(ServerMessage::Events(message))) => {
+                Some(ConnectionEvent::Message(ServerMessage::Subscribed(message))) => return self.subscribed(*message),
+                Some(ConnectionEvent::Message(ServerMessage::Events(message))) => {
                     if let Some(event) = self.events(message) {
                         return event;
                     }
                 }
-                Some(link::Incoming::Message(message)) => return ConnectionEvent::Message(message),
+                Some(event) => return event,
             }
         }
     }
@@ -250,19 +248,13 @@ impl CommandSender {
 
     /// A command under a new id.
     pub fn message(notebook: &NotebookId, command: &Command) -> Result<CommandMessage, CommandError> {
-        Self::message_as(Self::new_id(), notebook, command, None, None)
+        Self::message_as(Self::new_id(), notebook, command)
     }
 
-    /// A command with everything that a message can carry.
-    pub fn message_as(
-        id: CommandId,
-        notebook: &NotebookId,
-        command: &Command,
-        expected_version: Option<Version>,
-        correlation_id: Option<CorrelationId>,
-    ) -> Result<CommandMessage, CommandError> {
+    /// A command under an id that was chosen before.
+    pub fn message_as(id: CommandId, notebook: &NotebookId, command: &Command) -> Result<CommandMessage, CommandError> {
         let body = RawJson::of(command).map_err(|error| ConnectError::Refused(error.to_string()))?;
-        Ok(CommandMessage { id, notebook: notebook.clone(), expected_version, correlation_id, body })
+        Ok(CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body })
     }
 
     /// Sends a message that is worth nothing later (presence, kernel status): dropped while there is no connection.
@@ -275,15 +267,25 @@ impl CommandSender {
         self.order(Order::Offer(kernelspecs));
     }
 
-    /// A new token for the same account, for now and for reconnects.
-    pub fn refresh(&self, token: String) {
-        self.order(Order::Refresh(token));
-    }
-
     fn order(&self, order: Order) {
         // Without a link the responder is dropped, which the waiting side sees as a closed connection.
         let _ = self.orders.send(order);
     }
+}
+
+/// The address of a server's REST, given in any usual way, without a slash at its end.
+pub fn http_address(server: &str) -> Result<String, ConnectError> {
+    let invalid = || ConnectError::InvalidAddress { server: server.to_owned() };
+    let given = server.trim().trim_end_matches('/');
+    let given = given.strip_suffix(SOCKET_PATH).unwrap_or(given);
+    let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
+    let scheme = match scheme {
+        "http" | "ws" => "http",
+        "https" | "wss" => "https",
+        _ => return Err(invalid()),
+    };
+    let address = format!("{scheme}://{rest}");
+    address.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some()).map(|_| address).ok_or_else(invalid)
 }
 
 /// Makes ring the process's TLS provider, once. Mixed features would make `wss://` panic otherwise.

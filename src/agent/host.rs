@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelSessionId, NotebookId};
 use notarium_wire::ClientMessage;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::Spill;
@@ -28,8 +29,6 @@ pub(crate) struct HostOptions {
     pub limits: SessionLimits,
     pub sender: CommandSender,
     pub reporter: Reporter,
-    /// Told once, when everything is said.
-    pub over: mpsc::UnboundedSender<KernelSessionId>,
 }
 
 /// The way to a host.
@@ -64,8 +63,8 @@ struct Host {
     is_over: bool,
 }
 
-/// Starts a host for a session that this agent has claimed.
-pub(crate) fn start(options: HostOptions) -> HostHandle {
+/// Starts a host for a session that this agent has claimed. Its task ends when everything is reported.
+pub(crate) fn start(options: HostOptions, running: &mut JoinSet<KernelSessionId>) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
@@ -82,12 +81,12 @@ pub(crate) fn start(options: HostOptions) -> HostHandle {
         stop_reporter,
         is_over: false,
     };
-    tokio::spawn(host.run());
+    running.spawn(host.run());
     HostHandle { inputs: sender }
 }
 
 impl Host {
-    async fn run(mut self) {
+    async fn run(mut self) -> KernelSessionId {
         while !self.is_over {
             let input = self.next().await;
             let now_ms = self.now_ms();
@@ -97,7 +96,7 @@ impl Host {
             }
         }
         self.stop_reporter.cancel();
-        let _ = self.options.over.send(self.options.kernel_session.clone());
+        self.options.kernel_session
     }
 
     fn now_ms(&self) -> u64 {
@@ -107,13 +106,13 @@ impl Host {
     /// What comes first. Control before output: an interrupt never waits behind a flood.
     async fn next(&mut self) -> Input {
         let deadline = self.session.deadline();
-        let due = deadline.map(|deadline| self.clock + Duration::from_millis(deadline));
+        let due = deadline.map(|deadline| (self.clock + Duration::from_millis(deadline)).into());
         let is_up = !matches!(self.launched, Launched::Starting(_));
         tokio::select! {
             biased;
             input = self.inputs.recv() => input.unwrap_or_else(|| Input::Stop { cause: "the agent stopped".to_owned() }),
             result = launch_result(&mut self.launched) => self.launch_ended(result),
-            () = sleep_until(due) => Input::Tick,
+            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Input::Tick,
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => Input::Kernel(event),
         }
     }
@@ -144,7 +143,7 @@ impl Host {
             Output::Kill => self.kill(),
             Output::Report(report) => self.report(report),
             Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
-            Output::Busy(busy) => self.tell_busy(busy),
+            Output::Busy(busy) => self.show_busy(busy),
             Output::Over => self.is_over = true,
         }
     }
@@ -221,7 +220,7 @@ impl Host {
         }
     }
 
-    fn tell_busy(&self, busy: bool) {
+    fn show_busy(&self, busy: bool) {
         let HostOptions { notebook, kernel_session, sender, .. } = &self.options;
         let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
         sender.ephemeral(ClientMessage::KernelStatus { notebook, kernel_session, busy });
@@ -247,11 +246,4 @@ async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelE
         *events = None;
     }
     std::future::pending().await
-}
-
-async fn sleep_until(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due.into()).await,
-        None => std::future::pending().await,
-    }
 }

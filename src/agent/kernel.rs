@@ -1,10 +1,10 @@
-//! One Jupyter kernel: launched, driven, interrupted, restarted, shut down.
+//! One Jupyter kernel: launched, driven, interrupted, shut down.
 //!
 //! A [`Kernel`] is used by one owner; everything that the kernel does comes out as [`KernelEvent`]s, in order. The event
 //! channel may be slow: then the kernel's output waits (up to [`LaunchOptions::max_waiting_bytes`] in memory, then in
 //! the kernel), and nothing else does: interrupt, shutdown and the notice of a dead process never queue behind output.
 //!
-//! **Invariants.** Each launch has new sockets and a new session number. An execution ends once: `Finished`, or named
+//! **Invariants.** Each launch has new sockets. An execution ends once: `Finished`, or named
 //! by `Ended`. It is finished when both the reply and `idle` have come. No process outlives its kernel.
 
 mod channels;
@@ -34,26 +34,13 @@ pub type ExecutionId = String;
 pub struct ExecuteRequest {
     pub execution_id: ExecutionId,
     pub source: String,
-    /// Whether the code may ask for input.
-    pub allow_stdin: bool,
-    /// Whether requests that wait behind this one are aborted when it fails.
-    pub stop_on_error: bool,
-    /// Run without output, history or count.
-    pub silent: bool,
     pub store_history: bool,
 }
 
 impl ExecuteRequest {
     /// A plain run: recorded in the history, may ask for input, leaves what waits behind it alone.
     pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
-        Self {
-            execution_id: execution_id.into(),
-            source: source.into(),
-            allow_stdin: true,
-            stop_on_error: false,
-            silent: false,
-            store_history: true,
-        }
+        Self { execution_id: execution_id.into(), source: source.into(), store_history: true }
     }
 }
 
@@ -72,8 +59,6 @@ pub enum FinishStatus {
 pub enum EndCause {
     /// [`Kernel::shutdown`] was asked.
     Shutdown,
-    /// [`Kernel::restart`] was asked.
-    Restarted,
     /// The process ended by itself or was killed by somebody else. `output_tail` is the last of what it wrote to its
     /// own standard output and error.
     Died { status: ExitStatus, output_tail: String },
@@ -83,7 +68,6 @@ impl std::fmt::Display for EndCause {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Shutdown => formatter.write_str("shut down"),
-            Self::Restarted => formatter.write_str("restarted"),
             Self::Died { status, output_tail } if output_tail.is_empty() => {
                 write!(formatter, "the kernel process {status}")
             }
@@ -106,11 +90,11 @@ pub enum LossReason {
     Unreadable,
 }
 
-/// Something that happened in a kernel. `session` counts the launches of one [`Kernel`] from 1.
+/// Something that happened in a kernel.
 #[derive(Debug, Clone)]
 pub enum KernelEvent {
-    /// The kernel answers. `info` is the content of its `kernel_info_reply` as sent; `language_info` is part of it.
-    Ready { session: u64, info: Box<RawValue>, language_info: Option<Box<RawValue>> },
+    /// The kernel answers. `language_info` is what its `kernel_info_reply` says.
+    Ready { language_info: Option<Box<RawValue>> },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },
     /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.
@@ -119,17 +103,12 @@ pub enum KernelEvent {
     Functions { execution_id: Option<ExecutionId>, data: Box<RawValue> },
     /// The code asks for a line of input; see [`Kernel::answer_input`].
     InputRequest { execution_id: Option<ExecutionId>, prompt: String, password: bool },
-    /// The execution is over. Outputs of its threads may still come. `payload` is what the reply carried, if not empty.
-    Finished {
-        execution_id: ExecutionId,
-        status: FinishStatus,
-        execution_count: Option<u64>,
-        payload: Option<Box<RawValue>>,
-    },
+    /// The execution is over. Outputs of its threads may still come.
+    Finished { execution_id: ExecutionId, status: FinishStatus, execution_count: Option<u64> },
     /// Output is missing.
     OutputsLost { execution_id: Option<ExecutionId>, reason: LossReason },
     /// The session is over; `unfinished` executions will not finish.
-    Ended { session: u64, cause: EndCause, unfinished: Vec<ExecutionId> },
+    Ended { cause: EndCause, unfinished: Vec<ExecutionId> },
 }
 
 /// How the sockets of a kernel are made.
@@ -153,8 +132,6 @@ pub struct LaunchOptions {
     pub transport: TransportChoice,
     /// Variables of the agent that kernels get besides the usual harmless ones.
     pub pass_environment: Vec<String>,
-    /// More variables for the kernel; they win over the kernelspec's.
-    pub environment: Vec<(String, String)>,
     /// Most address space of the kernel process, in bytes (`ulimit -v`).
     pub max_memory_bytes: Option<u64>,
     /// How long a kernel may take until it answers.
@@ -174,7 +151,6 @@ impl Default for LaunchOptions {
             runtime_dir: std::env::temp_dir(),
             transport: TransportChoice::Automatic,
             pass_environment: Vec::new(),
-            environment: Vec::new(),
             max_memory_bytes: None,
             launch_timeout: Duration::from_secs(60),
             shutdown_timeout: Duration::from_secs(5),
@@ -184,7 +160,7 @@ impl Default for LaunchOptions {
     }
 }
 
-/// The kernel session is over; launch or restart.
+/// The kernel session is over; another launch makes a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the kernel is not running: restart it")]
 pub struct KernelGone;
@@ -192,11 +168,11 @@ pub struct KernelGone;
 /// A kernel that was launched. Dropping it kills its processes.
 #[derive(Debug)]
 pub struct Kernel {
-    kernelspec: Box<Kernelspec>,
-    options: Box<LaunchOptions>,
-    events: mpsc::Sender<KernelEvent>,
-    session: launch::KernelHandle,
-    session_number: u64,
+    interrupt_mode: InterruptMode,
+    shutdown_timeout: Duration,
+    process: process::KernelProcess,
+    requests: mpsc::Sender<ExecuteRequest>,
+    urgent: mpsc::Sender<driver::Urgent>,
 }
 
 impl Kernel {
@@ -206,58 +182,38 @@ impl Kernel {
         options: LaunchOptions,
         events: mpsc::Sender<KernelEvent>,
     ) -> Result<Self, LaunchError> {
-        let session = launch::launch(&kernelspec, &options, events.clone(), 1, None).await?;
-        Ok(Self { kernelspec: Box::new(kernelspec), options: Box::new(options), events, session, session_number: 1 })
+        launch::launch(&kernelspec, &options, events).await
     }
 
     /// Queues an execution behind those that were asked before. Waits while very many are queued.
     pub async fn execute(&self, request: ExecuteRequest) -> Result<(), KernelGone> {
-        self.session.requests.send(request).await.map_err(|_| KernelGone)
+        self.requests.send(request).await.map_err(|_| KernelGone)
     }
 
     /// Interrupts what runs now, or what was asked last to run next. Returns when the kernel has been told, not when it
     /// has stopped.
     pub fn interrupt(&self) -> Result<(), KernelGone> {
-        if self.kernelspec.interrupt_mode == InterruptMode::Signal && !self.session.process.group().interrupt() {
+        if self.interrupt_mode == InterruptMode::Signal && !self.process.group().interrupt() {
             return Err(KernelGone);
         }
-        self.session.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
+        self.urgent.try_send(driver::Urgent::Interrupt).map_err(|_| KernelGone)
     }
 
     /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
-        self.session.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
-    }
-
-    /// Stops the kernel process, politely first, and launches it anew. `Ended` and `Ready` say so.
-    pub async fn restart(&mut self) -> Result<(), LaunchError> {
-        self.session.stop(EndCause::Restarted, &self.options).await;
-        self.session_number += 1;
-        let predecessor = self.session.take_driver();
-        let events = self.events.clone();
-        self.session =
-            launch::launch(&self.kernelspec, &self.options, events, self.session_number, predecessor).await?;
-        Ok(())
+        self.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
     }
 
     /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way
     /// when this returns.
-    pub async fn shutdown(mut self) {
-        self.session.stop(EndCause::Shutdown, &self.options).await;
+    pub async fn shutdown(self) {
+        // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
+        let _ = self.urgent.try_send(driver::Urgent::Stop);
+        self.process.stop(self.shutdown_timeout).await;
     }
 
     /// The process id of the kernel, which leads its process group.
     pub fn process_id(&self) -> u32 {
-        self.session.process.id()
-    }
-
-    /// How many times this kernel was launched.
-    pub fn session_number(&self) -> u64 {
-        self.session_number
-    }
-
-    /// The kernelspec that was launched.
-    pub fn kernelspec(&self) -> &Kernelspec {
-        &self.kernelspec
+        self.process.id()
     }
 }

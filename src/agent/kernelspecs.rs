@@ -7,7 +7,6 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 /// Longest `kernel.json` that is read, in bytes.
 const MAX_KERNELSPEC_BYTES: u64 = 1 << 20;
@@ -38,8 +37,6 @@ pub struct Kernelspec {
     pub interrupt_mode: InterruptMode,
     /// Environment of the kernel; values may name variables of the agent as `${NAME}`.
     pub env: BTreeMap<String, String>,
-    /// `metadata` as it stands in the file.
-    pub metadata: Box<RawValue>,
 }
 
 /// A kernelspec that cannot be used, or a folder that cannot be read.
@@ -170,7 +167,6 @@ struct KernelJson {
     interrupt_mode: Option<String>,
     #[serde(default)]
     env: Option<BTreeMap<String, EnvironmentValue>>,
-    metadata: Option<Box<RawValue>>,
 }
 
 /// Numbers and booleans are common mistakes with one meaning.
@@ -223,7 +219,6 @@ impl Kernelspec {
             argv: json.argv,
             interrupt_mode,
             env: json.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.into())).collect(),
-            metadata: json.metadata.unwrap_or_else(|| RawValue::from_string("{}".to_owned()).unwrap_or_default()),
             name,
             resource_dir: resource_dir.to_owned(),
         })
@@ -378,10 +373,7 @@ mod tests {
         assert_eq!(found.kernelspecs.iter().map(|k| k.name.as_str()).collect::<Vec<_>>(), ["ir", "python3"]);
         assert_eq!(found.get("PYTHON3").unwrap().argv, ["first"]);
         let ir = found.get("ir").unwrap();
-        assert_eq!(
-            (ir.metadata.get(), ir.env["N"].as_str(), ir.interrupt_mode),
-            (r#"{"x": 1.50}"#, "4", InterruptMode::Message)
-        );
+        assert_eq!((ir.env["N"].as_str(), ir.interrupt_mode), ("4", InterruptMode::Message));
     }
 
     #[test]

@@ -16,8 +16,8 @@ use serde_json::value::RawValue;
 
 pub use shape::{LargePart, OutputObject, PartEncoding, stream_object};
 pub(crate) use shape::{raw, raw_json};
-pub use stream_text::{StreamText, render};
-pub use tally::Tally;
+use stream_text::StreamText;
+use tally::Tally;
 
 /// One thing that a kernel did to the outputs of a run.
 #[derive(Debug, Clone)]
@@ -151,11 +151,6 @@ impl OutputCollector {
         let mut emits = self.flush(now_ms);
         emits.extend(self.tally.dropped_notice().map(notice));
         emits
-    }
-
-    /// What has been recorded, spilled and dropped so far.
-    pub fn tally(&self) -> &Tally {
-        &self.tally
     }
 
     fn is_due(&self, now_ms: u64) -> bool {

@@ -50,7 +50,7 @@ impl Reporter {
                 let _ = answers.send((report, answer));
             }
         };
-        tokio::join!(sending, tell_answers(waiting, inputs));
+        tokio::join!(sending, pass_answers(waiting, inputs));
     }
 
     async fn prepare(&self, job: Job) -> (Report, Command) {
@@ -114,7 +114,7 @@ fn replace_by_notice(command: &mut PendingCommand, reason: &str) {
 type Submitted = (Report, Result<Answer, CommandError>);
 
 /// Answers come in the order of the commands.
-async fn tell_answers(mut waiting: mpsc::UnboundedReceiver<Submitted>, inputs: mpsc::UnboundedSender<Input>) {
+async fn pass_answers(mut waiting: mpsc::UnboundedReceiver<Submitted>, inputs: mpsc::UnboundedSender<Input>) {
     while let Some((report, answer)) = waiting.recv().await {
         let answer = match answer {
             Ok(answer) => answer.await.unwrap_or(Err(crate::connection::ConnectError::Closed.into())).map(|_| ()),

@@ -28,7 +28,7 @@ pub enum Act {
         kernel_session: KernelSessionId,
         kernelspec: String,
     },
-    Tell {
+    Notify {
         kernel_session: KernelSessionId,
         input: Input,
     },
@@ -109,7 +109,7 @@ impl Roster {
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
         let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
-        acts.extend(here.map(|(id, _)| tell(id, Input::View(View::of(state, id)))));
+        acts.extend(here.map(|(id, _)| notify(id, Input::View(View::of(state, id)))));
         acts
     }
 
@@ -128,7 +128,7 @@ impl Roster {
                 Vec::new()
             }
             Event::KernelInterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
-                vec![tell(&event.kernel_session, Input::Interrupt { execution_id: event.execution_id.clone() })]
+                vec![notify(&event.kernel_session, Input::Interrupt { execution_id: event.execution_id.clone() })]
             }
             _ => Vec::new(),
         }
@@ -166,7 +166,7 @@ impl Roster {
         let Some(state) = state else { return Vec::new() };
         let mut acts = self.settle_claims(state);
         if self.held.contains_key(kernel_session) {
-            acts.push(tell(kernel_session, Input::View(View::of(state, kernel_session))));
+            acts.push(notify(kernel_session, Input::View(View::of(state, kernel_session))));
         }
         acts
     }
@@ -174,8 +174,8 @@ impl Roster {
     /// Claims whose answer has come and whose event has not. An agent of our identity was first, unless the event fell
     /// into a gap: then the state tells.
     fn settle_claims(&mut self, state: &Document) -> Vec<Act> {
-        let is_told = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
-        let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_told(claim);
+        let is_known = |claim: &Claim| claim.acked_at.is_some_and(|version| version <= state.version);
+        let is_here = |claim: &Claim| claim.notebook == state.notebook_id && is_known(claim);
         let acked: Vec<KernelSessionId> =
             self.claims.iter().filter(|(_, claim)| is_here(claim)).map(|(id, _)| id.clone()).collect();
         let mut acts = Vec::new();
@@ -209,7 +209,7 @@ impl Roster {
         let Some((kernelspec, next)) = next else { return self.leave(&notebook).into_iter().collect() };
         self.held.insert(next.clone(), notebook.clone());
         let mut acts = vec![Act::Start { notebook, kernel_session: next.clone(), kernelspec }];
-        acts.extend(state.map(|state| tell(&next, Input::View(View::of(state, &next)))));
+        acts.extend(state.map(|state| notify(&next, Input::View(View::of(state, &next)))));
         acts
     }
 
@@ -244,8 +244,8 @@ impl Roster {
     }
 }
 
-fn tell(kernel_session: &KernelSessionId, input: Input) -> Act {
-    Act::Tell { kernel_session: kernel_session.clone(), input }
+fn notify(kernel_session: &KernelSessionId, input: Input) -> Act {
+    Act::Notify { kernel_session: kernel_session.clone(), input }
 }
 
 #[cfg(test)]

@@ -55,7 +55,7 @@ pub struct SessionMachine {
     unanswered_bytes: usize,
     unanswered: usize,
     online: bool,
-    busy_told: bool,
+    busy_shown: bool,
     /// Since when there is no work.
     idle_since: u64,
     out: Vec<Output>,
@@ -78,7 +78,7 @@ impl SessionMachine {
             unanswered_bytes: 0,
             unanswered: 0,
             online: true,
-            busy_told: false,
+            busy_shown: false,
             idle_since: now_ms,
             out: Vec::new(),
         }
@@ -105,11 +105,6 @@ impl SessionMachine {
     /// Whether the kernel's next output may come in now. While it may not, it waits in the driver and then the kernel.
     pub fn takes_output(&self) -> bool {
         !self.online || self.unanswered_bytes + self.pending_bytes < self.limits.max_unanswered_bytes
-    }
-
-    /// Whether a kernel of this session lives or is being started.
-    pub fn is_alive(&self) -> bool {
-        matches!(self.phase, Phase::New | Phase::Launching | Phase::Running | Phase::Stopping)
     }
 
     fn dispatch(&mut self, now_ms: u64, input: Input) {

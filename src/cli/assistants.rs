@@ -10,7 +10,7 @@ use clap::Args;
 use notarium_assistant::assistants::{Assistants, AssistantsConfig, Models};
 use notarium_assistant::context::MAX_CONTEXT_TOKENS;
 use notarium_assistant::host::Host;
-use notarium_assistant::providers::{Family, Provider, ProviderSettings, connect};
+use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_server::RunningServer;
 
 use super::{Ended, Failure, mcp};
@@ -54,9 +54,9 @@ impl ModelArgs {
     }
 
     fn models(&self) -> Result<Models, Failure> {
-        let mut settings = match &self.providers {
+        let mut settings: Vec<ProviderSettings> = match &self.providers {
             Some(file) => from_file(file)?,
-            None if self.provider.is_empty() => return Ok(self.of_environment()),
+            None if self.provider.is_empty() => with_keys(),
             None => self.provider.iter().map(|name| named(name)).collect::<Result<_, _>>()?,
         };
         if let (Some(first), Some(model)) = (settings.first_mut(), &self.model) {
@@ -67,21 +67,12 @@ impl ModelArgs {
         });
         Ok(Models::new(connected.collect::<Result<_, _>>()?))
     }
+}
 
-    /// Those with a key at hand. What runs on this machine is asked only when somebody names it.
-    fn of_environment(&self) -> Models {
-        let with_keys = [Family::Anthropic, Family::OpenAi, Family::Gemini, Family::Grok];
-        let connected = with_keys.into_iter().filter_map(|family| connect(&ProviderSettings::new(family)).ok());
-        let mut connected: Vec<Arc<dyn Provider>> = connected.collect();
-        if let (Some(first), Some(model)) = (connected.first_mut(), &self.model)
-            && let Some(family) = with_keys.into_iter().find(|family| family.name() == first.name())
-            && let Ok(other) =
-                connect(&ProviderSettings { model: Some(model.clone()), ..ProviderSettings::new(family) })
-        {
-            *first = other;
-        }
-        Models::new(connected)
-    }
+/// Those with a key at hand. What runs on this machine is asked only when somebody names it.
+fn with_keys() -> Vec<ProviderSettings> {
+    let families = [Family::Anthropic, Family::OpenAi, Family::Gemini, Family::Grok];
+    families.into_iter().map(ProviderSettings::new).filter(|settings| connect(settings).is_ok()).collect()
 }
 
 fn named(name: &str) -> Result<ProviderSettings, Failure> {

@@ -1,6 +1,6 @@
 //! Which server a command talks to, and as whom.
 
-use notarium_agent::connection::ConnectOptions;
+use notarium_agent::connection::{self, ConnectOptions};
 
 use super::client::{Client, NotebookClient};
 use super::config::Config;
@@ -78,15 +78,5 @@ impl Context {
 
 /// The address as HTTP: `ws` and `wss` are the same server.
 pub fn http_address(server: &str) -> Result<String, Failure> {
-    let address = server.trim().trim_end_matches('/');
-    let (scheme, rest) = address.split_once("://").unwrap_or(("http", address));
-    let scheme = match scheme {
-        "http" | "ws" => "http",
-        "https" | "wss" => "https",
-        _ => "",
-    };
-    match scheme.is_empty() || rest.is_empty() {
-        true => Err(Failure::usage(format!("'{server}' is no server address: use http://host:port or https://host"))),
-        false => Ok(format!("{scheme}://{rest}")),
-    }
+    connection::http_address(server).map_err(|error| Failure::usage(error.to_string()))
 }

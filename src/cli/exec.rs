@@ -13,7 +13,7 @@ use notarium_core::{
 use tokio::sync::mpsc;
 
 use super::client::NotebookClient;
-use super::follow::{End, News, Question, Runs};
+use super::follow::{End, Question, RunUpdate, Runs};
 use super::print::style;
 use super::{Context, Ended, Failure, find, input, outputs, print};
 
@@ -111,7 +111,7 @@ impl Following {
         }
     }
 
-    /// The ids are chosen here, so that the events tell which runs are ours before the ack does.
+    /// The ids are chosen here, so that the events show which runs are ours before the ack does.
     fn command(&self, targets: impl Iterator<Item = ExecutionTarget>, args: &ExecArgs) -> Command {
         let stop_on_error = !args.allow_errors && self.views.len() > 1;
         let request = |(view, target): (&View, ExecutionTarget)| {
@@ -136,9 +136,9 @@ impl Following {
         while !self.views.iter().all(|view| view.status.is_finished()) {
             tokio::select! {
                 biased;
-                heard = &mut interrupted => {
+                signal = &mut interrupted => {
                     interrupted.set(tokio::signal::ctrl_c());
-                    self.cancel(heard.is_ok(), &sender)?;
+                    self.cancel(signal.is_ok(), &sender)?;
                 }
                 answer = &mut ack, if !is_acked => {
                     is_acked = true;
@@ -146,9 +146,9 @@ impl Following {
                     self.explain_waiting().await;
                 }
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
-                heard = runs.heard() => {
-                    for news in runs.news(heard?).await {
-                        self.take(news).await?;
+                event = runs.follower.next() => {
+                    for update in runs.updates(event?).await {
+                        self.take(update).await?;
                     }
                 }
             }
@@ -158,14 +158,14 @@ impl Following {
 
     // --- what happens ---
 
-    async fn take(&mut self, news: News) -> Ended {
-        match news {
-            News::Started(id) => self.started(&id),
-            News::Outputs(_, outputs) => self.show(&outputs).await?,
-            News::Asks(question) => self.ask(question),
-            News::Answered(id) => self.questions.retain(|question| question.id != id),
-            News::Ended(id, end) => self.ended(&id, end),
-            News::Note(note) => print::note(note),
+    async fn take(&mut self, update: RunUpdate) -> Ended {
+        match update {
+            RunUpdate::Started(id) => self.started(&id),
+            RunUpdate::Outputs(_, outputs) => self.show(&outputs).await?,
+            RunUpdate::Asks(question) => self.ask(question),
+            RunUpdate::Answered(id) => self.questions.retain(|question| question.id != id),
+            RunUpdate::Ended(id, end) => self.ended(&id, end),
+            RunUpdate::Note(note) => print::note(note),
         }
         Ok(())
     }
@@ -216,8 +216,8 @@ impl Following {
     // --- what the user does ---
 
     /// The first time cancels what has not ended, the second time leaves.
-    fn cancel(&mut self, is_heard: bool, sender: &CommandSender) -> Ended {
-        if self.is_cancelled || !is_heard {
+    fn cancel(&mut self, has_signals: bool, sender: &CommandSender) -> Ended {
+        if self.is_cancelled || !has_signals {
             return Err(Failure::failed("left: `notarium stop` stops what still runs"));
         }
         self.is_cancelled = true;

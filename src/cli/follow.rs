@@ -13,9 +13,9 @@ use notarium_wire::{ErrorMessage, EventsMessage, ServerMessage, SubscribedMessag
 use super::client::NotebookClient;
 use super::{Ended, Failure, print};
 
-/// What a follower of a notebook hears.
+/// What happens to a followed notebook.
 #[derive(Debug)]
-pub enum Heard {
+pub enum FollowEvent {
     /// The state is there: at first, and after a cut.
     Subscribed(SubscribedMessage),
     Events {
@@ -55,24 +55,24 @@ impl Follower {
     }
 
     /// Cancel safe.
-    pub async fn next(&mut self) -> Result<Heard, Failure> {
+    pub async fn next(&mut self) -> Result<FollowEvent, Failure> {
         loop {
             match self.connection.next().await {
                 ConnectionEvent::Subscribed(message) if message.notebook == self.notebook => {
-                    return Ok(Heard::Subscribed(message));
+                    return Ok(FollowEvent::Subscribed(message));
                 }
                 ConnectionEvent::Events { message, recorded } if message.notebook == self.notebook => {
-                    return Ok(Heard::Events { message, recorded });
+                    return Ok(FollowEvent::Events { message, recorded });
                 }
-                ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => return Ok(Heard::Back),
+                ConnectionEvent::Connected(_) if std::mem::take(&mut self.was_cut) => return Ok(FollowEvent::Back),
                 ConnectionEvent::Disconnected { cause, .. } => {
                     self.was_cut = true;
-                    return Ok(Heard::Cut(cause.to_string()));
+                    return Ok(FollowEvent::Cut(cause.to_string()));
                 }
                 ConnectionEvent::Failed(error) => return Err(error.into()),
                 ConnectionEvent::Message(message) => {
                     self.check(&message)?;
-                    return Ok(Heard::Message(message));
+                    return Ok(FollowEvent::Message(message));
                 }
                 _ => {}
             }
@@ -97,7 +97,7 @@ impl Follower {
 
 /// What happens to the followed runs.
 #[derive(Debug)]
-pub enum News {
+pub enum RunUpdate {
     Started(ExecutionId),
     Outputs(ExecutionId, Vec<Output>),
     Asks(Question),
@@ -140,9 +140,9 @@ impl End {
 pub struct Runs {
     pub follower: Follower,
     notebook: NotebookClient,
-    /// Those that have not ended: the agent's last write that was told.
+    /// Those that have not ended: the agent's last write that was passed on.
     open: BTreeMap<ExecutionId, u64>,
-    /// The last version whose events were told.
+    /// The last version whose events were passed on.
     seen: Version,
 }
 
@@ -163,7 +163,7 @@ impl Runs {
         Ok(self.follower.sender().command(&self.follower.notebook, command).await?.outcome)
     }
 
-    /// Follows runs; their ids are chosen before they are requested, so that the events tell whose they are.
+    /// Follows runs; their ids are chosen before they are requested, so that the events show whose they are.
     pub fn follow(&mut self, ids: impl IntoIterator<Item = ExecutionId>) {
         self.open.extend(ids.into_iter().map(|id| (id, 0)));
     }
@@ -173,83 +173,80 @@ impl Runs {
         self.open.is_empty()
     }
 
-    /// What was heard, for [`Runs::news`]. Cancel safe.
-    pub async fn heard(&mut self) -> Result<Heard, Failure> {
-        self.follower.next().await
-    }
-
-    /// What it means for the runs.
-    pub async fn news(&mut self, heard: Heard) -> Vec<News> {
-        match heard {
-            Heard::Events { recorded, .. } => recorded.iter().filter_map(|recorded| self.event(recorded)).collect(),
-            Heard::Subscribed(_) => self.catch_up().await,
-            Heard::Cut(cause) => vec![News::Note(format!("{cause}\nthe runs go on; connecting again …"))],
-            Heard::Back => vec![News::Note("connected again".to_owned())],
-            Heard::Message(_) => Vec::new(),
+    /// What an event of the follower means for the runs.
+    pub async fn updates(&mut self, event: FollowEvent) -> Vec<RunUpdate> {
+        match event {
+            FollowEvent::Events { recorded, .. } => {
+                recorded.iter().filter_map(|recorded| self.event(recorded)).collect()
+            }
+            FollowEvent::Subscribed(_) => self.catch_up().await,
+            FollowEvent::Cut(cause) => vec![RunUpdate::Note(format!("{cause}\nthe runs go on; connecting again …"))],
+            FollowEvent::Back => vec![RunUpdate::Note("connected again".to_owned())],
+            FollowEvent::Message(_) => Vec::new(),
         }
     }
 
-    fn event(&mut self, recorded: &Recorded) -> Option<News> {
+    fn event(&mut self, recorded: &Recorded) -> Option<RunUpdate> {
         self.seen = recorded.envelope.version;
         if let Event::KernelLaunchFailed(event) = &recorded.event {
-            return Some(News::Note(format!("the kernel could not start: {}", print::clean(&event.cause))));
+            return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.cause))));
         }
         let id = recorded.event.execution_id().filter(|id| self.open.contains_key(*id))?.clone();
         match &recorded.event {
             Event::ExecutionStarted(event) => {
                 self.is_new(&id, event.output_seq);
-                Some(News::Started(id))
+                Some(RunUpdate::Started(id))
             }
             Event::ExecutionOutputAppended(event) => {
-                self.is_new(&id, event.output_seq).then(|| News::Outputs(id, event.outputs.clone()))
+                self.is_new(&id, event.output_seq).then(|| RunUpdate::Outputs(id, event.outputs.clone()))
             }
             Event::ExecutionOutputUpdated(event) => {
-                self.is_new(&id, event.output_seq).then(|| News::Outputs(id, vec![event.output.clone()]))
+                self.is_new(&id, event.output_seq).then(|| RunUpdate::Outputs(id, vec![event.output.clone()]))
             }
             Event::ExecutionInputRequested(event) => {
-                Some(News::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
+                Some(RunUpdate::Asks(Question { id, prompt: event.prompt.clone(), is_password: event.password }))
             }
-            Event::ExecutionInputAnswered(_) => Some(News::Answered(id)),
+            Event::ExecutionInputAnswered(_) => Some(RunUpdate::Answered(id)),
             event => End::of(event).map(|end| self.ended(id, end)),
         }
     }
 
-    /// Whether this write of the agent was not told yet.
+    /// Whether this write of the agent was not passed on yet.
     fn is_new(&mut self, id: &ExecutionId, output_seq: u64) -> bool {
-        self.open.get_mut(id).is_some_and(|told| std::mem::replace(told, output_seq.max(*told)) < output_seq)
+        self.open.get_mut(id).is_some_and(|last| std::mem::replace(last, output_seq.max(*last)) < output_seq)
     }
 
-    fn ended(&mut self, id: ExecutionId, end: End) -> News {
+    fn ended(&mut self, id: ExecutionId, end: End) -> RunUpdate {
         self.open.remove(&id);
-        News::Ended(id, end)
+        RunUpdate::Ended(id, end)
     }
 
     /// After a cut so long that a snapshot came instead of the events: what the runs did meanwhile.
-    async fn catch_up(&mut self) -> Vec<News> {
+    async fn catch_up(&mut self) -> Vec<RunUpdate> {
         let Some(state) = self.follower.state().filter(|state| state.version > self.seen) else { return Vec::new() };
         self.seen = state.version;
         let open = self.open.keys().map(|id| (id.clone(), state.executions.get(id).cloned()));
-        let mut news = Vec::new();
+        let mut updates = Vec::new();
         for (id, execution) in open.collect::<Vec<_>>() {
             let execution = match execution {
                 Some(execution) => Some(execution),
                 None => self.read(&id).await,
             };
             if let Some(execution) = execution {
-                self.compare(id, &execution, &mut news);
+                self.compare(id, &execution, &mut updates);
             }
         }
-        news
+        updates
     }
 
-    fn compare(&mut self, id: ExecutionId, execution: &Execution, news: &mut Vec<News>) {
+    fn compare(&mut self, id: ExecutionId, execution: &Execution, updates: &mut Vec<RunUpdate>) {
         if self.is_new(&id, execution.output_seq) && !execution.outputs.is_empty() {
-            news.push(News::Note("the run went on during the cut; all its outputs:".to_owned()));
-            news.push(News::Outputs(id.clone(), execution.outputs.clone()));
+            updates.push(RunUpdate::Note("the run went on during the cut; all its outputs:".to_owned()));
+            updates.push(RunUpdate::Outputs(id.clone(), execution.outputs.clone()));
         }
         if execution.status.is_finished() {
             let end = End { status: execution.status, notice: execution.notice.clone() };
-            news.push(self.ended(id, end));
+            updates.push(self.ended(id, end));
         }
     }
 

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_core::{Command, CorrelationId, Document, Hash, Head, Stored, TurnId, Version, verify_chain};
-use notarium_wire::rest::EventPage;
+use notarium_wire::rest::{EventPage, Verification};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::client::NotebookClient;
-use super::narrate::{Narrator, Told};
+use super::narrate::{NarratedEvent, Narrator};
 use super::{Context, Ended, Failure, input, print};
 
 /// Events of one page of the record.
@@ -71,7 +71,7 @@ pub async fn log(args: LogArgs, context: &Context) -> Ended {
         for stored in &page.events {
             match args.json {
                 true => print::json_line(stored)?,
-                false => print::line(narrator.line(&Told::from(stored), print::time).await)?,
+                false => print::line(narrator.line(&NarratedEvent::from(stored), print::time).await)?,
             }
         }
         left -= page.events.len().min(left);
@@ -206,16 +206,6 @@ impl Proof {
     }
 }
 
-#[derive(Debug, Serialize)]
-struct Verified {
-    ok: bool,
-    /// The last version that is proven.
-    version: Version,
-    hash: Hash,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-}
-
 pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let mut proof = Proof { head: Head::START, expected: args.expect, broken: None };
     let visit = |stored: &Stored| {
@@ -225,7 +215,8 @@ pub async fn verify(args: VerifyArgs, context: &Context) -> Ended {
     let served = each_recorded(&args.record, context, visit).await?;
     proof.finish(served.map(|(_, end)| end));
     let Proof { head: Head { version, hash, .. }, broken, .. } = proof;
-    let verified = Verified { ok: broken.is_none(), version, hash, problem: broken };
+    let (ok, state_hash, state_is_replayed) = (broken.is_none(), None, None);
+    let verified = Verification { ok, version, hash, state_hash, state_is_replayed, problem: broken };
     if args.record.json {
         print::json(&verified)?;
     } else if verified.ok {

@@ -11,7 +11,7 @@ use super::client::Client;
 use super::people::People;
 use super::print::{self, style};
 
-/// Tells events one after another, and remembers what later ones refer to.
+/// Describes events one after another, and remembers what later ones refer to.
 #[derive(Debug)]
 pub struct Narrator {
     people: People,
@@ -28,12 +28,12 @@ struct Run {
 
 /// An event, typed where this program knows its type.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct NarratedEvent {
     pub message: EventMessage,
     pub recorded: Option<Recorded>,
 }
 
-impl From<&Stored> for Told {
+impl From<&Stored> for NarratedEvent {
     fn from(stored: &Stored) -> Self {
         Self { message: EventMessage::from(stored), recorded: stored.typed().ok() }
     }
@@ -52,17 +52,17 @@ impl Narrator {
     }
 
     /// One line: version, time, who, what.
-    pub async fn line(&mut self, told: &Told, time: fn(Millis) -> String) -> String {
-        let who = self.people.name(&told.message.actor).await;
-        let what = match &told.recorded {
+    pub async fn line(&mut self, event: &NarratedEvent, time: fn(Millis) -> String) -> String {
+        let who = self.people.name(&event.message.actor).await;
+        let what = match &event.recorded {
             Some(recorded) => self.sentence(recorded).await,
             None => {
-                format!("{} (an event that this program is too old to know)", print::clean(&told.message.event_type))
+                format!("{} (an event that this program is too old to know)", print::clean(&event.message.event_type))
             }
         };
-        let undone = if told.message.undoes.is_some() { " (undo)" } else { "" };
-        let version = style(format!("{:>5}", told.message.version)).dim();
-        let time = style(time(told.message.recorded_at)).dim();
+        let undone = if event.message.undoes.is_some() { " (undo)" } else { "" };
+        let version = style(format!("{:>5}", event.message.version)).dim();
+        let time = style(time(event.message.recorded_at)).dim();
         format!("{version}  {time}  {} {what}{undone}", style(who).bold())
     }
 
@@ -256,7 +256,7 @@ fn assistant_sentence(event: &Event) -> Option<String> {
         Event::TurnModelCallFinished(event) => match &event.failure {
             Some(cause) => format!("got no answer of the model: {}", print::clean(cause)),
             None => format!(
-                "heard the model's answer ({} tokens in, {} out)",
+                "got the model's answer ({} tokens in, {} out)",
                 event.usage.input_tokens, event.usage.output_tokens
             ),
         },

@@ -17,7 +17,7 @@ use super::agent::KernelArgs;
 use super::client::Client;
 use super::context::PROGRAM;
 use super::failure::FailureKind;
-use super::follow::{News, Question, Runs};
+use super::follow::{Question, RunUpdate, Runs};
 use super::parameters::{self, Parameter, has_tag};
 use super::serve::Stop;
 use super::{Context, Ended, Failure, notebooks};
@@ -212,17 +212,17 @@ async fn follow_group(
     stop: &mut Stop,
 ) -> Ended {
     while !runs.is_done() {
-        let heard = tokio::select! {
-            heard = runs.heard() => heard?,
+        let event = tokio::select! {
+            event = runs.follower.next() => event?,
             () = stop.asked() => {
                 failures.interrupt();
                 return interrupt(runs).await;
             }
         };
-        for news in runs.news(heard).await {
-            match news {
-                News::Outputs(id, outputs) => failures.outputs(&id, &outputs),
-                News::Ended(id, end) => {
+        for update in runs.updates(event).await {
+            match update {
+                RunUpdate::Outputs(id, outputs) => failures.outputs(&id, &outputs),
+                RunUpdate::Ended(id, end) => {
                     progress.inc(1);
                     let step = cells.iter().find(|(of, _)| *of == id).map(|(_, step)| *step);
                     let may_fail = allow_errors || step.is_some_and(|step| step.may_fail);
@@ -230,13 +230,13 @@ async fn follow_group(
                         end.status == ExecutionStatus::Ok || (end.status == ExecutionStatus::Error && may_fail);
                     failures.ended(&id, step.map(|step| &step.cell_id), &end, is_fine);
                 }
-                News::Asks(Question { id: execution_id, prompt, .. }) => {
+                RunUpdate::Asks(Question { id: execution_id, prompt, .. }) => {
                     let prompt = prompt.escape_debug();
                     progress.println(format!("the code asks '{prompt}', and nobody can answer: interrupted"));
                     runs.command(&Command::CancelExecution { execution_id }).await?;
                 }
-                News::Note(note) => progress.println(note),
-                News::Started(_) | News::Answered(_) => {}
+                RunUpdate::Note(note) => progress.println(note),
+                RunUpdate::Started(_) | RunUpdate::Answered(_) => {}
             }
         }
     }
@@ -248,8 +248,8 @@ async fn interrupt(runs: &mut Runs) -> Ended {
     runs.command(&Command::StopAll {}).await?;
     let ends = async {
         while !runs.is_done() {
-            let heard = runs.heard().await?;
-            runs.news(heard).await;
+            let event = runs.follower.next().await?;
+            runs.updates(event).await;
         }
         Ok(())
     };

@@ -8,8 +8,8 @@ use notarium_core::{Document, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
 use super::client::NotebookClient;
-use super::follow::{Follower, Heard};
-use super::narrate::{Narrator, Told};
+use super::follow::{FollowEvent, Follower};
+use super::narrate::{NarratedEvent, Narrator};
 use super::print::{self, style};
 use super::{Context, Ended, history};
 
@@ -34,25 +34,25 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
     let mut watcher = Watcher {
         narrator: Narrator::new(&notebook.client),
         notebook,
-        told: args.since,
+        shown: args.since,
         as_json: args.json,
         here: BTreeMap::new(),
     };
-    // One that lives on while an event is told, or a Ctrl-C in that time would be missed.
+    // One that lives on while an event is shown, or a Ctrl-C in that time would be missed.
     let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
             biased;
             _ = &mut interrupted => return Ok(()),
-            heard = follower.next() => watcher.heard(heard?, &follower).await?,
+            event = follower.next() => watcher.on_event(event?, &follower).await?,
         }
     }
 }
 
 struct Watcher {
     notebook: NotebookClient,
-    /// The last version that was told; `None` until it is known where to begin.
-    told: Option<Version>,
+    /// The last version that was shown; `None` until it is known where to begin.
+    shown: Option<Version>,
     as_json: bool,
     narrator: Narrator,
     /// Who is here: names by connection.
@@ -60,55 +60,55 @@ struct Watcher {
 }
 
 impl Watcher {
-    async fn heard(&mut self, heard: Heard, follower: &Follower) -> Ended {
-        match heard {
-            Heard::Subscribed(message) => self.subscribed(message, follower.state()).await,
-            Heard::Events { message, recorded } => self.events(message, recorded).await,
-            Heard::Message(message) => self.message(message),
-            Heard::Cut(cause) => {
+    async fn on_event(&mut self, event: FollowEvent, follower: &Follower) -> Ended {
+        match event {
+            FollowEvent::Subscribed(message) => self.subscribed(message, follower.state()).await,
+            FollowEvent::Events { message, recorded } => self.events(message, recorded).await,
+            FollowEvent::Message(message) => self.message(message),
+            FollowEvent::Cut(cause) => {
                 print::note(format!("{cause}\nconnecting again …"));
                 Ok(())
             }
-            Heard::Back => {
+            FollowEvent::Back => {
                 print::note("connected again");
                 Ok(())
             }
         }
     }
 
-    /// What happened before the state that came, and was not told, is read from the record.
+    /// What happened before the state that came, and was not shown, is read from the record.
     async fn subscribed(&mut self, message: SubscribedMessage, state: Option<&Document>) -> Ended {
         let held = state.map_or(message.version, |state| state.version);
         if message.diverged {
             print::note(
                 "the server's record is another one now, as after a restore from a backup: what follows is its state",
             );
-            self.told = Some(held);
+            self.shown = Some(held);
         }
-        if let Some(told) = self.told.filter(|told| *told < held) {
-            self.catch_up(told, held).await?;
+        if let Some(shown) = self.shown.filter(|shown| *shown < held) {
+            self.catch_up(shown, held).await?;
         }
         if let Some(state) = state {
             self.narrator.learn(state);
         }
-        if self.told.is_none() && !self.as_json {
+        if self.shown.is_none() && !self.as_json {
             let title = state.map(|state| print::clean(&state.title)).unwrap_or_default();
             print::note(format!("watching \"{title}\" from version {held} on; Ctrl-C ends it"));
         }
-        self.told = Some(self.told.unwrap_or(held).max(held));
+        self.shown = Some(self.shown.unwrap_or(held).max(held));
         self.here.clear();
         self.peers(&message.peers, &[])
     }
 
-    async fn catch_up(&mut self, told: Version, to: Version) -> Ended {
+    async fn catch_up(&mut self, shown: Version, to: Version) -> Ended {
         let mut missed = Vec::new();
-        history::each_event(&self.notebook, told, |stored| {
-            missed.extend((stored.envelope.version <= to).then(|| Told::from(stored)));
+        history::each_event(&self.notebook, shown, |stored| {
+            missed.extend((stored.envelope.version <= to).then(|| NarratedEvent::from(stored)));
             Ok(())
         })
         .await?;
-        for told in missed {
-            self.tell(told).await?;
+        for event in missed {
+            self.show(event).await?;
         }
         Ok(())
     }
@@ -118,21 +118,21 @@ impl Watcher {
             recorded.into_iter().map(|recorded| (recorded.envelope.version, recorded)).collect();
         for message in message.events {
             let recorded = typed.remove(&message.version);
-            self.tell(Told { message, recorded }).await?;
+            self.show(NarratedEvent { message, recorded }).await?;
         }
         Ok(())
     }
 
     /// Each version once.
-    async fn tell(&mut self, told: Told) -> Ended {
-        let version = told.message.version;
-        if self.told.is_some_and(|last| version <= last) {
+    async fn show(&mut self, event: NarratedEvent) -> Ended {
+        let version = event.message.version;
+        if self.shown.is_some_and(|last| version <= last) {
             return Ok(());
         }
-        self.told = Some(version);
+        self.shown = Some(version);
         match self.as_json {
-            true => print::json_line(&told.message),
-            false => print::line(self.narrator.line(&told, print::clock).await),
+            true => print::json_line(&event.message),
+            false => print::line(self.narrator.line(&event, print::clock).await),
         }
     }
 

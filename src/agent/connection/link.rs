@@ -19,7 +19,10 @@ use tokio_tungstenite::tungstenite::{self, Message, Utf8Bytes, http};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::outbox::{Outbox, frame_of};
-use super::{CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, install_tls_provider, is_final};
+use super::{
+    CommandError, ConnectError, ConnectOptions, ConnectionEvent, SOCKET_PATH, http_address, install_tls_provider,
+    is_final,
+};
 
 type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
@@ -38,20 +41,12 @@ pub(super) enum Order {
     Unsubscribe { notebook: NotebookId },
     Ephemeral(Box<ClientMessage>),
     Offer(Vec<OfferedKernelspec>),
-    Refresh(String),
-}
-
-/// What the owner of the connection hears.
-#[derive(Debug)]
-pub(super) enum Incoming {
-    Event(Box<ConnectionEvent>),
-    Message(ServerMessage),
 }
 
 pub(super) struct Link {
     options: ConnectOptions,
     orders: mpsc::UnboundedReceiver<Order>,
-    incoming: mpsc::UnboundedSender<Incoming>,
+    events: mpsc::UnboundedSender<ConnectionEvent>,
     outbox: Outbox,
     /// Subscribed notebooks, and the version up to which their events were handed on.
     subscriptions: BTreeMap<NotebookId, Option<LastEvent>>,
@@ -79,13 +74,13 @@ impl Link {
     pub fn new(
         options: ConnectOptions,
         orders: mpsc::UnboundedReceiver<Order>,
-        incoming: mpsc::UnboundedSender<Incoming>,
+        events: mpsc::UnboundedSender<ConnectionEvent>,
     ) -> Self {
         install_tls_provider();
         Self {
             options,
             orders,
-            incoming,
+            events,
             outbox: Outbox::default(),
             subscriptions: BTreeMap::new(),
             offer: None,
@@ -105,7 +100,7 @@ impl Link {
                 self.failures = 0;
             }
             let retry_in = self.backoff();
-            self.tell(ConnectionEvent::Disconnected { cause, retry_in });
+            self.notify(ConnectionEvent::Disconnected { cause, retry_in });
             if !self.pause(retry_in).await {
                 return;
             }
@@ -189,11 +184,11 @@ impl Link {
 
     async fn serve(&mut self, mut open: Open, welcome: WelcomeMessage) -> End {
         self.max_frame_bytes = welcome.max_frame_bytes;
-        self.tell(ConnectionEvent::Connected(welcome));
+        self.notify(ConnectionEvent::Connected(welcome));
         for frame in self.renewed() {
             let _ = open.frames.send(frame);
         }
-        let mut heard = Instant::now();
+        let mut last_message = Instant::now();
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
@@ -201,12 +196,12 @@ impl Link {
                     None => return End::Abandoned,
                 },
                 message = open.reader.next() => {
-                    heard = Instant::now();
+                    last_message = Instant::now();
                     if let Some(cause) = self.read(message) {
                         return End::Lost(cause);
                     }
                 }
-                () = tokio::time::sleep_until(heard + open.silence) => {
+                () = tokio::time::sleep_until(last_message + open.silence) => {
                     return End::Lost(self.unreachable(format!("it was silent for {} s", open.silence.as_secs())));
                 }
             }
@@ -246,7 +241,7 @@ impl Link {
             ServerMessage::Error(error) if error.fatal => return Some(self.server_error(error)),
             message => {
                 self.note_version(&message);
-                let _ = self.incoming.send(Incoming::Message(message));
+                self.notify(ConnectionEvent::Message(message));
             }
         }
         None
@@ -293,10 +288,6 @@ impl Link {
                 self.offer = Some(kernelspecs.clone());
                 frame_of(&ClientMessage::Offer { kernelspecs }).ok()
             }
-            Order::Refresh(token) => {
-                self.options.token.clone_from(&token);
-                frame_of(&ClientMessage::Refresh { token }).ok()
-            }
         };
         if let (Some(frame), Some(frames)) = (frame, frames) {
             let _ = frames.send(frame);
@@ -332,11 +323,11 @@ impl Link {
             self.order(order, None);
         }
         self.outbox.fail(&cause);
-        self.tell(ConnectionEvent::Failed(cause));
+        self.notify(ConnectionEvent::Failed(cause));
     }
 
-    fn tell(&self, event: ConnectionEvent) {
-        let _ = self.incoming.send(Incoming::Event(Box::new(event)));
+    fn notify(&self, event: ConnectionEvent) {
+        let _ = self.events.send(event);
     }
 }
 
@@ -361,17 +352,7 @@ async fn write(mut sink: SplitSink<Socket, Message>, mut waiting: mpsc::Unbounde
 
 /// The address of the socket on a server that is given in any usual way.
 fn socket_address(server: &str) -> Result<String, ConnectError> {
-    let invalid = || ConnectError::InvalidAddress { server: server.to_owned() };
-    let (scheme, rest) = server.trim().split_once("://").ok_or_else(invalid)?;
-    let scheme = match scheme {
-        "http" | "ws" => "ws",
-        "https" | "wss" => "wss",
-        _ => return Err(invalid()),
-    };
-    let rest = rest.trim_end_matches('/');
-    let rest = rest.strip_suffix(SOCKET_PATH).unwrap_or(rest);
-    let address = format!("{scheme}://{rest}{SOCKET_PATH}");
-    address.parse::<http::Uri>().ok().filter(|uri| uri.host().is_some()).map(|_| address).ok_or_else(invalid)
+    Ok(format!("{}{SOCKET_PATH}", http_address(server)?.replacen("http", "ws", 1)))
 }
 
 fn upgrade_error(server: &str, error: tungstenite::Error) -> ConnectError {
@@ -398,10 +379,11 @@ mod tests {
             ("https://host/", "wss://host/api/socket"),
             ("wss://host/api/socket", "wss://host/api/socket"),
             ("https://host/notarium", "wss://host/notarium/api/socket"),
+            ("localhost:1", "ws://localhost:1/api/socket"),
         ] {
             assert_eq!(socket_address(given).unwrap(), address);
         }
-        for wrong in ["host", "ftp://host", "http://", "http:// x"] {
+        for wrong in ["", "ftp://host", "http://", "http:// x"] {
             assert!(socket_address(wrong).is_err(), "{wrong}");
         }
     }
@@ -409,8 +391,8 @@ mod tests {
     #[test]
     fn the_backoff_grows_within_its_bounds() {
         let (_, orders) = mpsc::unbounded_channel();
-        let (incoming, _) = mpsc::unbounded_channel();
-        let mut link = Link::new(ConnectOptions::new("http://h", "t", "c"), orders, incoming);
+        let (events, _) = mpsc::unbounded_channel();
+        let mut link = Link::new(ConnectOptions::new("http://h", "t", "c"), orders, events);
         for attempt in 0..40_u32 {
             let expected = Duration::from_millis(100).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(10));
             let pause = link.backoff();

@@ -1,6 +1,6 @@
 //! Commands that wait for their answer, in the order in which they were given. Pure.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::VecDeque;
 
 use notarium_core::{CommandId, NotebookId, RejectionCode};
 use notarium_wire::{AckMessage, ClientMessage, CommandMessage, RejectMessage};
@@ -21,9 +21,8 @@ struct Unanswered {
 /// What was asked and is not answered.
 #[derive(Default)]
 pub(super) struct Outbox {
-    next: u64,
-    unanswered: BTreeMap<u64, Unanswered>,
-    numbers: HashMap<CommandId, u64>,
+    /// Oldest first: answers come nearly in this order.
+    unanswered: VecDeque<Unanswered>,
 }
 
 impl Outbox {
@@ -41,9 +40,7 @@ impl Outbox {
                 return None;
             }
         };
-        self.next += 1;
-        self.numbers.insert(id.clone(), self.next);
-        self.unanswered.insert(self.next, Unanswered { id, notebook, frame: frame.clone(), responder });
+        self.unanswered.push_back(Unanswered { id, notebook, frame: frame.clone(), responder });
         Some(frame)
     }
 
@@ -63,28 +60,24 @@ impl Outbox {
     /// answered instead.
     pub fn resend(&mut self, max_frame_bytes: u64) -> Vec<Utf8Bytes> {
         let fits = |waiting: &Unanswered| waiting.frame.len() as u64 <= max_frame_bytes;
-        let large: Vec<CommandId> =
-            self.unanswered.values().filter(|waiting| !fits(waiting)).map(|waiting| waiting.id.clone()).collect();
-        for id in large {
-            let found = self.numbers.remove(&id).and_then(|number| self.unanswered.remove(&number));
-            if let Some(Unanswered { notebook, frame, responder, .. }) = found {
-                let _ = responder.send(Err(too_large(id, notebook, frame.len(), max_frame_bytes)));
-            }
+        let (kept, large) = std::mem::take(&mut self.unanswered).into_iter().partition(fits);
+        self.unanswered = kept;
+        for Unanswered { id, notebook, frame, responder } in VecDeque::from(large) {
+            let _ = responder.send(Err(too_large(id, notebook, frame.len(), max_frame_bytes)));
         }
-        self.unanswered.values().map(|waiting| waiting.frame.clone()).collect()
+        self.unanswered.iter().map(|waiting| waiting.frame.clone()).collect()
     }
 
     /// No answer will come any more.
     pub fn fail(&mut self, cause: &ConnectError) {
-        self.numbers.clear();
-        for (_, waiting) in std::mem::take(&mut self.unanswered) {
+        for waiting in self.unanswered.drain(..) {
             let _ = waiting.responder.send(Err(cause.clone().into()));
         }
     }
 
     fn take(&mut self, id: &CommandId) -> Option<Responder> {
-        let number = self.numbers.remove(id)?;
-        self.unanswered.remove(&number).map(|waiting| waiting.responder)
+        let index = self.unanswered.iter().position(|waiting| waiting.id == *id)?;
+        self.unanswered.remove(index).map(|waiting| waiting.responder)
     }
 }
 

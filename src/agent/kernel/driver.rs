@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use futures_util::future::OptionFuture;
 use jupyter_protocol::{InputReply, InterruptRequest, JupyterMessage, ShutdownRequest};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::executions::Executions;
@@ -24,12 +24,11 @@ pub(super) enum Urgent {
     /// The kernel is interrupted; by signal that has happened already.
     Interrupt,
     AnswerInput(String),
-    Stop(EndCause),
+    Stop,
 }
 
 /// Everything that one session needs. It ends with [`KernelEvent::Ended`] after the process has ended.
 pub(super) struct Driver {
-    pub session: u64,
     pub channels: Channels,
     pub executions: Executions,
     pub events: mpsc::Sender<KernelEvent>,
@@ -41,8 +40,6 @@ pub(super) struct Driver {
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
     pub state: State,
-    /// The driver of the session before, whose events come first.
-    pub predecessor: Option<JoinHandle<()>>,
     /// Holds the sockets; removed with the session.
     pub _folder: RuntimeFolder,
 }
@@ -50,8 +47,8 @@ pub(super) struct Driver {
 /// Where a session is in its life.
 #[derive(Default)]
 pub(super) struct State {
-    /// Why the session was asked to end.
-    asked: Option<EndCause>,
+    /// The session was asked to end.
+    is_asked: bool,
     /// The process has ended; the session does when its sockets have been silent until then.
     exited: Option<(Exit, Instant)>,
     ended: bool,
@@ -59,9 +56,6 @@ pub(super) struct State {
 
 impl Driver {
     pub async fn run(mut self) {
-        if let Some(predecessor) = self.predecessor.take() {
-            let _ = predecessor.await;
-        }
         while !(self.state.ended && self.outbox.is_empty()) {
             self.step().await;
         }
@@ -71,16 +65,16 @@ impl Driver {
         let listening = self.outbox.is_empty();
         let running = self.state.exited.is_none();
         let accepting = running && self.executions.unfinished_count() < MAX_WAITING_REQUESTS;
-        let deadline = self.deadline();
+        let deadline = self.deadline().map(|deadline| tokio::time::sleep_until(deadline.into()));
         tokio::select! {
             Some(urgent) = self.urgent.recv() => self.urgent(urgent),
             () = send_next(&self.events, &mut self.outbox), if !listening => self.sent(),
             exit = exited(&mut self.exit), if running => self.state.exited = Some((exit, Instant::now() + EXIT_SILENCE)),
-            request = self.requests.recv(), if accepting && self.state.asked.is_none() => self.request(request),
+            request = self.requests.recv(), if accepting && !self.state.is_asked => self.request(request),
             Some(incoming) = self.channels.shell.recv() => self.shell(incoming),
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
             Some(incoming) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
-            () = sleep_until(deadline), if listening && deadline.is_some() => self.deadline_passed(),
+            Some(()) = OptionFuture::from(deadline), if listening => self.deadline_passed(),
         }
     }
 
@@ -119,15 +113,17 @@ impl Driver {
     }
 
     fn end(&mut self, exit: Exit) {
-        let died = || EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() };
-        let cause = self.state.asked.clone().unwrap_or_else(died);
+        let cause = match self.state.is_asked {
+            true => EndCause::Shutdown,
+            false => EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() },
+        };
         let mut unfinished = self.executions.end();
         // What was asked meanwhile and never reached the kernel ends with it.
         self.requests.close();
         while let Ok(request) = self.requests.try_recv() {
             unfinished.push(request.execution_id);
         }
-        self.outbox.push_back(KernelEvent::Ended { session: self.session, cause, unfinished });
+        self.outbox.push_back(KernelEvent::Ended { cause, unfinished });
         self.state.exited = Some((exit, Instant::now()));
         self.state.ended = true;
     }
@@ -145,10 +141,9 @@ impl Driver {
                 }
             }
             Urgent::AnswerInput(value) => self.answer_input(value),
-            Urgent::Stop(cause) => {
-                let restart = cause == EndCause::Restarted;
-                self.state.asked = Some(cause);
-                send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart }, None));
+            Urgent::Stop => {
+                self.state.is_asked = true;
+                send(&self.channels.control_out, JupyterMessage::new(ShutdownRequest { restart: false }, None));
             }
         }
     }
@@ -173,16 +168,18 @@ impl Driver {
     fn request(&mut self, request: Option<ExecuteRequest>) {
         let Some(request) = request else {
             // The owner is gone, and its process with it.
-            self.state.asked.get_or_insert(EndCause::Shutdown);
+            self.state.is_asked = true;
             return;
         };
-        let message = execute_message(
-            request.source,
-            request.silent,
-            request.store_history,
-            request.allow_stdin,
-            request.stop_on_error,
-        );
+        let content = jupyter_protocol::ExecuteRequest {
+            code: request.source,
+            silent: false,
+            store_history: request.store_history,
+            user_expressions: None,
+            allow_stdin: true,
+            stop_on_error: false,
+        };
+        let message = JupyterMessage::new(content, None);
         self.executions.requested(message.header.msg_id.clone(), request.execution_id);
         send(&self.channels.shell_out, message);
     }
@@ -224,24 +221,6 @@ fn read(incoming: Incoming) -> Option<Message> {
     message.inspect_err(|error| tracing::warn!(error, "a message of the kernel cannot be read")).ok()
 }
 
-fn execute_message(
-    code: String,
-    silent: bool,
-    store_history: bool,
-    allow_stdin: bool,
-    stop_on_error: bool,
-) -> JupyterMessage {
-    let content = jupyter_protocol::ExecuteRequest {
-        code,
-        silent,
-        store_history,
-        user_expressions: None,
-        allow_stdin,
-        stop_on_error,
-    };
-    JupyterMessage::new(content, None)
-}
-
 /// The queues to the sockets are longer than what a session has open at a time.
 fn send(queue: &mpsc::Sender<JupyterMessage>, message: JupyterMessage) {
     if queue.try_send(message).is_err() {
@@ -263,12 +242,5 @@ async fn send_next(events: &mpsc::Sender<KernelEvent>, outbox: &mut VecDeque<Ker
             outbox.push_front(error.into_inner());
             return;
         }
-    }
-}
-
-async fn sleep_until(deadline: Option<Instant>) {
-    match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
-        None => std::future::pending().await,
     }
 }

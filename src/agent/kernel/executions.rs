@@ -235,7 +235,6 @@ impl Executions {
             execution_id,
             status: finish_status(&reply),
             execution_count: reply.execution_count.and_then(|count| count.as_u64()),
-            payload: reply.payload.filter(|payload| !matches!(payload.get(), "[]" | "null")),
         })
     }
 
@@ -258,7 +257,7 @@ impl Executions {
 
 /// For a reply that cannot be read, or never came: the execution did not end well as far as anybody knows.
 fn unknown_reply() -> ExecuteReply {
-    ExecuteReply { status: "error".into(), execution_count: None, payload: None }
+    ExecuteReply { status: "error".into(), execution_count: None }
 }
 
 fn finish_status(reply: &ExecuteReply) -> FinishStatus {

@@ -14,16 +14,14 @@ use serde_json::value::RawValue;
 use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::channels::{Channels, MAX_WAITING_REQUESTS};
-use super::driver::{Driver, State, Urgent};
+use super::driver::{Driver, State};
 use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
-use super::{EndCause, ExecuteRequest, KernelEvent, LaunchOptions, TransportChoice};
+use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
 use crate::kernelspecs::Kernelspec;
 use crate::leftovers::TemporaryFolder;
-use crate::outputs::raw_json;
 
 /// Longest path of a Unix socket on Linux; macOS has 103.
 const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -113,36 +111,12 @@ fn tail(output_tail: &str) -> String {
     if output_tail.is_empty() { ", and it wrote nothing".to_owned() } else { format!("; it wrote:\n{output_tail}") }
 }
 
-/// The owner's side of one running kernel process.
-#[derive(Debug)]
-pub(super) struct KernelHandle {
-    pub process: KernelProcess,
-    pub requests: mpsc::Sender<ExecuteRequest>,
-    pub urgent: mpsc::Sender<Urgent>,
-    driver: Option<JoinHandle<()>>,
-}
-
-impl KernelHandle {
-    /// Ends the process within twice `shutdown_timeout`. The driver reports the end when its events are taken.
-    pub async fn stop(&mut self, cause: EndCause, options: &LaunchOptions) {
-        // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
-        let _ = self.urgent.try_send(Urgent::Stop(cause));
-        self.process.stop(options.shutdown_timeout).await;
-    }
-
-    pub fn take_driver(&mut self) -> Option<JoinHandle<()>> {
-        self.driver.take()
-    }
-}
-
-/// Launches the kernel and starts its driver; events of `predecessor` come first.
+/// Launches the kernel and starts its driver.
 pub(super) async fn launch(
     kernelspec: &Kernelspec,
     options: &LaunchOptions,
     events: mpsc::Sender<KernelEvent>,
-    session: u64,
-    predecessor: Option<JoinHandle<()>>,
-) -> Result<KernelHandle, LaunchError> {
+) -> Result<Kernel, LaunchError> {
     let mut attempts = 1;
     let Answering { folder, process, channels, kernel_info } = loop {
         match start(kernelspec, options).await {
@@ -152,24 +126,24 @@ pub(super) async fn launch(
             started => break started?,
         }
     };
+    let interrupt_mode = kernelspec.interrupt_mode;
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
     let driver = Driver {
-        session,
         channels,
         executions: Executions::new(options.idle_timeout),
         events,
-        outbox: VecDeque::from([ready(session, kernel_info)]),
+        outbox: VecDeque::from([ready(&kernel_info)]),
         requests: requests_receiver,
         urgent: urgent_receiver,
         exit: process.exit(),
         group: process.group().clone(),
-        interrupt_mode: kernelspec.interrupt_mode,
+        interrupt_mode,
         state: State::default(),
-        predecessor,
         _folder: folder,
     };
-    Ok(KernelHandle { process, requests, urgent, driver: Some(tokio::spawn(driver.run())) })
+    tokio::spawn(driver.run());
+    Ok(Kernel { interrupt_mode, shutdown_timeout: options.shutdown_timeout, process, requests, urgent })
 }
 
 /// A kernel process that has answered.
@@ -219,13 +193,13 @@ async fn answer(
     }
 }
 
-fn ready(session: u64, kernel_info: String) -> KernelEvent {
+fn ready(kernel_info: &str) -> KernelEvent {
     #[derive(Deserialize)]
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
-    let language_info = serde_json::from_str::<KernelInfo>(&kernel_info).ok().and_then(|info| info.language_info);
-    KernelEvent::Ready { session, info: raw_json(kernel_info), language_info }
+    let info = serde_json::from_str::<KernelInfo>(kernel_info);
+    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info) }
 }
 
 async fn connection_info(
@@ -322,10 +296,8 @@ fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsStrin
     };
     let own = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_passed));
     let kernels = kernelspec.environment(&|name| std::env::var_os(name));
-    let given = options.environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     own.chain(kernels.into_iter().map(|(name, value)| (OsString::from(name), value)))
         .chain([("JPY_PARENT_PID".into(), std::process::id().to_string().into())])
-        .chain(given)
         .collect()
 }
 

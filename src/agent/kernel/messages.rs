@@ -46,8 +46,6 @@ pub(super) struct ExecuteReply {
     pub status: String,
     #[serde(default)]
     pub execution_count: Option<serde_json::Number>,
-    #[serde(default)]
-    pub payload: Option<Box<RawValue>>,
 }
 
 /// The content of an `input_request`.

@@ -59,7 +59,7 @@ impl OutputObject {
         for part in self.large_parts {
             put_back(&mut fields, &part);
         }
-        raw_object(&fields)
+        raw(&fields)
     }
 
     /// Bytes that stand in the log: the object without its large values.
@@ -90,7 +90,7 @@ impl Splitter {
                 self.take(vec![name.clone()], value);
             }
         }
-        raw_object(&kept)
+        raw(&kept)
     }
 
     fn split_data(&mut self, data: &RawValue) -> Box<RawValue> {
@@ -105,7 +105,7 @@ impl Splitter {
                 self.take(vec!["data".to_owned(), mime], value);
             }
         }
-        raw_object(&kept)
+        raw(&kept)
     }
 
     fn take(&mut self, path: Vec<String>, value: &RawValue) {
@@ -131,14 +131,10 @@ fn put_back(fields: &mut BTreeMap<String, Box<RawValue>>, part: &LargePart) {
             let bundle = fields.get(field).map_or("{}", |bundle| bundle.get());
             let mut bundle: BTreeMap<String, Box<RawValue>> = serde_json::from_str(bundle).unwrap_or_default();
             bundle.insert(mime.clone(), value);
-            fields.insert(field.clone(), raw_object(&bundle));
+            fields.insert(field.clone(), raw(&bundle));
         }
         _ => {}
     }
-}
-
-fn raw_object<K: serde::Serialize + Ord, V: serde::Serialize>(fields: &BTreeMap<K, V>) -> Box<RawValue> {
-    raw(fields)
 }
 
 /// `value` as raw JSON; `null` for what JSON cannot hold.

@@ -138,6 +138,7 @@ impl StreamText {
     }
 }
 
+#[cfg(test)]
 /// What a reader sees: `text` with every `\r` and `\b` carried out.
 pub fn render(text: &str) -> String {
     let mut stream = StreamText::default();

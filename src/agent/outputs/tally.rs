@@ -11,16 +11,12 @@ pub struct Tally {
     pub overflow_bytes: u64,
     /// Bytes that fit nowhere and are gone.
     pub dropped_bytes: u64,
-    limit_reached: bool,
-    dropped_told: u64,
+    /// The log of this run is full.
+    pub limit_reached: bool,
+    dropped_reported: u64,
 }
 
 impl Tally {
-    /// Whether the log of this run is full.
-    pub fn limit_reached(&self) -> bool {
-        self.limit_reached
-    }
-
     /// How many bytes of `text` go in the log: all of it, or up to the limit.
     pub(super) fn admit_text(&mut self, limits: &OutputLimits, text: &str) -> usize {
         if self.limit_reached {
@@ -80,7 +76,7 @@ impl Tally {
 
     /// The notice of what was dropped since the last notice.
     pub(super) fn dropped_notice(&mut self) -> Option<String> {
-        let dropped = self.dropped_bytes - std::mem::replace(&mut self.dropped_told, self.dropped_bytes);
+        let dropped = self.dropped_bytes - std::mem::replace(&mut self.dropped_reported, self.dropped_bytes);
         (dropped > 0).then(|| {
             format!(
                 "\n[notarium: the overflow is full at {}; {dropped} bytes of output after it were dropped.]\n",

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::stream_text::render;
 use super::*;
 
 fn stdout(text: &str) -> KernelOutput {
@@ -176,7 +177,7 @@ fn large_displays_count_as_blobs_not_as_log() {
     let [Emit::Append { object, .. }] = &emits[..] else { panic!("{} emits", emits.len()) };
     assert_eq!(object.large_parts[0].bytes.len(), 50 << 20);
     assert!(object.output.get().len() < 100);
-    assert!(!collector.tally().limit_reached());
+    assert!(!collector.tally.limit_reached);
 }
 
 #[test]
@@ -299,7 +300,7 @@ proptest! {
             collector.handle(0, stdout(text));
         }
         collector.finish(0);
-        let tally = collector.tally();
+        let tally = &collector.tally;
         prop_assert_eq!(tally.log_bytes + tally.overflow_bytes + tally.dropped_bytes, texts.concat().len() as u64);
         prop_assert!(tally.log_bytes <= log && tally.log_lines <= lines && tally.overflow_bytes <= overflow);
     }

@@ -15,14 +15,14 @@ const MAX_FINISHED_RUNS: usize = 32;
 impl SessionMachine {
     pub(super) fn kernel(&mut self, now_ms: u64, event: KernelEvent) {
         match event {
-            KernelEvent::Ready { language_info, .. } => self.ready(now_ms, language_info.as_deref()),
+            KernelEvent::Ready { language_info } => self.ready(now_ms, language_info.as_deref()),
             KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
             KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
             KernelEvent::Functions { execution_id, data } => self.functions(now_ms, execution_id.as_ref(), &data),
             KernelEvent::InputRequest { execution_id, prompt, password } => {
                 self.input_request(now_ms, execution_id.as_ref(), prompt, password);
             }
-            KernelEvent::Finished { execution_id, status, execution_count, .. } => {
+            KernelEvent::Finished { execution_id, status, execution_count } => {
                 self.finished(now_ms, &id_of(&execution_id), status, execution_count);
             }
             KernelEvent::OutputsLost { execution_id, reason } => self.outputs_lost(execution_id.as_ref(), reason),

@@ -98,23 +98,23 @@ impl SessionMachine {
 
     pub(super) fn flush_if_due(&mut self, now_ms: u64) {
         if self.pending_since.is_some_and(|since| now_ms >= since + self.limits.linger_ms) {
-            self.tell_busy();
+            self.show_busy();
             self.flush();
         }
     }
 
     /// Short runs need no word beside the log.
-    fn tell_busy(&mut self) {
+    fn show_busy(&mut self) {
         let busy = self.runs.values().any(|run| run.is_started() && !run.is_finished());
-        if busy != self.busy_told {
-            self.busy_told = busy;
+        if busy != self.busy_shown {
+            self.busy_shown = busy;
             self.out.push(Output::Busy(busy));
         }
     }
 
     pub(super) fn flush(&mut self) {
-        if self.busy_told {
-            self.tell_busy();
+        if self.busy_shown {
+            self.show_busy();
         }
         self.pending_since = None;
         if self.pending.is_empty() {

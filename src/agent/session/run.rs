@@ -23,7 +23,7 @@ pub(super) struct Run {
     pub waits_for_input: bool,
     /// Some output went to the overflow file that is not reported.
     pub has_spilled: bool,
-    /// Not told yet.
+    /// Not reported yet.
     pub dropped_bytes: usize,
     /// How often the server refused a part of it.
     pub refusals: u32,

@@ -4,7 +4,7 @@ use notarium_core::{Command, ExecutionReport, RejectionCode};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
-use crate::outputs::{KernelOutput, raw};
+use crate::outputs::KernelOutput;
 
 fn id(text: &str) -> ExecutionId {
     text.parse().unwrap()
@@ -23,7 +23,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
 }
 
 fn ready() -> Input {
-    Input::Kernel(KernelEvent::Ready { session: 1, info: raw(&()), language_info: None })
+    Input::Kernel(KernelEvent::Ready { language_info: None })
 }
 
 fn started(execution: &str) -> Input {
@@ -37,12 +37,12 @@ fn text(execution: &str, text: &str) -> Input {
 
 fn finished(execution: &str, status: FinishStatus) -> Input {
     let (execution_id, execution_count) = (execution.into(), Some(1));
-    Input::Kernel(KernelEvent::Finished { execution_id, status, execution_count, payload: None })
+    Input::Kernel(KernelEvent::Finished { execution_id, status, execution_count })
 }
 
 fn died() -> Input {
     let cause = EndCause::Died { status: ExitStatus::Signal(9), output_tail: String::new() };
-    Input::Kernel(KernelEvent::Ended { session: 1, cause, unfinished: vec![] })
+    Input::Kernel(KernelEvent::Ended { cause, unfinished: vec![] })
 }
 
 /// What the outputs say, in short: `execute e`, `report started 1, output 2 …`.
@@ -339,7 +339,7 @@ fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
     assert!(!tested.later(100_000).contains(&"stop".to_owned()));
     tested.give(finished("e", FinishStatus::Ok));
     assert_eq!(tested.later(60_000), ["stop"]);
-    let ended = Input::Kernel(KernelEvent::Ended { session: 1, cause: EndCause::Shutdown, unfinished: vec![] });
+    let ended = Input::Kernel(KernelEvent::Ended { cause: EndCause::Shutdown, unfinished: vec![] });
     assert_eq!(tested.give(ended), ["report kernel ended: shut down after 60 s without work"]);
 }
 
@@ -377,5 +377,5 @@ fn functions_are_registered_alone_and_a_refusal_stands_in_the_run() {
     assert!(tested.later(20).concat().contains("output 3"), "the refusal is told");
     tested.give(functions("7"));
     assert!(tested.later(20).concat().contains("output 4"), "a malformed one is told");
-    assert!(tested.session.is_alive());
+    assert_eq!(tested.session.phase, Phase::Running);
 }

@@ -54,11 +54,18 @@ impl Test {
         Self::launch(folder, kernelspec, options).await
     }
 
+    /// A kernel where another one has ended.
+    pub async fn launch_in(folder: TempDir) -> Self {
+        let options = LaunchOptions { working_dir: folder.path().to_owned(), ..LaunchOptions::default() };
+        let kernelspec = ipykernel(&folder);
+        Self::launch(folder, kernelspec, options).await
+    }
+
     pub async fn launch(folder: TempDir, kernelspec: Kernelspec, options: LaunchOptions) -> Self {
         let (sender, events) = mpsc::channel(64);
         let kernel = Kernel::launch(kernelspec, options, sender).await.unwrap();
         let mut test = Self { kernel, events, folder, next: 0 };
-        assert!(matches!(test.event().await, KernelEvent::Ready { session: 1, .. }));
+        assert!(matches!(test.event().await, KernelEvent::Ready { .. }));
         test
     }
 
