@@ -276,9 +276,10 @@ impl CommandSender {
 /// The address of a server's REST, given in any usual way, without a slash at its end.
 pub fn http_address(server: &str) -> Result<String, ConnectError> {
     let invalid = || ConnectError::InvalidAddress { server: server.to_owned() };
-    let given = server.trim().trim_end_matches('/');
-    let given = given.strip_suffix(SOCKET_PATH).unwrap_or(given);
+    let given = server.trim();
     let (scheme, rest) = given.split_once("://").unwrap_or(("http", given));
+    let rest = rest.trim_end_matches('/');
+    let rest = rest.strip_suffix(SOCKET_PATH).unwrap_or(rest);
     let scheme = match scheme {
         "http" | "ws" => "http",
         "https" | "wss" => "https",
