@@ -25,6 +25,7 @@ import warnings
 
 import nbformat
 import odd
+import odd_random
 from nbformat.v4.rwbase import _rejoin_mimebundle
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -292,7 +293,7 @@ def main():
     files = sorted(FIXTURES.glob("*.ipynb")) + options.files
     cases = [(path.name, path.read_text(encoding="utf8")) for path in files]
     cases += odd.named(FIXTURES)
-    cases += odd.generated(random.Random(options.seed), options.cases, FIXTURES)
+    cases += odd_random.generated(random.Random(options.seed), options.cases, FIXTURES)
     tally = dict.fromkeys(["both read", "both refuse", "only we read", "only we refuse", "same bytes"], 0)
     failed = 0
     for (name, text), answer in zip(cases, ours([text for _, text in cases]), strict=False):
