@@ -2,7 +2,7 @@
 
 import json
 
-from odd import NAMED
+from odd import BUNDLE, NAMED
 from shapes import cell, notebook, output
 
 
