@@ -70,10 +70,14 @@ interop-mcp: deps
 image-check: rust ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
+soak: rust ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds
+	NOTARIUM_GATE_STEPS=1000000 cargo test --release -p notarium-core --test suite tool_calls_property
+	NOTARIUM_SEEDS=5000 cargo test --release -p notarium-sync simulation
+
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench
 
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp image-check bench clean
+.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp image-check soak bench clean

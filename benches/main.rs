@@ -3,6 +3,7 @@
 
 mod cancel;
 mod confirm;
+mod core;
 mod idle;
 mod load;
 mod run;
@@ -39,6 +40,8 @@ enum Scenario {
     Confirm(confirm::Confirm),
     /// From the stop of a model call until its server sees it. Needs no server.
     Cancel(cancel::Cancel),
+    /// Decisions in a small and in a large notebook; needs no server.
+    Core(core::Core),
     /// Calls that wait; prints `ready` and waits for the end of its input.
     Waiting(confirm::Waiting),
 }
@@ -62,6 +65,7 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
         Scenario::Scripted(scripted) => scripted.run().await,
         Scenario::Confirm(confirm) => confirm.run(&target).await,
         Scenario::Cancel(cancel) => cancel.run().await,
+        Scenario::Core(core) => core.run(),
         Scenario::Waiting(waiting) => waiting.run(&target).await,
     }
 }

@@ -9,9 +9,7 @@ mod bound;
 mod causation;
 mod cells;
 mod conversations;
-mod cost;
 mod digest;
-
 mod edits;
 mod executions;
 mod functions;
@@ -21,8 +19,8 @@ mod held_calls;
 mod judgements;
 mod kernel_tools;
 mod kernels;
+mod large;
 mod lifecycle;
-
 mod properties;
 mod races;
 mod replies;
