@@ -204,9 +204,9 @@ impl Connection {
         ConnectionEvent::Subscribed(message)
     }
 
-    /// Events that the replica cannot take make it subscribe again.
+    /// Events that the replica cannot take make it subscribe again; those that come before the answer are in that answer.
     fn events(&mut self, message: EventsMessage) -> Option<ConnectionEvent> {
-        let replica = self.replicas.get_mut(&message.notebook)?;
+        let replica = self.replicas.get_mut(&message.notebook).filter(|replica| replica.state().is_some())?;
         match replica.apply(&message) {
             Ok(recorded) => Some(ConnectionEvent::Events { message, recorded }),
             Err(missed) => {

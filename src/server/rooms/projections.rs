@@ -112,7 +112,11 @@ pub(super) async fn catch_up_catalog(store: &dyn EventStore) -> Result<usize, St
 
 async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, StoreError> {
     match load(store, id, Version::MAX).await {
-        Ok(loaded) => store.put_catalog(catalog_entry(&loaded.notebook)).await.map(|()| true),
+        // Up to the end of the log, also where the notebook stands before an event that this build does not know.
+        Ok(loaded) => {
+            let entry = CatalogEntry { version: loaded.head.version, ..catalog_entry(&loaded.notebook) };
+            store.put_catalog(entry).await.map(|()| true)
+        }
         Err(reason) => {
             tracing::error!(notebook = %id, reason, "notebook does not load: it is not listed");
             Ok(false)
