@@ -180,14 +180,14 @@ impl Room {
             return false;
         }
         if let Some(answer) = self.answers.find(&self.notebook_id, &queued.actor, &queued.id, &queued.digest) {
-            self.reply(cycle, queued.reply_to, &queued.id, answer);
+            self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, answer);
             return true;
         }
         let Some(first) = batch.find(queued) else { return false };
         if first.queued.digest == queued.digest {
             first.queued.also.push(queued.reply_to);
         } else {
-            self.reply(cycle, queued.reply_to, &queued.id, Err(reused(&queued.id)));
+            self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, Err(reused(&queued.id)));
         }
         true
     }
@@ -291,11 +291,7 @@ impl Room {
 
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
         let Entry { queued, record } = entry;
-        let mut answer = recorded_answer(&self.notebook_id, &queued.digest, &record);
-        if let Ok(ack) = &mut answer {
-            ack.undo = self.state.ledger.next_steps(&queued.identity.actor);
-        }
-        self.answer(cycle, &queued, answer);
+        self.answer(cycle, &queued, recorded_answer(&self.notebook_id, &queued.digest, &record));
         self.answers.remember(record, self.config.max_recent_answers);
     }
 

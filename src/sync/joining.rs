@@ -384,7 +384,7 @@ impl Room {
             role,
             document: DOCUMENT,
             digest: rendered.and_then(|rendered| rendered.digest),
-            undo: self.state.ledger.next_steps(&identity.actor),
+            undo: self.next_steps(&identity),
             read_only: self.read_only.is_some(),
             snapshot: None,
             unconfirmed_events,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    CommandId, Epoch, Head, IdSource, Millis, Notebook, NotebookId, Rejection, RejectionCode, Version, sweep_due,
+    CommandId, Epoch, Head, IdSource, Millis, NextSteps, Notebook, NotebookId, Rejection, RejectionCode, Version,
+    sweep_due,
 };
 use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
@@ -305,14 +306,14 @@ impl Room {
     fn take_command(&mut self, cycle: &mut Cycle, reply_to: ReplyTo, identity: Arc<Identity>, message: CommandMessage) {
         let id = message.id.clone();
         if let Some(reason) = self.closed_because() {
-            return self.reply(cycle, reply_to, &id, Err(unavailable(&reason)));
+            return self.reply(cycle, reply_to, &identity, &id, Err(unavailable(&reason)));
         }
         self.arrivals += 1;
-        match Queued::new(reply_to, identity, message, self.arrivals) {
+        match Queued::new(reply_to, identity.clone(), message, self.arrivals) {
             Ok(queued) => self.queue.push(queued),
             Err(sentence) => {
                 let rejection = Rejection::new(RejectionCode::InvalidValue, sentence);
-                self.reply(cycle, reply_to, &id, Err(rejection));
+                self.reply(cycle, reply_to, &identity, &id, Err(rejection));
             }
         }
     }
@@ -358,9 +359,9 @@ impl Room {
     /// Answers the sender, and those who sent the same again meanwhile.
     pub(crate) fn answer(&self, cycle: &mut Cycle, queued: &Queued, answer: Result<AckMessage, Rejection>) {
         for reply_to in &queued.also {
-            self.reply(cycle, *reply_to, &queued.id, answer.clone());
+            self.reply(cycle, *reply_to, &queued.identity, &queued.id, answer.clone());
         }
-        self.reply(cycle, queued.reply_to, &queued.id, answer);
+        self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, answer);
     }
 
     pub(crate) fn answer_all(&self, cycle: &mut Cycle, commands: &[Queued], rejection: &Rejection) {
@@ -373,13 +374,14 @@ impl Room {
         &self,
         cycle: &mut Cycle,
         reply_to: ReplyTo,
+        identity: &Identity,
         id: &CommandId,
         answer: Result<AckMessage, Rejection>,
     ) {
         match reply_to {
             ReplyTo::Client(client) => {
                 let message = match answer {
-                    Ok(ack) => ServerMessage::Ack(ack),
+                    Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
                     Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
                 };
                 cycle.send(client, &message);
@@ -387,6 +389,14 @@ impl Room {
             ReplyTo::Request(request) => cycle.out.push(Output::Answer { request, answer }),
             ReplyTo::Nobody => {}
         }
+    }
+
+    /// What a person can undo and redo next; not while the state is ahead of the disk.
+    pub(crate) fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
+        if self.state.version > self.committed {
+            return None;
+        }
+        self.state.ledger.next_steps(&identity.actor)
     }
 
     fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {

@@ -317,7 +317,7 @@ pub struct AckMessage {
     pub version: Version,
     #[serde(default, skip_serializing_if = "Outcome::is_empty")]
     pub outcome: Outcome,
-    /// To a person: what they can undo and redo next. Absent in the answer to a repeated command.
+    /// To a person: what they can undo and redo next. May be absent in the answer to a repeated command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextSteps>,
 }

@@ -21,8 +21,8 @@ use crate::problem::Problem;
 pub struct Accepted(pub rest::Answer);
 
 impl From<AckMessage> for Accepted {
-    fn from(AckMessage { id, notebook, version, outcome, undo }: AckMessage) -> Self {
-        Self(rest::Answer { command_id: id, notebook, version, outcome, undo })
+    fn from(AckMessage { id, notebook, version, outcome, .. }: AckMessage) -> Self {
+        Self(rest::Answer { command_id: id, notebook, version, outcome })
     }
 }
 

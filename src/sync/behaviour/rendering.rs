@@ -93,11 +93,16 @@ fn each_person_is_told_what_they_can_undo_next() {
         let steps = undo.clone().unwrap();
         (steps.undo.map(|step| step.version), steps.redo.map(|step| step.version))
     };
-    let ack = scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
-    assert_eq!(next(&ack.undo), (Some(3), None));
-    assert_eq!(ack.undo.unwrap().undo.unwrap().cells[0].as_str(), "a");
-    let ack = scene.execute("anna", r#"{"Undo":{}}"#).unwrap();
-    assert_eq!(next(&ack.undo), (Some(2), Some(4)));
+    for (body, expected) in
+        [(edit(2, r#"[[0,"x"]]"#), (Some(3), None)), (r#"{"Undo":{}}"#.to_owned(), (Some(2), Some(4)))]
+    {
+        scene.send(1, &user("anna"), &body);
+        let seen = scene.seen(1);
+        let ServerMessage::Ack(ack) = &seen[0] else { panic!("{seen:?}") };
+        assert_eq!(next(&ack.undo), expected, "{body}");
+        let steps = ack.undo.clone().unwrap();
+        assert!(steps.undo.into_iter().chain(steps.redo).all(|step| step.cells[0].as_str() == "a"));
+    }
     for (client, name, expected) in [(1, "anna", (Some(2), Some(4))), (2, "bob", (None, None))] {
         scene.subscribe(client, &with_role(name, Role::Editor), None);
         let seen = scene.seen(client);

@@ -1,6 +1,6 @@
 //! What several routes share.
 
-use notarium_core::{CommandId, NextSteps, NotebookId, Outcome, Version};
+use notarium_core::{CommandId, NotebookId, Outcome, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +38,6 @@ pub struct Answer {
     pub version: Version,
     /// Ids that the server chose, and notices.
     pub outcome: Outcome,
-    /// What you can undo and redo next. Absent in the answer to a repeated command.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undo: Option<NextSteps>,
 }
 
 /// Which version is read.
