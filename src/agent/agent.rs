@@ -5,7 +5,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use notarium_core::{Actor, AgentId, Command, KernelSessionId, NotebookId, Version};
+use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
 use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -299,7 +299,7 @@ impl Agent {
 
     /// Shuts the kernels down and waits until their ends are reported.
     async fn stop(mut self) {
-        self.notify_hosts(|| Input::Stop { cause: "its runtime agent was stopped".to_owned() });
+        self.notify_hosts(|| Input::Stop(KernelCause::AgentStopped.into()));
         let all_over = async {
             while !self.hosts.is_empty() {
                 tokio::select! {
@@ -316,9 +316,10 @@ impl Agent {
 
 /// The kernels of a process that was killed have gone with it.
 async fn report_ends(sender: CommandSender, orphans: Orphans) {
-    let cause = "its runtime agent was killed";
+    let (cause, detail) = (KernelCause::AgentLost, Some("its runtime agent was killed".to_owned()));
     for (kernel_session, notebook) in &orphans.sessions {
-        let ended = Command::ReportKernelEnded { kernel_session: kernel_session.clone(), cause: cause.to_owned() };
+        let ended =
+            Command::ReportKernelEnded { kernel_session: kernel_session.clone(), cause, detail: detail.clone() };
         if let Err(CommandError::Connection(error)) = sender.command(notebook, &ended).await {
             tracing::debug!(%error, "the end of a kernel is reported by the next process");
             return;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use futures_util::future::OptionFuture;
-use notarium_core::{ExecutionId, KernelSessionId, NotebookId};
+use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
 use notarium_wire::ClientMessage;
 use tokio::sync::mpsc;
 use tokio::task::{JoinHandle, JoinSet};
@@ -110,7 +110,7 @@ impl Host {
         let is_up = !matches!(self.launched, Launched::Starting(_));
         tokio::select! {
             biased;
-            input = self.inputs.recv() => input.unwrap_or_else(|| Input::Stop { cause: "the agent stopped".to_owned() }),
+            input = self.inputs.recv() => input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())),
             result = launch_result(&mut self.launched) => self.launch_ended(result),
             Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Input::Tick,
             event = next_event(&mut self.events), if is_up && self.session.takes_output() => Input::Kernel(event),
@@ -125,7 +125,7 @@ impl Host {
             }
             Err(error) => {
                 self.launched = Launched::No;
-                Input::LaunchFailed { cause: error.to_string() }
+                Input::LaunchFailed(error.because())
             }
         }
     }

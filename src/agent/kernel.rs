@@ -14,6 +14,7 @@ mod launch;
 mod messages;
 mod process;
 
+use notarium_core::{Because, KernelCause};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,6 +75,16 @@ impl std::fmt::Display for EndCause {
             Self::Died { status, output_tail } => {
                 write!(formatter, "the kernel process {status}; it wrote last:\n{output_tail}")
             }
+        }
+    }
+}
+
+impl EndCause {
+    /// As the log says it.
+    pub fn because(&self) -> Because<KernelCause> {
+        match self {
+            Self::Shutdown => KernelCause::ShutDown.into(),
+            Self::Died { .. } => Because::new(KernelCause::Died, self.to_string()),
         }
     }
 }

@@ -105,7 +105,7 @@ impl Roster {
 
     /// The replica of a notebook has moved on, by these events or by a snapshot.
     pub fn updated(&mut self, state: &Document, events: &[Recorded]) -> Vec<Act> {
-        let mut acts: Vec<Act> = events.iter().flat_map(|recorded| self.event(recorded)).collect();
+        let mut acts: Vec<Act> = events.iter().flat_map(|recorded| self.event(recorded, state)).collect();
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
         let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
@@ -113,7 +113,7 @@ impl Roster {
         acts
     }
 
-    fn event(&mut self, recorded: &Recorded) -> Vec<Act> {
+    fn event(&mut self, recorded: &Recorded, state: &Document) -> Vec<Act> {
         match &recorded.event {
             Event::KernelLaunchClaimed(event) => {
                 let is_ours = |claim: &Claim| claim.command_id == recorded.envelope.command_id;
@@ -128,7 +128,12 @@ impl Roster {
                 Vec::new()
             }
             Event::KernelInterruptRequested(event) if self.held.contains_key(&event.kernel_session) => {
-                vec![notify(&event.kernel_session, Input::Interrupt { execution_id: event.execution_id.clone() })]
+                vec![notify(&event.kernel_session, Input::Interrupt { execution_id: None })]
+            }
+            Event::ExecutionCancelRequested(event) => {
+                let session = self.session_of(&event.execution_id, Some(state));
+                let execution_id = Some(event.execution_id.clone());
+                session.map(|session| notify(&session, Input::Interrupt { execution_id })).into_iter().collect()
             }
             _ => Vec::new(),
         }

@@ -18,7 +18,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use notarium_core::{ExecutionId, KernelPhase, KernelSessionId};
+use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessionId};
 
 pub use io::{Assigned, Input, Output, SessionLimits, View};
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
@@ -48,7 +48,7 @@ pub struct SessionMachine {
     latest: Option<ExecutionId>,
     run_count: u64,
     /// Why the agent itself ends the kernel.
-    own_cause: Option<String>,
+    own_cause: Option<Because<KernelCause>>,
     pending: Vec<PendingCommand>,
     pending_bytes: usize,
     pending_since: Option<u64>,
@@ -113,10 +113,10 @@ impl SessionMachine {
             Input::Interrupt { execution_id } => self.interrupt(execution_id.as_ref()),
             Input::Answer { execution_id, value } => self.answer_input(&execution_id, value),
             Input::Kernel(event) => self.kernel(now_ms, event),
-            Input::LaunchFailed { cause } => self.launch_failed(cause),
+            Input::LaunchFailed(why) => self.launch_failed(why),
             Input::Answered { report, answer, message } => self.answered(now_ms, report, answer, &message),
             Input::Online(online) => self.online = online,
-            Input::Stop { cause } => self.stop(Some(cause)),
+            Input::Stop(why) => self.stop(Some(why)),
             Input::Tick => self.tick(now_ms),
         }
     }
@@ -127,7 +127,7 @@ impl SessionMachine {
         match (view.phase, self.phase) {
             (None, phase) if phase != Phase::Ended => self.abandon(),
             (Some(KernelPhase::Ending), Phase::New) => {
-                self.end_reported("shut down before it was started".to_owned());
+                self.end_reported(Because::new(KernelCause::ShutDown, "shut down before it was started"));
             }
             (Some(KernelPhase::Ending), Phase::Launching | Phase::Running) => self.stop(None),
             (Some(KernelPhase::Claimed), Phase::New) => {
@@ -159,6 +159,7 @@ impl SessionMachine {
             if execution_id.is_none_or(|wanted| wanted == id) {
                 // A kernel that has not begun with it ignores the signal: it is sent again when it begins.
                 run.interrupt_wanted = !run.is_started();
+                run.is_interrupted = true;
             }
         }
         let concerns = |id: &ExecutionId| self.runs.get(id).is_some_and(|run| !run.is_finished());
@@ -185,11 +186,11 @@ impl SessionMachine {
         self.out.push(Output::Over);
     }
 
-    fn stop(&mut self, own_cause: Option<String>) {
+    fn stop(&mut self, own_cause: Option<Because<KernelCause>>) {
         self.own_cause = self.own_cause.take().or(own_cause);
         match self.phase {
             Phase::New => {
-                let cause = self.own_cause.clone().unwrap_or_default();
+                let cause = self.own_cause.clone().unwrap_or_else(|| KernelCause::ShutDown.into());
                 self.end_reported(cause);
             }
             Phase::Launching | Phase::Running => {
@@ -216,7 +217,8 @@ impl SessionMachine {
         if let Some(limit) =
             self.idle_deadline().filter(|deadline| now_ms >= *deadline).and(self.limits.idle_timeout_ms)
         {
-            self.stop(Some(format!("shut down after {} without work", run::spoken(limit))));
+            let detail = format!("shut down after {} without work", run::spoken(limit));
+            self.stop(Some(Because::new(KernelCause::Idle, detail)));
         }
     }
 

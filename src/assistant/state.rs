@@ -52,6 +52,8 @@ pub enum CellStatus {
     Ok,
     Error,
     Cancelled,
+    /// It was not run, because an earlier cell failed.
+    Blocked,
     /// Nobody knows how its run ended.
     Lost,
     /// Its run has ended, and the source was changed since: outputs are those of another text.
@@ -77,6 +79,7 @@ impl CellStatus {
             ExecutionStatus::Ok => Self::Ok,
             ExecutionStatus::Error => Self::Error,
             ExecutionStatus::Cancelled => Self::Cancelled,
+            ExecutionStatus::Blocked => Self::Blocked,
             ExecutionStatus::Lost => Self::Lost,
         }
     }
@@ -118,7 +121,7 @@ pub struct CellState<'a> {
     pub execution_order: Option<u64>,
     /// The cause of a cancellation or loss, or a notice on an odd end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub notice: Option<&'a str>,
+    pub notice: Option<String>,
     /// The question that its run waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_for_input: Option<Cow<'a, str>>,
@@ -198,7 +201,7 @@ fn cell_state<'a>(
         source: if detail == CellDetail::Short { truncated(source) } else { source.into() },
         status: execution.map_or(CellStatus::Idle, |execution| CellStatus::after(cell, execution)),
         execution_order: execution.and_then(|execution| execution.execution_count),
-        notice: execution.and_then(|execution| execution.notice.as_deref()),
+        notice: execution.and_then(Execution::end_sentence),
         waits_for_input: input.map(|input| truncated(&input.prompt)),
         reads: names.map(|names| &names.reads),
         writes: names.map(|names| &names.writes),

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    CallAnswer, Document, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded, Risk, StopReason,
-    ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId,
+    Because, CallAnswer, Document, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded, Risk,
+    StopReason, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
 };
 
 use crate::providers;
@@ -89,7 +89,7 @@ pub struct Live {
     /// A model is being called now.
     pub is_calling_model: bool,
     /// Why the model call cannot succeed, however often it is tried.
-    pub model_failure: Option<String>,
+    pub model_failure: Option<Because<TurnFailure>>,
     /// Why the provider's last answer stopped, where it called no tools.
     pub stop_reason: Option<StopReason>,
     /// Calls that are being executed or waited for now.
@@ -158,17 +158,22 @@ fn call_model(turn: &Turn, live: &Live) -> Step {
     if live.is_calling_model {
         return Step::Wait;
     }
-    if let Some(cause) = &live.model_failure {
-        return Step::End(TurnEnd::Failed(cause.clone()));
+    if let Some(why) = &live.model_failure {
+        return Step::End(failed(why.clone()));
     }
     if turn.is_model_call_failed && turn.attempts >= MAX_LOST_MODEL_CALLS {
-        let cause = format!("the model did not answer, {} times: ask again", turn.attempts);
-        return Step::End(TurnEnd::Failed(cause));
+        let detail = format!("the model did not answer, {} times: ask again", turn.attempts);
+        return Step::End(failed(Because::new(TurnFailure::ServerStopped, detail)));
     }
     if !turn.is_model_call_failed && turn.model_calls >= MAX_MODEL_CALLS {
         return Step::End(TurnEnd::Finished(StopReason::MaxTurns));
     }
     Step::CallModel
+}
+
+/// A turn's end that is a failure.
+pub fn failed(Because { cause, detail }: Because<TurnFailure>) -> TurnEnd {
+    TurnEnd::Failed { cause, detail }
 }
 
 /// The calls of the message in their order, each after the one before it. While one waits for a person, those behind it are

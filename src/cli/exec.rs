@@ -271,6 +271,7 @@ impl Following {
         let how = match worst.status {
             ExecutionStatus::Error => "failed",
             ExecutionStatus::Cancelled => "was cancelled",
+            ExecutionStatus::Blocked => "was not run",
             _ => "was lost",
         };
         let notice = worst.notice.as_deref().map(|notice| format!(": {notice}")).unwrap_or_default();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Document, Event, Execution, ExecutionId, ExecutionStatus, NotebookId, Outcome, Output, Recorded, Version,
+    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, NotebookId, Outcome, Output,
+    Recorded, Version,
 };
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
@@ -126,10 +127,13 @@ impl End {
     /// The end that an event is; else `None`.
     fn of(event: &Event) -> Option<Self> {
         let (status, notice) = match event {
-            Event::ExecutionCompleted(event) if event.ok => (ExecutionStatus::Ok, event.notice.clone()),
+            Event::ExecutionCompleted(event) if event.outcome == ExecutionOutcome::Ok => {
+                (ExecutionStatus::Ok, event.notice.clone())
+            }
             Event::ExecutionCompleted(event) => (ExecutionStatus::Error, event.notice.clone()),
-            Event::ExecutionCancelled(event) => (ExecutionStatus::Cancelled, Some(event.cause.clone())),
-            Event::ExecutionLost(event) => (ExecutionStatus::Lost, Some(event.cause.clone())),
+            Event::ExecutionCancelled(event) => (ExecutionStatus::Cancelled, Some(event.sentence())),
+            Event::ExecutionBlocked(event) => (ExecutionStatus::Blocked, Some(event.sentence())),
+            Event::ExecutionLost(event) => (ExecutionStatus::Lost, Some(event.sentence())),
             _ => return None,
         };
         Some(Self { status, notice })
@@ -189,7 +193,7 @@ impl Runs {
     fn event(&mut self, recorded: &Recorded) -> Option<RunUpdate> {
         self.seen = recorded.envelope.version;
         if let Event::KernelLaunchFailed(event) = &recorded.event {
-            return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.cause))));
+            return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.sentence()))));
         }
         let id = recorded.event.execution_id().filter(|id| self.open.contains_key(*id))?.clone();
         match &recorded.event {
@@ -245,7 +249,7 @@ impl Runs {
             updates.push(RunUpdate::Outputs(id.clone(), execution.outputs.clone()));
         }
         if execution.status.is_finished() {
-            let end = End { status: execution.status, notice: execution.notice.clone() };
+            let end = End { status: execution.status, notice: execution.end_sentence() };
             updates.push(self.ended(id, end));
         }
     }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    CellId, Document, Event, Execution, ExecutionCause, ExecutionId, ExecutionSubject, Millis, Recorded, Stored,
+    CellId, Document, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject, Millis,
+    Recorded, Stored,
 };
 use notarium_wire::EventMessage;
 
@@ -125,16 +126,21 @@ impl Narrator {
             }
             Event::ExecutionInputAnswered(_) => format!("answered what {run} asked"),
             Event::ExecutionCompleted(event) => {
-                let how = if event.ok { "finished" } else { "ended with an error" };
+                let how = match event.outcome.known() {
+                    Some(ExecutionOutcome::Ok) => "finished".to_owned(),
+                    Some(ExecutionOutcome::Error) => "ended with an error".to_owned(),
+                    _ => format!("ended ({})", event.outcome.to_string().replace('_', " ")),
+                };
                 let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
                 let took = took.map(|began| format!(" after {}", print::duration(at.saturating_sub(began))));
                 let notice = event.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
                 format!("{how}: {run}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
             }
-            Event::ExecutionCancelled(event) => format!("cancelled {run}{}", cause_beside(&event.cause)),
-            Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.cause)),
+            Event::ExecutionCancelled(event) => format!("cancelled {run}: {}", print::clean(&event.sentence())),
+            Event::ExecutionBlocked(event) => format!("did not run {run}: {}", print::clean(&event.sentence())),
+            Event::ExecutionLost(event) => format!("lost {run}: {}", print::clean(&event.sentence())),
             Event::ExecutionOutputRecovered(_) => format!("recovered output of {run}, which had been lost"),
-            Event::KernelInterruptRequested(_) => format!("interrupted {run}"),
+            Event::ExecutionCancelRequested(_) => format!("interrupted {run}"),
             _ => return None,
         })
     }
@@ -160,10 +166,6 @@ pub fn subject_name(subject: &ExecutionSubject) -> String {
 }
 
 /// Why, unless it only repeats who.
-fn cause_beside(cause: &str) -> String {
-    if cause.starts_with("cancelled by") { String::new() } else { format!(": {}", print::clean(cause)) }
-}
-
 /// A value of the wire that is one word.
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
@@ -223,11 +225,11 @@ fn kernel_sentence(event: &Event) -> Option<String> {
         Event::KernelLaunchRequested(event) => format!("asked for a {} kernel", print::clean(&event.kernelspec)),
         Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
         Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
-        Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.cause)),
+        Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.sentence())),
         Event::KernelInterruptRequested(_) => "interrupted the kernel".to_owned(),
         Event::KernelRestartRequested(_) => "asked to restart the kernel".to_owned(),
         Event::KernelShutdownRequested(_) => "asked to shut the kernel down".to_owned(),
-        Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.cause)),
+        Event::KernelSessionEnded(event) => format!("ended the kernel: {}", print::clean(&event.sentence())),
         Event::KernelFunctionsRegistered(event) => {
             let names: Vec<&str> = event.functions.iter().map(|function| function.name.as_str()).collect();
             format!("offers assistants these functions: {}", print::clean(&names.join(", ")))
@@ -251,10 +253,10 @@ fn assistant_sentence(event: &Event) -> Option<String> {
         Event::TurnStarted(event) => format!("asked the assistant (turn {})", event.turn_id),
         Event::TurnFinished(event) => format!("ended turn {} ({})", event.turn_id, word(&event.stop_reason)),
         Event::TurnCancelled(event) => format!("stopped turn {}", event.turn_id),
-        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.cause)),
+        Event::TurnFailed(event) => format!("gave up turn {}: {}", event.turn_id, print::clean(&event.sentence())),
         Event::TurnModelCallStarted(event) => format!("asked the model {}", print::clean(&event.model)),
-        Event::TurnModelCallFinished(event) => match &event.failure {
-            Some(cause) => format!("got no answer of the model: {}", print::clean(cause)),
+        Event::TurnModelCallFinished(event) => match event.sentence() {
+            Some(cause) => format!("got no answer of the model: {}", print::clean(&cause)),
             None => format!(
                 "got the model's answer ({} tokens in, {} out)",
                 event.usage.input_tokens, event.usage.output_tokens
@@ -277,9 +279,12 @@ fn call_sentence(event: &Event) -> Option<String> {
             format!("called {} ({}, call {call}){waits}", print::clean(&event.function), word(&event.risk))
         }
         Event::ToolCallConfirmed(_) => format!("confirmed call {call}"),
-        Event::ToolCallDenied(event) => format!("denied call {call}: {}", print::clean(&event.reason)),
-        Event::ToolCallWithdrawn(event) => format!("withdrew call {call}: {}", print::clean(&event.reason)),
-        Event::ToolCallVoided(event) => format!("closed call {call}: {}", print::clean(&event.reason)),
+        Event::ToolCallDenied(event) => {
+            let reason = event.detail.as_deref().map(|reason| format!(": {}", print::clean(reason)));
+            format!("denied call {call}{}", reason.unwrap_or_default())
+        }
+        Event::ToolCallWithdrawn(event) => format!("withdrew call {call}: {}", print::clean(&event.sentence())),
+        Event::ToolCallVoided(event) => format!("closed call {call}: {}", print::clean(&event.sentence())),
         Event::ToolCallExpired(_) => format!("closed call {call}: it waited too long"),
         Event::ToolCallStarted(_) => format!("started call {call}"),
         Event::ToolCallExecuted(event) => {

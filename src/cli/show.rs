@@ -62,7 +62,7 @@ fn heading(answer: &NotebookAnswer) -> Ended {
         format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, word(&answer.role));
     print::line(style(facts).dim())?;
     match &state.kernel_notice {
-        Some(notice) => print::line(style(format!("kernel: {}", print::clean(&notice.cause))).red()),
+        Some(notice) => print::line(style(format!("kernel: {}", print::clean(&notice.sentence()))).red()),
         None => Ok(()),
     }
 }
@@ -91,7 +91,7 @@ pub fn run_facts(execution: &Execution) -> String {
     };
     let took = execution.started_at.zip(execution.ended_at);
     let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
-    let notice = execution.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
+    let notice = execution.end_sentence().map(|notice| format!(" ({})", print::clean(&notice)));
     format!("{count}{status}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
 }
 
@@ -103,7 +103,7 @@ fn reply_facts(reply: &Reply) -> String {
         ReplyStatus::Stopped => style("answer stopped").yellow(),
         ReplyStatus::Failed => style("answer failed").red(),
     };
-    let cause = reply.cause.as_deref().map(|cause| format!(" ({})", print::clean(cause)));
+    let cause = reply.end_sentence().map(|cause| format!(" ({})", print::clean(&cause)));
     format!("{status}{}", cause.unwrap_or_default())
 }
 

@@ -28,10 +28,10 @@ impl CallAnswer {
                     event.result
                 )),
             },
-            Event::ToolCallDenied(event) => refused("A person said no", &event.reason),
-            Event::ToolCallWithdrawn(event) => refused("Taken back", &event.reason),
+            Event::ToolCallDenied(event) => refused("A person said no", event.detail.as_deref()),
+            Event::ToolCallWithdrawn(event) => refused("Taken back", Some(&event.sentence())),
             Event::ToolCallVoided(event) => {
-                let reason = &event.reason;
+                let reason = event.sentence();
                 CallAnswer::error(format!("Not done, because {reason}. Read it again before you ask again."))
             }
             Event::ToolCallExpired(_) => CallAnswer::error("Nobody answered in time. Ask again if it is still wanted."),
@@ -40,6 +40,6 @@ impl CallAnswer {
     }
 }
 
-fn refused(what: &str, reason: &str) -> CallAnswer {
-    CallAnswer::error(if reason.is_empty() { format!("{what}.") } else { format!("{what}: {reason}") })
+fn refused(what: &str, reason: Option<&str>) -> CallAnswer {
+    CallAnswer::error(reason.map_or_else(|| format!("{what}."), |reason| format!("{what}: {reason}")))
 }

@@ -10,8 +10,9 @@ use crate::gate::{TargetChanges, deciding};
 use crate::history::History;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Document, Hash, HistoryQuery, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied, ToolCallEnd,
-    ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn, TurnId,
+    Actor, Because, Document, Hash, HistoryQuery, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied,
+    ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn,
+    TurnId, VoidCause, WithdrawalCause,
 };
 
 /// How a call ended that is no longer among the open ones.
@@ -47,9 +48,17 @@ pub(crate) fn known<'a>(
     Err(Rejection::new(RejectionCode::ToolCallState, message))
 }
 
-pub(crate) fn voided(call_id: ToolCallId, reason: String) -> Decision {
-    let notices = vec![format!("call {call_id} is void: {reason}")];
-    let event = ToolCallVoided { call_id: call_id.clone(), reason };
+pub(crate) fn changed(change: String) -> Because<VoidCause> {
+    Because::new(VoidCause::TargetChanged, change)
+}
+
+fn void(call_id: ToolCallId, why: Because<VoidCause>) -> ToolCallVoided {
+    ToolCallVoided { call_id, cause: why.cause.into(), detail: why.detail }
+}
+
+pub(crate) fn voided(call_id: ToolCallId, why: Because<VoidCause>) -> Decision {
+    let event = void(call_id.clone(), why);
+    let notices = vec![format!("call {call_id} is void: {}", event.sentence())];
     let outcome = Outcome { tool_call: Some(call_id), notices, ..Outcome::default() };
     Decision { events: vec![event.into()], outcome }
 }
@@ -67,8 +76,8 @@ pub(crate) fn decide_confirm(
         let message = "these are not the arguments that wait: look at the call again, and confirm what it says";
         return Err(Rejection::new(RejectionCode::Conflict, message));
     }
-    if let Some(reason) = TargetChanges::since(notebook).of_call(call) {
-        return Ok(voided(call_id, reason));
+    if let Some(change) = TargetChanges::since(notebook).of_call(call) {
+        return Ok(voided(call_id, changed(change)));
     }
     let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
     Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash }.into()], outcome })
@@ -78,11 +87,11 @@ pub(crate) fn decide_deny(
     notebook: &Document,
     context: &Context,
     call_id: ToolCallId,
-    reason: &str,
+    detail: Option<String>,
 ) -> Result<Decision, Rejection> {
     let call = waiting(notebook, context, &call_id)?;
     check_decider(notebook, context, call)?;
-    Ok(Decision::one(ToolCallDenied { call_id, reason: context.limits.cause(reason) }))
+    Ok(Decision::one(ToolCallDenied { call_id, detail: context.limits.detail(detail) }))
 }
 
 fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {
@@ -131,7 +140,7 @@ pub(crate) fn decide_withdraw(
     notebook: &Document,
     context: &Context,
     call_id: ToolCallId,
-    reason: &str,
+    detail: Option<String>,
 ) -> Result<Decision, Rejection> {
     let call = known(notebook, &context.history, &call_id)?;
     if matches!(call.phase, ToolCallPhase::Started { .. }) {
@@ -145,14 +154,15 @@ pub(crate) fn decide_withdraw(
     if !is_own {
         access::authorise(notebook, context, Operation::Edit)?;
     }
-    Ok(Decision::one(ToolCallWithdrawn { call_id, reason: context.limits.cause(reason) }))
+    let (cause, detail) = (WithdrawalCause::Requested.into(), context.limits.detail(detail));
+    Ok(Decision::one(ToolCallWithdrawn { call_id, cause, detail }))
 }
 
 /// Everything of a turn that has not started is taken back.
-pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, reason: &str) -> Vec<Decided> {
+pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, cause: WithdrawalCause) -> Vec<Decided> {
     let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
     let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
-    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), reason: reason.to_owned() }.into()).collect()
+    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), cause: cause.into(), detail: None }.into()).collect()
 }
 
 pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Decision, Rejection> {
@@ -163,8 +173,7 @@ pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Dec
         if call.gate.until().is_some_and(|at| at <= context.now) {
             return Some(Decided::from(ToolCallExpired { call_id: id.clone() }));
         }
-        let reason = changes.of_call(call)?;
-        Some(ToolCallVoided { call_id: id.clone(), reason }.into())
+        Some(void(id.clone(), changed(changes.of_call(call)?)).into())
     });
     Ok(Decision { events: events.collect(), outcome: Outcome::default() })
 }

@@ -13,7 +13,8 @@ use notarium_record::text::{self, ChangeSet, TextError};
 use notarium_record::{
     Cell, CellAttachmentsSet, CellContent, CellDeleted, CellFlags, CellFlagsSet, CellId, CellInserted, CellMetadataSet,
     CellMoved, CellOutputsCleared, CellReply, CellRestored, CellSourceEdited, CellType, CellTypeChanged, Document,
-    Event, Execution, ExecutionCancelled, ExecutionStatus, HistoryQuery, OrderKey, PastExecution, RawObject, Version,
+    EndCause, Event, Execution, ExecutionCancelled, ExecutionStatus, HistoryQuery, OrderKey, PastExecution, RawObject,
+    Version,
 };
 
 /// A change needs the edits since its base; a cell that is not alive may be in the trash.
@@ -356,7 +357,8 @@ pub(crate) fn deletion(notebook: &Document, cell_id: &CellId, cell: &Cell) -> Ve
         execution.status == ExecutionStatus::Queued && execution.subject.cell_id() == Some(cell_id)
     });
     let cancelled = queued.map(|(execution_id, _)| {
-        ExecutionCancelled { execution_id: execution_id.clone(), cause: "its cell was deleted".to_owned() }.into()
+        let (cause, detail) = (EndCause::CellDeleted.into(), None);
+        Decided::from(ExecutionCancelled { execution_id: execution_id.clone(), cause, detail })
     });
     let deleted = CellDeleted {
         cell_id: cell_id.clone(),

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    CellId, CellReply, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash,
-    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, StopReason,
-    Subject, ToolCallEnd, ToolCallId, TurnId, Usage, UserFunction, Version,
+    CellId, CellReply, CellType, ConversationId, CorrelationId, EndCause, ExecutionId, ExecutionOutcome, ForkOrigin,
+    GrantId, Hash, KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy,
+    RawObject, Role, StopReason, Subject, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, Version,
 };
 
 /// Where a cell goes.
@@ -61,7 +61,7 @@ pub enum ExecutionReport {
         password: bool,
     },
     Completed {
-        ok: bool,
+        outcome: ExecutionOutcome,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -69,7 +69,9 @@ pub enum ExecutionReport {
     },
     /// The agent did not run it, or knows that it ended without a result.
     Lost {
-        cause: String,
+        cause: EndCause,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
     },
 }
 
@@ -225,11 +227,15 @@ pub enum Command {
     },
     ReportKernelLaunchFailed {
         kernel_session: KernelSessionId,
-        cause: String,
+        cause: KernelCause,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
     },
     ReportKernelEnded {
         kernel_session: KernelSessionId,
-        cause: String,
+        cause: KernelCause,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
     },
     /// `seq` counts 1, 2, 3 … per execution; a number that was seen is accepted and changes nothing.
     ReportExecution {
@@ -275,14 +281,14 @@ pub enum Command {
     },
     DenyToolCall {
         call_id: ToolCallId,
-        #[serde(default)]
-        reason: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
     },
     /// Takes a call back that has not started.
     WithdrawToolCall {
         call_id: ToolCallId,
-        #[serde(default)]
-        reason: String,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
     },
     /// Lets a conversation's calls pass for a while; never what destroys.
     IssueGrant {
@@ -321,7 +327,9 @@ pub enum Command {
     ReportModelCall {
         turn_id: TurnId,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        failure: Option<String>,
+        failure: Option<TurnFailure>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
         #[serde(default)]
         usage: Usage,
     },
@@ -418,7 +426,11 @@ pub struct RequestToolCall {
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum TurnEnd {
     Finished(StopReason),
-    Failed(String),
+    Failed {
+        cause: TurnFailure,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    },
 }
 
 /// What to execute. A request for a cell names it and never carries code.

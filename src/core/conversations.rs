@@ -16,9 +16,9 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::{call_decisions, cells, replies};
 use notarium_record::{
     Actor, CellId, CellType, Conversation, ConversationClosed, ConversationId, ConversationStarted, Event,
-    HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, RawJson,
-    Turn, TurnCancelled, TurnFailed, TurnFinished, TurnId, TurnModelCallFinished, TurnModelCallStarted, TurnStarted,
-    Usage, assistant_scopes,
+    HistoryQuery, MessageBlock, MessageFlagged, MessageFlags, MessageId, MessagePosted, MessageRole, Millis, Open,
+    RawJson, Turn, TurnCancelled, TurnFailed, TurnFailure, TurnFinished, TurnId, TurnModelCallFinished,
+    TurnModelCallStarted, TurnStarted, Usage, WithdrawalCause, assistant_scopes,
 };
 
 /// Model calls of one turn, at most.
@@ -175,7 +175,7 @@ fn check_size(context: &Context, bytes: usize) -> Result<(), Rejection> {
 
 pub(crate) fn decide_cancel(notebook: &Notebook, turn_id: &TurnId) -> Result<Decision, Rejection> {
     known(notebook, turn_id)?;
-    let mut events = call_decisions::withdrawals(notebook, turn_id, "the turn was stopped");
+    let mut events = call_decisions::withdrawals(notebook, turn_id, WithdrawalCause::TurnCancelled);
     events.push(TurnCancelled { turn_id: turn_id.clone() }.into());
     Ok(Decision { events, outcome: Outcome::default() })
 }
@@ -279,19 +279,20 @@ pub(crate) fn decide_model_report(
     notebook: &Notebook,
     context: &Context,
     turn_id: TurnId,
-    failure: Option<String>,
+    failure: Option<TurnFailure>,
+    detail: Option<String>,
     usage: Usage,
 ) -> Result<Decision, Rejection> {
     let turn = own(notebook, context, &turn_id)?;
     if !turn.is_calling_model {
         return Err(Rejection::new(RejectionCode::TurnState, "no model call of this turn is under way"));
     }
-    let failure = failure.map(|cause| context.limits.cause(&cause));
     Ok(Decision::one(TurnModelCallFinished {
         turn_id,
         number: turn.model_calls,
         attempt: turn.attempts,
-        failure,
+        failure: failure.map(Open::Known),
+        detail: context.limits.detail(detail),
         usage,
     }))
 }
@@ -321,10 +322,12 @@ pub(crate) fn decide_end(
     end: TurnEnd,
 ) -> Result<Decision, Rejection> {
     own(notebook, context, &turn_id)?;
-    let mut events = call_decisions::withdrawals(notebook, &turn_id, "the turn has ended");
+    let mut events = call_decisions::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
     events.push(match end {
         TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason }.into(),
-        TurnEnd::Failed(cause) => TurnFailed { turn_id, cause: context.limits.cause(&cause) }.into(),
+        TurnEnd::Failed { cause, detail } => {
+            TurnFailed { turn_id, cause: cause.into(), detail: context.limits.detail(detail) }.into()
+        }
     });
     Ok(Decision { events, outcome: Outcome::default() })
 }

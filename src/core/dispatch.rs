@@ -9,7 +9,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, undo};
-use notarium_record::{Event, HistoryQuery};
+use notarium_record::{Because, Event, HistoryQuery};
 
 /// What [`decide_one`] will want from the past.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
@@ -76,8 +76,8 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::Undo { .. } | C::Redo { .. } => undo::decide(notebook, context, command),
 
         C::RequestExecution(command) => executions::decide_request(notebook, context, command),
-        C::CancelExecution { execution_id } => executions::decide_cancel(notebook, context, &execution_id),
-        C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, context, &execution_id),
+        C::CancelExecution { execution_id } => executions::decide_cancel(notebook, &execution_id),
+        C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, &execution_id),
         C::AnswerInput { execution_id, value } => executions::decide_answer(notebook, context, execution_id, value),
         C::RecordExecution { cell_id, outputs, execution_count } => {
             executions::decide_record(notebook, context, &cell_id, outputs, execution_count)
@@ -95,11 +95,11 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::ReportKernelStarted { kernel_session, language_info } => {
             kernels::decide_started(notebook, context, kernel_session, language_info)
         }
-        C::ReportKernelLaunchFailed { kernel_session, cause } => {
-            kernels::decide_failed(notebook, context, kernel_session, &cause)
+        C::ReportKernelLaunchFailed { kernel_session, cause, detail } => {
+            kernels::decide_failed(notebook, context, kernel_session, Because { cause, detail })
         }
-        C::ReportKernelEnded { kernel_session, cause } => {
-            kernels::decide_ended(notebook, context, kernel_session, &cause)
+        C::ReportKernelEnded { kernel_session, cause, detail } => {
+            kernels::decide_ended(notebook, context, kernel_session, Because { cause, detail })
         }
         C::ReconcileKernels { alive } => kernels::decide_reconcile(notebook, context, &alive),
         C::RegisterFunctions { kernel_session, fence, functions } => {
@@ -114,8 +114,8 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::StartModelCall { turn_id, provider, model } => {
             conversations::decide_model_call(notebook, context, turn_id, provider, model)
         }
-        C::ReportModelCall { turn_id, failure, usage } => {
-            conversations::decide_model_report(notebook, context, turn_id, failure, usage)
+        C::ReportModelCall { turn_id, failure, detail, usage } => {
+            conversations::decide_model_report(notebook, context, turn_id, failure, detail, usage)
         }
         C::PostReply { turn_id, role, blocks } => conversations::decide_reply(notebook, context, turn_id, role, blocks),
         C::EndTurn { turn_id, end } => conversations::decide_end(notebook, context, turn_id, end),
@@ -123,8 +123,8 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::ConfirmToolCall { call_id, arguments_hash } => {
             call_decisions::decide_confirm(notebook, context, call_id, arguments_hash)
         }
-        C::DenyToolCall { call_id, reason } => call_decisions::decide_deny(notebook, context, call_id, &reason),
-        C::WithdrawToolCall { call_id, reason } => call_decisions::decide_withdraw(notebook, context, call_id, &reason),
+        C::DenyToolCall { call_id, detail } => call_decisions::decide_deny(notebook, context, call_id, detail),
+        C::WithdrawToolCall { call_id, detail } => call_decisions::decide_withdraw(notebook, context, call_id, detail),
         C::ReportToolCall { call_id, end, result } => {
             call_decisions::decide_report(notebook, context, call_id, end, result)
         }

@@ -11,10 +11,11 @@ use crate::history::replayed;
 use crate::kernel_sessions;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    AgentId, CellId, CellType, Document, Event, Execution, ExecutionAssigned, ExecutionCancelled, ExecutionCause,
-    ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutputAppended,
-    ExecutionRequested, ExecutionStatus, ExecutionSubject, HistoryQuery, KernelInterruptRequested, KernelPhase,
-    KernelSession, KernelSessionId, Millis, Output, Version,
+    AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
+    ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
+    ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
+    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
+    Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.
@@ -210,17 +211,16 @@ pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&Execu
     assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
 }
 
-/// The end of a run and what follows: after a failure what waits behind it is cancelled where it was asked for, and the
+/// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
 /// next of the queue is assigned.
 pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
-    let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.ok);
+    let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.outcome == ExecutionOutcome::Ok);
     let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, execution) };
     let except: Vec<&ExecutionId> = stopped.iter().copied().chain([id]).collect();
     let next = successor(notebook, execution, &except);
-    let cancelled = stopped
-        .into_iter()
-        .map(|id| ExecutionCancelled { execution_id: id.clone(), cause: "an earlier cell failed".to_owned() }.into());
-    let events = [end].into_iter().chain(cancelled).chain(next).collect();
+    let blocked =
+        |stopped: &ExecutionId| ExecutionBlocked { execution_id: stopped.clone(), blocked_by: id.clone() }.into();
+    let events = [end].into_iter().chain(stopped.into_iter().map(blocked)).chain(next).collect();
     Decision { events, outcome: Outcome::default() }.led_by_first()
 }
 
@@ -244,30 +244,32 @@ fn is_over(id: &ExecutionId) -> Rejection {
     Rejection::new(RejectionCode::ExecutionState, format!("execution {id} is over: nothing to do"))
 }
 
-pub(crate) fn decide_cancel(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_cancel(notebook: &Document, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     match execution.status {
-        ExecutionStatus::Queued => {
-            let cause = format!("cancelled by {}", context.actor.key());
-            Ok(Decision::one(ExecutionCancelled { execution_id: id.clone(), cause }))
-        }
-        ExecutionStatus::Assigned | ExecutionStatus::Running => Ok(interrupt_of(id, execution)),
-        _ => Err(is_over(id)),
+        status if status.is_finished() => Err(is_over(id)),
+        status => Ok(Decision { events: vec![cancellation(id, status)], outcome: Outcome::default() }),
     }
 }
 
-fn interrupt_of(id: &ExecutionId, execution: &Execution) -> Decision {
-    let interrupt =
-        |kernel_session| Decision::one(KernelInterruptRequested { kernel_session, execution_id: Some(id.clone()) });
-    execution.kernel_session.clone().map_or_else(Decision::nothing, interrupt)
+/// What waits is cancelled at once; what its kernel has, its agent is asked to interrupt.
+pub(crate) fn cancellation(id: &ExecutionId, status: ExecutionStatus) -> Decided {
+    match status {
+        ExecutionStatus::Queued => cancelled(id, EndCause::Requested.into()),
+        _ => ExecutionCancelRequested { execution_id: id.clone() }.into(),
+    }
 }
 
-pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
+    ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
+}
+
+pub(crate) fn decide_give_up(notebook: &Document, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
     }
-    let lost = ExecutionLost { execution_id: id.clone(), cause: format!("given up by {}", context.actor.key()) };
+    let lost = ExecutionLost { execution_id: id.clone(), cause: EndCause::GivenUp.into(), detail: None };
     Ok(ended(notebook, id, execution, lost.into()))
 }
 
@@ -314,10 +316,16 @@ pub(crate) fn decide_record(
         timeout_ms: None,
         stop_on_error: false,
     };
-    let ok = !outputs.iter().any(Output::is_error);
+    let is_error = outputs.iter().any(Output::is_error);
+    let outcome = if is_error { ExecutionOutcome::Error } else { ExecutionOutcome::Ok };
     let appended = ExecutionOutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs };
-    let completed =
-        ExecutionCompleted { execution_id: execution_id.clone(), output_seq: 2, ok, execution_count, notice: None };
+    let completed = ExecutionCompleted {
+        execution_id: execution_id.clone(),
+        output_seq: 2,
+        outcome: outcome.into(),
+        execution_count,
+        notice: None,
+    };
     let outcome = Outcome { executions: vec![execution_id], ..Outcome::default() };
     Ok(Decision { events: vec![requested.into(), appended.into(), completed.into()], outcome })
 }

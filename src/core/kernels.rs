@@ -3,13 +3,13 @@
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::executions::{self, unfinished_on};
+use crate::executions::{self, cancelled, unfinished_on};
 use crate::kernel_sessions::{check_owner, launch, sender, session, wrong_phase};
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Document, Execution, ExecutionCancelled, ExecutionId, ExecutionLost, ExecutionStatus, KernelInterruptRequested,
-    KernelLaunchClaimed, KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded,
-    KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
+    Because, Document, EndCause, Execution, ExecutionId, ExecutionLost, ExecutionStatus, KernelCause,
+    KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelPhase, KernelRestartRequested,
+    KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
 
 // --- people ---
@@ -30,7 +30,7 @@ pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Resu
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
     }
-    Ok(Decision::one(KernelInterruptRequested { kernel_session: id, execution_id: None }))
+    Ok(Decision::one(KernelInterruptRequested { kernel_session: id }))
 }
 
 pub(crate) fn decide_restart(
@@ -43,19 +43,20 @@ pub(crate) fn decide_restart(
         return Err(wrong_phase(&id, session));
     }
     let next: KernelSessionId = context.ids.ulid().into();
-    let mut events = cancel_queued(notebook, &id, "the kernel was restarted");
+    let mut events = cancel_queued(notebook, &id, &EndCause::KernelRestarted.into());
     events.push(KernelRestartRequested { kernel_session: id, next: next.clone() }.into());
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
 pub(crate) fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
-    let mut events = cancel_queued(notebook, &id, "the kernel was shut down");
+    let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
     match session(notebook, &id)?.phase {
         KernelPhase::Ending => return Ok(Decision::nothing()),
         KernelPhase::Requested => {
-            let cause = "shut down before an agent started it".to_owned();
+            let (cause, detail) =
+                (KernelCause::ShutDown.into(), Some("shut down before an agent started it".to_owned()));
             events.push(KernelShutdownRequested { kernel_session: id.clone() }.into());
-            events.push(KernelSessionEnded { kernel_session: id, cause }.into());
+            events.push(KernelSessionEnded { kernel_session: id, cause, detail }.into());
         }
         KernelPhase::Claimed | KernelPhase::Started => {
             events.push(KernelShutdownRequested { kernel_session: id }.into())
@@ -65,27 +66,14 @@ pub(crate) fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Resu
 }
 
 pub(crate) fn decide_stop_all(notebook: &Document) -> Decision {
-    let mut events = Vec::new();
-    for (execution_id, execution) in &notebook.executions {
-        match (execution.status, &execution.kernel_session) {
-            (ExecutionStatus::Queued, _) => events.push(cancelled(execution_id, "stopped")),
-            (ExecutionStatus::Assigned | ExecutionStatus::Running, Some(id)) => {
-                let execution_id = Some(execution_id.clone());
-                events.push(KernelInterruptRequested { kernel_session: id.clone(), execution_id }.into());
-            }
-            _ => {}
-        }
-    }
+    let unfinished = notebook.executions.iter().filter(|(_, execution)| !execution.status.is_finished());
+    let events = unfinished.map(|(id, execution)| executions::cancellation(id, execution.status)).collect();
     Decision { events, outcome: Outcome::default() }
 }
 
-fn cancelled(id: &ExecutionId, cause: &str) -> Decided {
-    ExecutionCancelled { execution_id: id.clone(), cause: cause.to_owned() }.into()
-}
-
-fn cancel_queued(notebook: &Document, id: &KernelSessionId, cause: &str) -> Vec<Decided> {
+fn cancel_queued(notebook: &Document, id: &KernelSessionId, why: &Because<EndCause>) -> Vec<Decided> {
     let queued = unfinished_on(notebook, id).filter(|(_, execution)| execution.status == ExecutionStatus::Queued);
-    queued.map(|(id, _)| cancelled(id, cause)).collect()
+    queued.map(|(id, _)| cancelled(id, why.clone())).collect()
 }
 
 // --- agents ---
@@ -129,16 +117,18 @@ pub(crate) fn decide_failed(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
-    cause: &str,
+    why: Because<KernelCause>,
 ) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     check_owner(context, session)?;
     if session.fence.is_some() {
         return Err(wrong_phase(&id, session));
     }
-    let cause = context.limits.cause(cause);
-    let mut events = cancel_queued(notebook, &id, &format!("the kernel did not start: {cause}"));
-    events.push(KernelLaunchFailed { kernel_session: id, cause }.into());
+    let (cause, detail) = (why.cause.into(), context.limits.detail(why.detail));
+    let failed = KernelLaunchFailed { kernel_session: id.clone(), cause, detail };
+    let not_run = Because::new(EndCause::KernelNotStarted, format!("the kernel did not start: {}", failed.sentence()));
+    let mut events = cancel_queued(notebook, &id, &not_run);
+    events.push(failed.into());
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
@@ -146,11 +136,12 @@ pub(crate) fn decide_ended(
     notebook: &Document,
     context: &Context,
     id: KernelSessionId,
-    cause: &str,
+    why: Because<KernelCause>,
 ) -> Result<Decision, Rejection> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
-    let events = ending(notebook, &id, session, &context.limits.cause(cause));
+    let why = Because { cause: why.cause, detail: context.limits.detail(why.detail) };
+    let events = ending(notebook, &id, session, &why);
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
@@ -162,22 +153,33 @@ pub(crate) fn decide_reconcile(
     let Some(agent) = sender(context)? else { return Ok(Decision::nothing()) };
     let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
     let dead = mine.filter(|(id, _)| !alive.contains(id));
-    let cause = "its runtime agent came back without this kernel";
-    let events = dead.flat_map(|(id, session)| ending(notebook, id, session, cause)).collect();
+    let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
+    let events = dead.flat_map(|(id, session)| ending(notebook, id, session, &why)).collect();
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
 /// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
-fn ending(notebook: &Document, id: &KernelSessionId, session: &KernelSession, cause: &str) -> Vec<Decided> {
+fn ending(
+    notebook: &Document,
+    id: &KernelSessionId,
+    session: &KernelSession,
+    why: &Because<KernelCause>,
+) -> Vec<Decided> {
     let wanted = session.phase == KernelPhase::Ending;
+    let of_run = Because { cause: EndCause::from(why.cause), detail: why.detail.clone() };
     let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
         match execution.status {
-            ExecutionStatus::Queued => cancelled(execution_id, &format!("the kernel ended: {cause}")),
-            _ if wanted => cancelled(execution_id, cause),
-            _ => ExecutionLost { execution_id: execution_id.clone(), cause: cause.to_owned() }.into(),
+            ExecutionStatus::Queued => cancelled(execution_id, of_run.clone()),
+            _ if wanted => cancelled(execution_id, of_run.clone()),
+            _ => {
+                let (cause, detail) = (of_run.cause.into(), of_run.detail.clone());
+                ExecutionLost { execution_id: execution_id.clone(), cause, detail }.into()
+            }
         }
     };
     let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
-    events.push(KernelSessionEnded { kernel_session: id.clone(), cause: cause.to_owned() }.into());
+    events.push(
+        KernelSessionEnded { kernel_session: id.clone(), cause: why.cause.into(), detail: why.detail.clone() }.into(),
+    );
     events
 }

@@ -48,9 +48,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The beginning of a cause or reason, as long as one may be.
-    pub(crate) fn cause(&self, text: &str) -> String {
-        text.chars().take(self.max_cause_characters).collect()
+    /// The beginning of a detail, as long as one may be; an empty one says nothing.
+    pub(crate) fn detail(&self, text: Option<String>) -> Option<String> {
+        text.filter(|text| !text.is_empty()).map(|text| text.chars().take(self.max_cause_characters).collect())
     }
 }
 

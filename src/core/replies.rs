@@ -6,7 +6,9 @@ use crate::limits::Limits;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::text::utf16_len;
-use notarium_record::{CellDeleted, CellId, CellReply, CellType, MessageBlock, MessageRole, ReplyStatus, TurnId};
+use notarium_record::{
+    CellDeleted, CellId, CellReply, CellType, MessageBlock, MessageRole, ReplyStatus, TurnFailure, TurnId,
+};
 
 /// UTF-16 code units of a reply's text that a cell shows. The conversation's messages hold all of it.
 pub const MAX_REPLY_UNITS: usize = 256 << 10;
@@ -19,9 +21,9 @@ pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) ->
     }
     check_source(limits, &reply.prompt)?;
     let mut reply = CellReply { turn_id: None, ..reply };
-    reply.cause = reply.cause.map(|cause| limits.cause(&cause));
+    reply.detail = limits.detail(reply.detail);
     if reply.status == ReplyStatus::Running {
-        stop(&mut reply, "the assistant was still answering when this was copied");
+        stop(&mut reply, TurnFailure::Copied);
     }
     if utf16_len(&reply.text) > MAX_REPLY_UNITS {
         reply.text.truncate(reply.text.floor_char_boundary(MAX_REPLY_UNITS));
@@ -30,9 +32,9 @@ pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) ->
     Ok(reply)
 }
 
-fn stop(reply: &mut CellReply, cause: &str) {
+fn stop(reply: &mut CellReply, cause: TurnFailure) {
     reply.status = ReplyStatus::Stopped;
-    reply.cause = Some(cause.to_owned());
+    reply.cause = Some(cause.into());
 }
 
 /// The reply with which a deleted cell comes back: what became of it meanwhile.
@@ -41,7 +43,7 @@ pub(crate) fn come_back(notebook: &Notebook, cell_id: &CellId, deleted: &CellDel
     let mut reply = followed.or_else(|| deleted.reply.clone())?;
     let goes_on = reply.turn_id.as_ref().is_some_and(|turn_id| notebook.turns.contains_key(turn_id));
     if reply.status == ReplyStatus::Running && !goes_on {
-        stop(&mut reply, "the cell was deleted meanwhile: the conversation holds the whole reply");
+        stop(&mut reply, TurnFailure::CellDeleted);
     }
     Some(reply)
 }

@@ -3,13 +3,13 @@
 use crate::command::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::executions::ended;
+use crate::executions::{cancelled, ended};
 use crate::history::replayed;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Document, Execution, ExecutionCancelled, ExecutionCompleted, ExecutionId, ExecutionInputRequested,
-    ExecutionLost, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated, ExecutionOutputsCleared,
-    ExecutionStarted, ExecutionStatus, Output, Version,
+    Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
+    ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
+    ExecutionOutputsCleared, ExecutionStarted, ExecutionStatus, Output, Version,
 };
 
 /// Whose report it is, and which.
@@ -106,12 +106,13 @@ impl Report {
             ExecutionReport::InputRequest { prompt, password } => {
                 Decision::one(ExecutionInputRequested { execution_id, output_seq, prompt, password })
             }
-            ExecutionReport::Completed { ok, execution_count, notice } => {
-                let completed = ExecutionCompleted { execution_id, output_seq, ok, execution_count, notice };
+            ExecutionReport::Completed { outcome, execution_count, notice } => {
+                let completed =
+                    ExecutionCompleted { execution_id, output_seq, outcome: outcome.into(), execution_count, notice };
                 complete(notebook, execution, completed)
             }
-            ExecutionReport::Lost { cause } => {
-                let lost = ExecutionLost { execution_id: execution_id.clone(), cause };
+            ExecutionReport::Lost { cause, detail } => {
+                let lost = ExecutionLost { execution_id: execution_id.clone(), cause: cause.into(), detail };
                 ended(notebook, &execution_id, execution, lost.into())
             }
         })
@@ -123,8 +124,9 @@ fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejecti
         ExecutionReport::Output { outputs } => outputs.iter().map(Output::size_bytes).sum(),
         ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + output.size_bytes(),
         ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
-        ExecutionReport::Lost { cause } => cause.len(),
-        ExecutionReport::Completed { notice, .. } => notice.as_ref().map_or(0, String::len),
+        ExecutionReport::Lost { detail: text, .. } | ExecutionReport::Completed { notice: text, .. } => {
+            text.as_ref().map_or(0, String::len)
+        }
         ExecutionReport::Started {} | ExecutionReport::Clear { .. } => 0,
     };
     let limit = context.limits.max_output_bytes_per_report;
@@ -138,8 +140,8 @@ fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejecti
 /// An interrupted run ends as cancelled: its error is the interrupt's.
 fn complete(notebook: &Document, execution: &Execution, completed: ExecutionCompleted) -> Decision {
     let execution_id = completed.execution_id.clone();
-    let end = if execution.cancel_requested && !completed.ok {
-        ExecutionCancelled { execution_id: execution_id.clone(), cause: "interrupted".to_owned() }.into()
+    let end = if execution.cancel_requested && completed.outcome != ExecutionOutcome::Ok {
+        cancelled(&execution_id, EndCause::Interrupted.into())
     } else {
         completed.into()
     };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::access::{self, check_is_reactor};
 use crate::authority::Operation;
 use crate::call_commands::{commands, said_in_full, undo_command};
-use crate::call_decisions::{self, happened, known, voided};
+use crate::call_decisions::{self, changed, happened, known, voided};
 use crate::call_rights::{check_token, operations};
 use crate::call_risk::{does_more, judge, targets};
 use crate::checks::check_not_archived;
@@ -26,8 +26,9 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool};
 use crate::{conversations, undo};
 use notarium_record::{
-    Actor, CellId, ConversationId, Event, Gate, HistoryQuery, Passed, RawObject, ToolCall, ToolCallEnd,
+    Actor, Because, CellId, ConversationId, Event, Gate, HistoryQuery, Passed, RawObject, ToolCall, ToolCallEnd,
     ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId, Version,
+    VoidCause,
 };
 
 /// Whether the call exists already, and what the commands need that it is.
@@ -216,31 +217,33 @@ fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {
 // --- the gate ---
 
 /// What lets the call start now, or why it does not.
-fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, String> {
-    let tool = find(notebook, &call.function).map_err(|rejection| rejection.message)?;
+fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Passed, Because<VoidCause>> {
+    let gone = |rejection: Rejection| Because::new(VoidCause::ToolChanged, rejection.message);
+    let tool = find(notebook, &call.function).map_err(gone)?;
     if let Some(change) = TargetChanges::since(notebook).of_call(call) {
-        return Err(change);
+        return Err(changed(change));
     }
     // What else the notebook holds may have changed what the code does: a name that another cell binds now.
-    let typed = tool.arguments(&call.arguments).map_err(|rejection| rejection.message)?;
+    let typed = tool.arguments(&call.arguments).map_err(gone)?;
     if let Some(more) = does_more(notebook, &context.history, tool.risk(), &typed, call) {
-        return Err(more);
+        return Err(Because::new(VoidCause::RiskGrew, more));
     }
     let operations = operations(tool.operation(), &typed);
     let may = |operation| access::may(notebook, &call.requested_by, &context.authority, context.now, operation);
     if !operations.iter().all(|operation| may(*operation)) {
-        return Err("the person it is for may not do this any more".to_owned());
+        return Err(VoidCause::RightLost.into());
     }
-    check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(|rejection| rejection.message)?;
+    let beyond = |rejection: Rejection| Because::new(VoidCause::RightLost, rejection.message);
+    check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(beyond)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
         let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk)]).collect();
         return match access::delegated_may(notebook, &context.authority, by, context.now, &needed) {
             true => Ok(Passed::Confirmation { by: by.clone() }),
-            false => Err("who confirmed it may not do so any more".to_owned()),
+            false => Err(VoidCause::ConfirmationLost.into()),
         };
     }
     passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk, &operations)
-        .ok_or_else(|| "it needs a person's confirmation, and has none".to_owned())
+        .ok_or_else(|| VoidCause::GateClosed.into())
 }
 
 pub(crate) fn decide_start(
@@ -268,7 +271,7 @@ pub(crate) fn decide_start(
             return Err(Rejection::new(RejectionCode::ToolCallState, message));
         }
         // Refused, it would be tried again for ever.
-        _ if notebook.archived => return Ok(voided(call_id, "the notebook is archived".to_owned())),
+        _ if notebook.archived => return Ok(voided(call_id, VoidCause::Archived.into())),
         ToolCallPhase::Confirmed { .. } | ToolCallPhase::Passed => {}
     }
     if let Some(other) = call.after.as_ref().filter(|other| notebook.tool_calls.contains_key(other)) {
@@ -277,7 +280,7 @@ pub(crate) fn decide_start(
     }
     let passed = match passage(notebook, context, call) {
         Ok(passed) => passed,
-        Err(reason) => return Ok(voided(call_id, reason)),
+        Err(why) => return Ok(voided(call_id, why)),
     };
     let typed = find(notebook, &call.function)?.arguments(&call.arguments)?;
     let mut done = execute(notebook, context, &call_id, &typed, passed, 0);

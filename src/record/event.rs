@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{ForkOrigin, Role, Scopes, Subject};
+use crate::cause::{EndCause, KernelCause, TurnFailure, VoidCause, WithdrawalCause};
 use crate::cell::{CellContent, CellFlags, CellType};
-use crate::execution::{ExecutionCause, ExecutionSubject, PastExecution};
+use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, PastExecution};
 use crate::function::UserFunction;
 use crate::hash::Hash;
 use crate::ids::{
@@ -190,7 +191,7 @@ events! {
         /// Interrupt the run after so long; absent means never.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         timeout_ms: Option<Millis>,
-        /// When it fails, executions of the same correlation that still wait are cancelled.
+        /// When it fails, executions of the same correlation that still wait are blocked.
         #[serde(skip_serializing_if = "std::ops::Not::not", default)]
         stop_on_error: bool,
     }
@@ -222,17 +223,31 @@ events! {
     ExecutionCompleted {
         execution_id: ExecutionId,
         output_seq: u64,
-        /// True: ok. False: the kernel reported an error, which is among the outputs.
-        ok: bool,
+        outcome: Open<ExecutionOutcome>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
-        /// Words about an odd end: outputs lost by the kernel, timeout.
+        /// A sentence about an odd end: outputs lost by the kernel, a timeout.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         notice: Option<String>,
     }
-    ExecutionCancelled { execution_id: ExecutionId, cause: String }
+    /// Somebody wants a run cancelled that its kernel has; the agent interrupts it. A run that waits is cancelled at once.
+    ExecutionCancelRequested { execution_id: ExecutionId }
+    /// It never began, or ended because somebody wanted it.
+    ExecutionCancelled {
+        execution_id: ExecutionId,
+        cause: Open<EndCause>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
+    /// It never began, because that run before it did not succeed.
+    ExecutionBlocked { execution_id: ExecutionId, blocked_by: ExecutionId }
     /// Nobody knows how it ended, or that it ended.
-    ExecutionLost { execution_id: ExecutionId, cause: String }
+    ExecutionLost {
+        execution_id: ExecutionId,
+        cause: Open<EndCause>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     /// Output that came after the execution was lost: kept, not shown as the run's own.
     ExecutionOutputRecovered { execution_id: ExecutionId, output_seq: u64, outputs: Vec<Output> }
 
@@ -243,20 +258,26 @@ events! {
     KernelLaunchClaimed { kernel_session: KernelSessionId, agent: AgentId }
     /// The kernel answers. The version of this event is the fence of every later write about the session.
     KernelSessionStarted { kernel_session: KernelSessionId, agent: AgentId, kernelspec: String, language_info: RawObject }
-    KernelLaunchFailed { kernel_session: KernelSessionId, cause: String }
-    KernelInterruptRequested {
+    KernelLaunchFailed {
         kernel_session: KernelSessionId,
-        /// Set when one execution is to be cancelled.
+        cause: Open<KernelCause>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        execution_id: Option<ExecutionId>,
+        detail: Option<String>,
     }
+    /// Whatever runs in the kernel is to be interrupted.
+    KernelInterruptRequested { kernel_session: KernelSessionId }
     KernelRestartRequested {
         kernel_session: KernelSessionId,
         /// The session that follows on the same agent.
         next: KernelSessionId,
     }
     KernelShutdownRequested { kernel_session: KernelSessionId }
-    KernelSessionEnded { kernel_session: KernelSessionId, cause: String }
+    KernelSessionEnded {
+        kernel_session: KernelSessionId,
+        cause: Open<KernelCause>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     /// All functions that the kernel has registered by now, in place of those before.
     KernelFunctionsRegistered { kernel_session: KernelSessionId, functions: Vec<UserFunction> }
     /// Functions whose kernels have ended made room for others.
@@ -317,12 +338,19 @@ events! {
         attempt: u32,
         /// Absent: it answered. Else why there is no answer.
         #[serde(skip_serializing_if = "Option::is_none", default)]
-        failure: Option<String>,
+        failure: Option<Open<TurnFailure>>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
         usage: Usage,
     }
     TurnFinished { turn_id: TurnId, stop_reason: StopReason }
     TurnCancelled { turn_id: TurnId }
-    TurnFailed { turn_id: TurnId, cause: String }
+    TurnFailed {
+        turn_id: TurnId,
+        cause: Open<TurnFailure>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     ]
     ToolCalls [
     ToolCallRequested {
@@ -348,11 +376,26 @@ events! {
     }
     /// A permitted person said yes, once, to exactly these arguments.
     ToolCallConfirmed { call_id: ToolCallId, arguments_hash: Hash }
-    ToolCallDenied { call_id: ToolCallId, reason: String }
+    ToolCallDenied {
+        call_id: ToolCallId,
+        /// The person's own reason.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     /// Taken back before it started: by who asked, or because the turn was stopped.
-    ToolCallWithdrawn { call_id: ToolCallId, reason: String }
+    ToolCallWithdrawn {
+        call_id: ToolCallId,
+        cause: Open<WithdrawalCause>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     /// What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
-    ToolCallVoided { call_id: ToolCallId, reason: String }
+    ToolCallVoided {
+        call_id: ToolCallId,
+        cause: Open<VoidCause>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    }
     ToolCallExpired { call_id: ToolCallId }
     /// The claim: from here on it happens, once.
     ToolCallStarted { call_id: ToolCallId, passed_by: Passed }

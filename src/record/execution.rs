@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::cause::EndCause;
 use crate::hash::Hash;
-use crate::ids::{AgentId, CellId, CorrelationId, KernelSessionId, Millis, ToolCallId, Version};
+use crate::ids::{AgentId, CellId, CorrelationId, ExecutionId, KernelSessionId, Millis, ToolCallId, Version};
+use crate::open::Open;
 use crate::output::Output;
 
 /// What was executed, word for word.
@@ -68,12 +70,27 @@ pub enum ExecutionStatus {
     Ok,
     Error,
     Cancelled,
+    /// It never began, because one before it did not succeed.
+    Blocked,
     Lost,
+}
+
+/// How a run came to its own end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionOutcome {
+    Ok,
+    /// The kernel reported an error, which is among the outputs.
+    Error,
+    /// It failed because its kernel was interrupted.
+    Interrupted,
+    /// It was interrupted because its time was up.
+    TimedOut,
 }
 
 impl ExecutionStatus {
     pub fn is_finished(self) -> bool {
-        matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Lost)
+        matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Blocked | Self::Lost)
     }
 
     /// The kernel has not begun with it.
@@ -104,6 +121,10 @@ pub struct PastExecution {
     pub ended_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<Open<EndCause>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<ExecutionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     pub output_seq: u64,

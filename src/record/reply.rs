@@ -5,8 +5,10 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cause::TurnFailure;
 use crate::ids::TurnId;
 use crate::message::StopReason;
+use crate::open::Open;
 
 /// How a reply stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,7 +35,9 @@ pub struct CellReply {
     pub stop_reason: Option<StopReason>,
     /// Why there is no more of it, when it failed or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    pub cause: Option<Open<TurnFailure>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// The cell's source when it was asked: another one now means that the reply is stale.
     pub prompt: Arc<str>,
     /// The texts of the turn's messages so far, with an empty line between them.

@@ -35,10 +35,11 @@ impl Event {
             Event::ExecutionInputRequested(event) => Some(&event.execution_id),
             Event::ExecutionInputAnswered(event) => Some(&event.execution_id),
             Event::ExecutionCompleted(event) => Some(&event.execution_id),
+            Event::ExecutionCancelRequested(event) => Some(&event.execution_id),
+            Event::ExecutionBlocked(event) => Some(&event.execution_id),
             Event::ExecutionCancelled(event) => Some(&event.execution_id),
             Event::ExecutionLost(event) => Some(&event.execution_id),
             Event::ExecutionOutputRecovered(event) => Some(&event.execution_id),
-            Event::KernelInterruptRequested(event) => event.execution_id.as_ref(),
             _ => None,
         }
     }

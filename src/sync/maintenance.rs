@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Actor, Authority, Command, CommandId, KernelSessionId, Millis, RawJson};
+use notarium_core::{Actor, Authority, Command, CommandId, KernelCause, KernelSessionId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
 use crate::batch::waiting_launches;
@@ -83,8 +83,9 @@ impl Room {
 
     fn end_kernel(&mut self, cycle: &mut Cycle, kernel_session: KernelSessionId) {
         let minutes = self.config.lease_ms / 60_000;
-        let cause = format!("its runtime agent was not heard of for {minutes} minutes");
-        self.command_of_server(cycle, &Command::ReportKernelEnded { kernel_session, cause });
+        let detail = Some(format!("its runtime agent was not heard of for {minutes} minutes"));
+        let cause = KernelCause::AgentLost;
+        self.command_of_server(cycle, &Command::ReportKernelEnded { kernel_session, cause, detail });
     }
 
     fn command_of_server(&mut self, cycle: &mut Cycle, command: &Command) {

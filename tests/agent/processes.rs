@@ -365,7 +365,7 @@ impl Visitor {
         self.until("the end of the run", |state| !state.executions.contains_key(id)).await;
         let run = self.record(id).await;
         let text = run.outputs.iter().map(text_of).collect();
-        Told { status: run.status, text, notice: run.notice }
+        Told { status: run.status, text, notice: run.end_sentence() }
     }
 
     /// The bytes of a run's outputs, in the log and in blobs, and those of them beyond the limit of the log.

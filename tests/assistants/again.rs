@@ -32,7 +32,7 @@ async fn an_id_that_is_chosen_again_is_another_turn() {
     let ends = scene.ada.events();
     let ends = ends.iter().filter_map(|recorded| match &recorded.event {
         Event::TurnFinished(event) => Some(Ok(event.stop_reason)),
-        Event::TurnFailed(event) => Some(Err(event.cause.clone())),
+        Event::TurnFailed(event) => Some(Err(event.sentence())),
         _ => None,
     });
     assert_eq!(ends.collect::<Vec<_>>(), [Ok(StopReason::EndTurn)]);

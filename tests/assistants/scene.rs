@@ -170,7 +170,7 @@ impl Scene {
     pub fn end_of(&self, turn: &TurnId) -> Option<Result<StopReason, String>> {
         self.ada.events().iter().find_map(|recorded| match &recorded.event {
             Event::TurnFinished(event) if event.turn_id == *turn => Some(Ok(event.stop_reason)),
-            Event::TurnFailed(event) if event.turn_id == *turn => Some(Err(event.cause.clone())),
+            Event::TurnFailed(event) if event.turn_id == *turn => Some(Err(event.sentence())),
             Event::TurnCancelled(event) if event.turn_id == *turn => Some(Err("cancelled".to_owned())),
             _ => None,
         })
@@ -209,7 +209,7 @@ impl Scene {
     /// The names of what happened, for messages of failing tests.
     pub fn story(&self) -> Vec<String> {
         let told = self.ada.events().iter().map(|recorded| match &recorded.event {
-            Event::TurnFailed(event) => format!("TurnFailed: {}", event.cause),
+            Event::TurnFailed(event) => format!("TurnFailed: {}", event.sentence()),
             Event::ToolCallExecuted(event) => format!("ToolCallExecuted: {}", event.result),
             Event::TurnModelCallFinished(event) => format!("TurnModelCallFinished: {:?}", event.failure),
             event => event.event_type().to_owned(),

@@ -56,7 +56,7 @@ async fn what_destroys_waits_for_a_person() {
     let turn = scene.ask("Delete the first cell").await;
     let call = scene.waiting().await;
     assert!(scene.ada.state().cells.contains_key(&cell));
-    scene.ada.command(Command::DenyToolCall { call_id: call, reason: "I need it".into() }).await;
+    scene.ada.command(Command::DenyToolCall { call_id: call, detail: Some("I need it".into()) }).await;
     scene.until_over(&turn).await;
     assert_eq!(scene.said(&turn), "You said no, so it stays.");
     assert!(scene.ada.state().cells.contains_key(&cell));
@@ -90,7 +90,7 @@ async fn a_thought_goes_back_with_its_call_although_the_server_was_killed_meanwh
     scene.fixture.kill_server();
     scene.fixture.restart_server().await;
     scene.ada.until_connected().await;
-    scene.ada.command(Command::DenyToolCall { call_id: call, reason: String::new() }).await;
+    scene.ada.command(Command::DenyToolCall { call_id: call, detail: None }).await;
     scene.until_over(&turn).await;
     assert_eq!(scene.said(&turn), "You said no, so it stays.");
     assert_eq!(thoughts(&scene), ["The first one is meant."]);

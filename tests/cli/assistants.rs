@@ -180,7 +180,8 @@ async fn a_confirmation_before_a_kill_still_counts() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_prompt_is_shown_with_its_reply() {
     let world = World::start().await;
-    let reply = json!({"status": "failed", "cause": "no key", "prompt": "Why?", "text": "Because\nso."});
+    let reply =
+        json!({"status": "failed", "cause": "wrong_key", "detail": "no key", "prompt": "Why?", "text": "Because\nso."});
     let cells = json!([{"id": "ask", "cell_type": "markdown", "source": "Why, then?",
         "metadata": {"notarium": {"cell_type": "prompt", "reply": reply}}}]);
     let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells});

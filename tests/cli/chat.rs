@@ -3,7 +3,7 @@
 use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Command, ConversationId, MessageBlock, MessageRole, NotebookId, RawObject, RequestToolCall, StopReason,
-    ToolCallId, ToolCallPhase, TurnEnd, TurnId, Usage,
+    ToolCallId, ToolCallPhase, TurnEnd, TurnFailure, TurnId, Usage,
 };
 use notarium_server::assistant_host::AssistantHost;
 use notarium_wire::{ActivityKind, TurnActivity};
@@ -85,7 +85,8 @@ impl Driver {
     async fn post(&self, turn: &Turn, role: MessageRole, blocks: Vec<MessageBlock>) {
         if role == MessageRole::Assistant {
             let usage = Usage { input_tokens: 7, output_tokens: 3, estimated: false };
-            self.act(turn, Command::ReportModelCall { turn_id: turn.id.clone(), failure: None, usage }).await;
+            self.act(turn, Command::ReportModelCall { turn_id: turn.id.clone(), failure: None, detail: None, usage })
+                .await;
         }
         self.act(turn, Command::PostReply { turn_id: turn.id.clone(), role, blocks }).await;
     }
@@ -99,7 +100,8 @@ impl Driver {
             Does::TalkForEver => return self.say(&mut turn, &["begun\n"]).await,
             Does::Delete => self.delete(&mut turn).await,
             Does::Fail => {
-                let end = TurnEnd::Failed("the key was refused".to_owned());
+                let end =
+                    TurnEnd::Failed { cause: TurnFailure::WrongKey, detail: Some("the key was refused".to_owned()) };
                 return self.act(&turn, Command::EndTurn { turn_id: turn.id.clone(), end }).await;
             }
         }

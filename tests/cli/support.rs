@@ -8,7 +8,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
-use notarium_core::{Command, Event, ExecutionId, ExecutionReport, NotebookId, Output, RawJson, RawObject, Version};
+use notarium_core::{
+    Command, Event, ExecutionId, ExecutionOutcome, ExecutionReport, NotebookId, Output, RawJson, RawObject, Version,
+};
 use notarium_server::{RunningServer, Server, ServerConfig, Storage};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 use tempfile::TempDir;
@@ -250,7 +252,7 @@ impl EchoAgent {
                 self.agent_of.push((notebook.clone(), event.kernel_session, event.fence));
                 self.run(notebook, &event.execution_id, event.fence).await;
             }
-            Event::KernelInterruptRequested(_) => {
+            Event::ExecutionCancelRequested(_) | Event::KernelInterruptRequested(_) => {
                 if let Some((notebook, id, fence)) = self.forever.take() {
                     self.complete(&notebook, &id, fence, 3, false).await;
                 }
@@ -285,7 +287,8 @@ impl EchoAgent {
     }
 
     async fn complete(&self, notebook: &NotebookId, id: &ExecutionId, fence: Version, seq: u64, ok: bool) {
-        let completed = ExecutionReport::Completed { ok, execution_count: Some(1), notice: None };
+        let outcome = if ok { ExecutionOutcome::Ok } else { ExecutionOutcome::Error };
+        let completed = ExecutionReport::Completed { outcome, execution_count: Some(1), notice: None };
         self.report(notebook, id, fence, seq, completed).await;
     }
 

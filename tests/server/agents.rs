@@ -1,8 +1,8 @@
 //! Runtime agents over the wire: work finds them, runs are recorded, nothing is lost when they come late.
 
 use notarium_core::{
-    Command, ExecutionId, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output, RawJson, RawObject,
-    RejectionCode, Version,
+    Command, ExecutionId, ExecutionOutcome, ExecutionReport, ExecutionStatus, KernelPhase, KernelSessionId, Output,
+    RawJson, RawObject, RejectionCode, Version,
 };
 use notarium_wire::{ClientMessage, ErrorCode, OfferedKernelspec, ServerMessage};
 use serde_json::json;
@@ -67,7 +67,7 @@ async fn run_to_its_end(agent: &mut TestClient, id: &ExecutionId, fence: Version
     let reports = [
         ExecutionReport::Started {},
         ExecutionReport::Output { outputs },
-        ExecutionReport::Completed { ok: true, execution_count: Some(1), notice: None },
+        ExecutionReport::Completed { outcome: ExecutionOutcome::Ok, execution_count: Some(1), notice: None },
     ];
     for (seq, message) in (1..).zip(reports) {
         agent.run("n", &report(id, fence, seq, message)).await.unwrap();
@@ -163,7 +163,8 @@ async fn a_run_that_nobody_could_take_waits_for_an_agent_across_a_restart() {
     offer(&mut gpu, "python3").await;
     gpu.run("n", &Command::ReconcileKernels { alive: vec![session.clone()] }).await.unwrap();
     gpu.run("n", &started).await.unwrap();
-    let completed = ExecutionReport::Completed { ok: true, execution_count: Some(1), notice: None };
+    let completed =
+        ExecutionReport::Completed { outcome: ExecutionOutcome::Ok, execution_count: Some(1), notice: None };
     gpu.run("n", &report(&id, fence, 2, completed)).await.unwrap();
     let read = server.http(&ann).get(&format!("/api/notebooks/n/runs/{id}")).await.ok();
     assert_eq!(read["execution"]["status"], "ok");

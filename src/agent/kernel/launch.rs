@@ -1,5 +1,6 @@
 //! Launches a kernel process and brings it to the point at which it answers.
 
+use notarium_core::{Because, KernelCause};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
@@ -105,6 +106,19 @@ pub enum LaunchError {
     Timeout { seconds: u64, output_tail: String },
     #[error("the kernel's sockets cannot be reached: {0}")]
     Connect(String),
+}
+
+impl LaunchError {
+    /// As the log says it.
+    pub fn because(&self) -> Because<KernelCause> {
+        let cause = match self {
+            Self::MissingExecutable { .. } => KernelCause::NotInstalled,
+            Self::Exited { .. } => KernelCause::Died,
+            Self::Timeout { .. } => KernelCause::NoAnswer,
+            _ => KernelCause::CannotStart,
+        };
+        Because::new(cause, self.to_string())
+    }
 }
 
 fn tail(output_tail: &str) -> String {

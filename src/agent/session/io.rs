@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Document, ExecutionId, KernelPhase, KernelSessionId, Millis, RejectionCode, Version};
+use notarium_core::{
+    Because, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
+};
 
 use super::report::Report;
 use crate::kernel::KernelEvent;
@@ -90,9 +92,7 @@ pub enum Input {
         value: String,
     },
     Kernel(KernelEvent),
-    LaunchFailed {
-        cause: String,
-    },
+    LaunchFailed(Because<KernelCause>),
     /// A report was answered; `bytes` are what [`Report::bytes`] said.
     Answered {
         report: Report,
@@ -102,9 +102,7 @@ pub enum Input {
     /// The connection came or went.
     Online(bool),
     /// The agent stops.
-    Stop {
-        cause: String,
-    },
+    Stop(Because<KernelCause>),
     /// [`super::SessionMachine::deadline`] has come.
     Tick,
 }

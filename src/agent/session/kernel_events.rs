@@ -1,6 +1,6 @@
 //! What the kernel does, as reports for the log.
 
-use notarium_core::{Command, ExecutionId, ExecutionReport, RawObject};
+use notarium_core::{Because, Command, ExecutionId, ExecutionOutcome, ExecutionReport, KernelCause, RawObject};
 use serde_json::value::RawValue;
 
 use super::report::PendingReport;
@@ -41,16 +41,17 @@ impl SessionMachine {
         self.flush();
     }
 
-    pub(super) fn launch_failed(&mut self, cause: String) {
+    pub(super) fn launch_failed(&mut self, why: Because<KernelCause>) {
         match self.phase {
             Phase::Launching => {
-                self.push_command(Command::ReportKernelLaunchFailed { kernel_session: self.id.clone(), cause });
+                let (kernel_session, Because { cause, detail }) = (self.id.clone(), why);
+                self.push_command(Command::ReportKernelLaunchFailed { kernel_session, cause, detail });
                 self.phase = Phase::Ended;
                 self.flush();
             }
             Phase::Stopping => {
-                let cause = self.own_cause.clone().unwrap_or_else(|| "shut down while it was started".to_owned());
-                self.end_reported(cause);
+                let shut_down = || Because::new(KernelCause::ShutDown, "shut down while it was started");
+                self.end_reported(self.own_cause.clone().unwrap_or_else(shut_down));
             }
             _ => {}
         }
@@ -108,7 +109,8 @@ impl SessionMachine {
         if status == FinishStatus::Aborted {
             run.note("the kernel did not run it, because one before it failed");
         }
-        run.end = Some(End { ok: status == FinishStatus::Ok, execution_count });
+        let outcome = if status == FinishStatus::Ok { ExecutionOutcome::Ok } else { run.failure() };
+        run.end = Some(End { outcome, execution_count });
         self.complete(now_ms, id);
         self.forget_old_runs();
         self.idle_since = now_ms;
@@ -132,8 +134,8 @@ impl SessionMachine {
         if std::mem::take(&mut run.has_spilled) {
             self.push_report(now_ms, id, PendingReport::Overflow);
         }
-        let End { ok, execution_count } = end;
-        let completed = ExecutionReport::Completed { ok, execution_count, notice };
+        let End { outcome, execution_count } = end;
+        let completed = ExecutionReport::Completed { outcome, execution_count, notice };
         self.push_report(now_ms, id, PendingReport::Plain(completed));
     }
 
@@ -148,15 +150,15 @@ impl SessionMachine {
                 self.push_report(now_ms, &id, PendingReport::Overflow);
             }
         }
-        let cause = match (&self.own_cause, cause) {
+        let why = match (&self.own_cause, cause) {
             (Some(own), EndCause::Shutdown) => own.clone(),
-            (_, cause) => cause.to_string(),
+            (_, cause) => cause.because(),
         };
-        self.end_reported(cause);
+        self.end_reported(why);
     }
 
-    pub(super) fn end_reported(&mut self, cause: String) {
-        self.push_command(Command::ReportKernelEnded { kernel_session: self.id.clone(), cause });
+    pub(super) fn end_reported(&mut self, Because { cause, detail }: Because<KernelCause>) {
+        self.push_command(Command::ReportKernelEnded { kernel_session: self.id.clone(), cause, detail });
         self.phase = Phase::Ended;
         self.flush();
     }

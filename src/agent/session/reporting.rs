@@ -178,10 +178,10 @@ impl SessionMachine {
             run.refusals += 1;
             match report {
                 _ if run.refusals > MAX_REFUSALS => {}
-                PendingReport::Plain(ExecutionReport::Completed { ok, execution_count, .. }) => {
+                PendingReport::Plain(ExecutionReport::Completed { outcome, execution_count, .. }) => {
                     run.note(&format!("some output was refused: {message}"));
                     let notice = run.notice();
-                    let completed = ExecutionReport::Completed { ok, execution_count, notice };
+                    let completed = ExecutionReport::Completed { outcome, execution_count, notice };
                     self.push_report(now_ms, &execution_id, PendingReport::Plain(completed));
                 }
                 PendingReport::Plain(plain) => self.push_report(now_ms, &execution_id, PendingReport::Plain(plain)),

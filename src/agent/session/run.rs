@@ -1,13 +1,13 @@
 //! What a session knows of one execution.
 
-use notarium_core::{Millis, Version};
+use notarium_core::{ExecutionOutcome, Millis, Version};
 
 use crate::outputs::{OutputCollector, OutputLimits};
 
 /// How the kernel said that it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct End {
-    pub ok: bool,
+    pub outcome: ExecutionOutcome,
     pub execution_count: Option<u64>,
 }
 
@@ -20,6 +20,8 @@ pub(super) struct Run {
     pub end: Option<End>,
     /// Interrupt as soon as the kernel has begun with it.
     pub interrupt_wanted: bool,
+    /// Somebody interrupted it, or its kernel.
+    pub is_interrupted: bool,
     pub waits_for_input: bool,
     /// Some output went to the overflow file that is not reported.
     pub has_spilled: bool,
@@ -45,6 +47,7 @@ impl Run {
             collector: OutputCollector::new(limits),
             end: None,
             interrupt_wanted: false,
+            is_interrupted: false,
             waits_for_input: false,
             has_spilled: false,
             dropped_bytes: 0,
@@ -95,6 +98,15 @@ impl Run {
             ));
         }
         is_over
+    }
+
+    /// What it comes to when the kernel calls it failed.
+    pub fn failure(&self) -> ExecutionOutcome {
+        match (self.timed_out, self.is_interrupted) {
+            (true, _) => ExecutionOutcome::TimedOut,
+            (false, true) => ExecutionOutcome::Interrupted,
+            (false, false) => ExecutionOutcome::Error,
+        }
     }
 
     /// Something that people should know about the end of the run.

@@ -1,6 +1,6 @@
 //! The session's promises, as pairs of input and output.
 
-use notarium_core::{Command, ExecutionReport, RejectionCode};
+use notarium_core::{Because, Command, ExecutionReport, KernelCause, Open, RejectionCode, sentence};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
@@ -67,15 +67,20 @@ fn say(output: &Output) -> String {
 fn say_command(command: &PendingCommand) -> String {
     match command {
         PendingCommand::Kernel(Command::ReportKernelStarted { .. }) => "kernel started".into(),
-        PendingCommand::Kernel(Command::ReportKernelEnded { cause, .. }) => format!("kernel ended: {cause}"),
-        PendingCommand::Kernel(Command::ReportKernelLaunchFailed { cause, .. }) => format!("launch failed: {cause}"),
+        PendingCommand::Kernel(Command::ReportKernelEnded { cause, detail, .. }) => {
+            format!("kernel ended: {}", sentence(&(*cause).into(), detail.as_deref()))
+        }
+        PendingCommand::Kernel(Command::ReportKernelLaunchFailed { cause, detail, .. }) => {
+            format!("launch failed: {}", sentence(&(*cause).into(), detail.as_deref()))
+        }
         PendingCommand::Kernel(other) => format!("{other:?}"),
         PendingCommand::Functions { execution_id, .. } => format!("functions of {execution_id}"),
         PendingCommand::Execution { seq, report, .. } => match report {
             PendingReport::Plain(ExecutionReport::Started {}) => format!("started {seq}"),
-            PendingReport::Plain(ExecutionReport::Completed { ok, notice, .. }) => {
+            PendingReport::Plain(ExecutionReport::Completed { outcome, notice, .. }) => {
                 format!(
-                    "completed {seq} {ok}{}",
+                    "completed {seq} {}{}",
+                    Open::Known(*outcome),
                     notice.as_ref().map(|notice| format!(" ({notice})")).unwrap_or_default()
                 )
             }
@@ -154,7 +159,7 @@ fn a_short_run_is_one_command() {
     assert!(tested.give(view(KernelPhase::Started, Some("e"))).is_empty(), "it runs once");
     assert!(tested.give(started("e")).is_empty());
     assert!(tested.give(text("e", "2\n")).is_empty());
-    assert_eq!(tested.give(finished("e", FinishStatus::Ok)), ["report started 1, output 2, completed 3 true"]);
+    assert_eq!(tested.give(finished("e", FinishStatus::Ok)), ["report started 1, output 2, completed 3 ok"]);
     assert_eq!(tested.session.deadline(), None);
 }
 
@@ -168,7 +173,7 @@ fn a_long_run_shows_its_start_and_outputs_meanwhile() {
     tested.give(text("e", "b"));
     tested.now += 50;
     assert!(tested.later(50).contains(&"report output 3".to_owned()) || tested.later(50) == ["report output 3"]);
-    assert_eq!(tested.give(finished("e", FinishStatus::Error)), ["busy false", "report completed 4 false"]);
+    assert_eq!(tested.give(finished("e", FinishStatus::Error)), ["busy false", "report completed 4 error"]);
 }
 
 #[test]
@@ -199,7 +204,7 @@ fn a_timeout_interrupts_and_says_so() {
     assert_eq!(tested.later(1990), ["interrupt"]);
     assert!(tested.later(5000).is_empty(), "once");
     let end = tested.give(finished("e", FinishStatus::Error));
-    assert_eq!(end.last().unwrap(), "report completed 2 false (interrupted after 2 s, as its request said)");
+    assert_eq!(end.last().unwrap(), "report completed 2 timed_out (interrupted after 2 s, as its request said)");
 }
 
 #[test]
@@ -257,7 +262,7 @@ fn what_could_not_be_stored_is_said_again_under_later_numbers() {
     tested.give(text("e", "a"));
     tested.give(finished("e", FinishStatus::Ok));
     assert!(tested.answer_all(Err(RejectionCode::Unavailable)).is_empty());
-    assert_eq!(tested.later(10), ["report started 4, output 5, completed 6 true"]);
+    assert_eq!(tested.later(10), ["report started 4, output 5, completed 6 ok"]);
 }
 
 #[test]
@@ -268,7 +273,7 @@ fn a_refused_output_leaves_the_end_and_the_reason() {
     tested.give(text("e", "a"));
     tested.give(finished("e", FinishStatus::Ok));
     tested.answer_all(Err(RejectionCode::LimitExceeded));
-    assert_eq!(tested.later(10), ["report started 4, completed 5 true (some output was refused: because)"]);
+    assert_eq!(tested.later(10), ["report started 4, completed 5 ok (some output was refused: because)"]);
     for _ in 0..1000 {
         tested.answer_all(Err(RejectionCode::LimitExceeded));
         tested.later(10);
@@ -291,7 +296,7 @@ fn without_a_connection_the_middle_is_dropped_with_a_notice_and_the_end_is_kept(
     }
     tested.give(finished("e", FinishStatus::Ok));
     let told: Vec<String> = tested.reports.iter().flat_map(|report| report.commands.iter().map(say_command)).collect();
-    assert_eq!(told, ["started 1", "output 2", "output 3", "gap 4", "completed 5 true"]);
+    assert_eq!(told, ["started 1", "output 2", "output 3", "gap 4", "completed 5 ok"]);
 }
 
 #[test]
@@ -317,7 +322,7 @@ fn what_goes_beyond_the_limit_is_spilled_and_named_before_the_end() {
     let spilled = tested.give(text("e", "1\n2\n3\n4\n"));
     assert_eq!(spilled, ["spill 4"]);
     let end = tested.give(finished("e", FinishStatus::Ok));
-    assert_eq!(end.last().unwrap(), "report started 1, output 2, overflow 3, completed 4 true");
+    assert_eq!(end.last().unwrap(), "report started 1, output 2, overflow 3, completed 4 ok");
 }
 
 #[test]
@@ -347,7 +352,7 @@ fn an_idle_kernel_is_shut_down_and_a_busy_one_is_not() {
 fn a_failed_launch_is_reported_with_its_cause() {
     let mut tested = Tested::new(|_| ());
     tested.give(view(KernelPhase::Claimed, None));
-    let failed = tested.give(Input::LaunchFailed { cause: "no module named ipykernel".into() });
+    let failed = tested.give(Input::LaunchFailed(Because::new(KernelCause::Died, "no module named ipykernel")));
     assert_eq!(failed, ["report launch failed: no module named ipykernel"]);
     assert_eq!(tested.answer_all(Ok(())), ["over"]);
 }
@@ -357,7 +362,7 @@ fn a_shutdown_while_launching_stops_the_launch() {
     let mut tested = Tested::new(|_| ());
     tested.give(view(KernelPhase::Claimed, None));
     assert_eq!(tested.give(view(KernelPhase::Ending, None)), ["stop"]);
-    let failed = tested.give(Input::LaunchFailed { cause: "aborted".into() });
+    let failed = tested.give(Input::LaunchFailed(KernelCause::CannotStart.into()));
     assert_eq!(failed, ["report kernel ended: shut down while it was started"]);
 }
 

@@ -11,8 +11,8 @@ use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, Conn
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::session::SessionLimits;
 use notarium_core::{
-    Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelSessionId, NotebookId, RawObject,
-    RequestExecution,
+    Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelCause, KernelSessionId, NotebookId,
+    RawObject, RequestExecution,
 };
 use support::{FakeServer, PATIENCE, is, streamed};
 use tokio::sync::oneshot;
@@ -142,7 +142,7 @@ async fn a_run_is_launched_executed_and_reported_and_the_agent_leaves_cleanly() 
     agent.stop().await;
     assert!(!Path::new(&format!("/proc/{}", pid.trim())).exists(), "the kernel outlived its agent");
     let last = server.events(&ada.notebook).pop().unwrap();
-    assert!(matches!(last.event, Event::KernelSessionEnded(event) if event.cause == "its runtime agent was stopped"));
+    assert!(matches!(last.event, Event::KernelSessionEnded(event) if event.cause == KernelCause::AgentStopped));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -183,7 +183,10 @@ async fn of_two_agents_even_with_one_identity_one_launches() {
     let launched = std::fs::read_to_string(folder.path().join("launched")).unwrap();
     assert_eq!(launched.lines().count(), 1, "{launched}");
     let notice = ada.connection.replica(&ada.notebook).unwrap().kernel_notice.clone().unwrap();
-    assert!(notice.cause.contains("exited with code 3") && notice.cause.contains("no such device"), "{}", notice.cause);
+    assert!(
+        notice.sentence().contains("exited with code 3") && notice.sentence().contains("no such device"),
+        "{notice:?}"
+    );
 }
 
 /// A kernel that writes a line into a file and fails.
@@ -209,7 +212,10 @@ async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_noth
     ada.until("the start", |state| state.executions.get(&running).is_some_and(|run| !run.outputs.is_empty())).await;
     let session = ada.session();
     server.cut();
-    server.as_system(&ada.notebook, Command::ReportKernelEnded { kernel_session: session, cause: "lost".into() });
+    server.as_system(
+        &ada.notebook,
+        Command::ReportKernelEnded { kernel_session: session, cause: KernelCause::AgentLost, detail: None },
+    );
     let version = server.state(&ada.notebook).version;
     server.mend();
     let proc = PathBuf::from(format!("/proc/{}", pid.trim()));

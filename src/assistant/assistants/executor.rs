@@ -268,7 +268,7 @@ async fn render(task: &ToolTask, id: &ExecutionId, run: &Execution) -> Result<St
         if let Some(cell_id) = run.subject.cell_id() {
             rendered["cell_id"] = json!(cell_id);
         }
-        if let Some(notice) = &run.notice {
+        if let Some(notice) = run.end_sentence() {
             rendered["notice"] = json!(notice);
         }
         if let Some(input) = &run.pending_input {
@@ -303,7 +303,9 @@ async fn execute_cell(task: &ToolTask) -> Answer {
     let rendered = render(task, id, &run).await?;
     match run.status {
         ExecutionStatus::Lost => Err(Failure::Unknown(rendered)),
-        ExecutionStatus::Error | ExecutionStatus::Cancelled => Err(Failure::Certain(rendered)),
+        ExecutionStatus::Error | ExecutionStatus::Cancelled | ExecutionStatus::Blocked => {
+            Err(Failure::Certain(rendered))
+        }
         _ => Ok(rendered),
     }
 }

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
-use notarium_core::{Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnId, Usage};
+use notarium_core::{
+    Because, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnFailure, TurnId,
+    Usage,
+};
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
 
@@ -21,14 +24,14 @@ const MAX_IMAGES: usize = 4;
 /// A report of a model call to the worker.
 pub(super) enum ModelCallUpdate {
     /// This attempt failed; the provider's client makes another one.
-    AttemptFailed(String),
+    AttemptFailed(Because<TurnFailure>),
     Answered {
         reply: Reply,
         usage: Usage,
     },
     /// Final: it cannot succeed, however often it is tried.
     Failed {
-        cause: String,
+        why: Because<TurnFailure>,
         usage: Usage,
         is_final: bool,
     },
@@ -36,8 +39,9 @@ pub(super) enum ModelCallUpdate {
 
 impl ModelCallUpdate {
     /// Nothing could be asked at all.
-    fn not_asked(cause: impl Into<String>) -> Self {
-        Self::Failed { cause: cause.into(), usage: Usage::default(), is_final: true }
+    fn not_asked(detail: impl Into<String>) -> Self {
+        let why = Because::new(TurnFailure::NotAsked, detail);
+        Self::Failed { why, usage: Usage::default(), is_final: true }
     }
 }
 
@@ -161,18 +165,17 @@ impl ModelCall {
                 Err(failure) => {
                     // Nothing of it was executed: what was cut off half-way may be asked once more.
                     let is_final = !(failure.handed_out && failure.error.is_transient());
-                    let (cause, usage) = (failure.to_string(), usage(failure.usage, &written));
-                    return ModelCallUpdate::Failed { cause, usage, is_final };
+                    let (why, usage) = (failure.error.because(), usage(failure.usage, &written));
+                    return ModelCallUpdate::Failed { why, usage, is_final };
                 }
                 Ok(Event::Finished(reply)) => {
                     let usage = usage(reply.usage, &written);
                     return ModelCallUpdate::Answered { reply, usage };
                 }
                 Ok(Event::AttemptFailed { error, .. }) => {
-                    let cause = error.to_string();
-                    self.publish(ActivityKind::AttemptFailed { cause: cause.clone() });
+                    self.publish(ActivityKind::AttemptFailed { cause: error.to_string() });
                     self.turn.attempts += 1;
-                    self.send(ModelCallUpdate::AttemptFailed(cause));
+                    self.send(ModelCallUpdate::AttemptFailed(error.because()));
                 }
                 Ok(event) => self.show(event, &mut written),
             }

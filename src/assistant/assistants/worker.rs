@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Command, Document, Event, MessageBlock, MessageRole, NotebookId, Recorded, Rejection, RejectionCode,
-    StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnId, Usage, Version,
+    Actor, Because, Command, Document, Event, MessageBlock, MessageRole, NotebookId, Recorded, Rejection,
+    RejectionCode, StopReason, ToolCall, ToolCallEnd, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
+    Usage, Version,
 };
 use notarium_wire::{AckMessage, ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
@@ -25,7 +26,7 @@ use super::model_call::{ModelCall, ModelCallUpdate};
 use super::{Handle, Runtime, assistant_of};
 use crate::messages;
 use crate::providers::{self, Provider};
-use crate::turn::{Live, Record, Step, Wanted, is_resumable, next};
+use crate::turn::{Live, Record, Step, Wanted, failed, is_resumable, next};
 
 /// Events that are read at once.
 const PAGE: usize = 2_000;
@@ -307,9 +308,10 @@ impl Worker {
         );
         if !may_pass {
             tracing::warn!(notebook = %self.id, turn = %turn_id, %rejection, "the turn cannot go on: it is stopped");
-            let cause = format!("the assistant cannot go on: {}", rejection.message);
+            let detail = format!("the assistant cannot go on: {}", rejection.message);
+            let end = failed(Because::new(TurnFailure::Refused, detail));
             if let Some((_, actor)) = self.turn(turn_id)
-                && self.end(turn_id, &actor, TurnEnd::Failed(cause)).await.is_ok()
+                && self.end(turn_id, &actor, end).await.is_ok()
             {
                 return;
             }

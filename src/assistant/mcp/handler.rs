@@ -331,7 +331,8 @@ impl ServerHandler for Handler {
         if !state.tool_calls.get(&call_id).is_none_or(|call| visitor.may_take_back(call)) {
             return Err(ErrorData::invalid_request("this call is another's: it is not yours to take back", None));
         }
-        let command = Command::WithdrawToolCall { call_id, reason: "the assistant's client cancelled it".to_owned() };
+        let command =
+            Command::WithdrawToolCall { call_id, detail: Some("the assistant's client cancelled it".to_owned()) };
         let sent = self.host.execute(&visitor.actor, &notebook, &command).await;
         sent.map(|_| ()).map_err(|rejection| refusal(&rejection))
     }

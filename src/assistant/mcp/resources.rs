@@ -124,7 +124,7 @@ fn execution(notebook: &Document, run: &ExecutionId, blobs: &ReadBlob) -> Result
         "subject": execution.subject,
         "status": execution.status,
         "execution_count": execution.execution_count,
-        "notice": execution.notice,
+        "notice": execution.end_sentence(),
         "outputs": outputs,
     }))
 }

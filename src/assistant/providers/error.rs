@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use notarium_core::{Because, TurnFailure};
+
 use super::event::{StopReason, Usage};
 
 /// Why a model call failed. Details are the provider's own words with keys blotted out, at most 500 characters.
@@ -68,6 +70,31 @@ impl ProviderError {
             Self::RateLimited { retry_after, .. } | Self::Unavailable { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+
+    /// As the log says it.
+    fn failure(&self) -> TurnFailure {
+        match self {
+            Self::WrongKey { .. } => TurnFailure::WrongKey,
+            Self::QuotaExhausted { .. } => TurnFailure::QuotaExhausted,
+            Self::UnknownModel { .. } => TurnFailure::UnknownModel,
+            Self::RateLimited { .. } => TurnFailure::RateLimited,
+            Self::Unavailable { .. } => TurnFailure::Unavailable,
+            Self::ContextTooLong { .. } => TurnFailure::ContextTooLong,
+            Self::BadRequest { .. } => TurnFailure::BadRequest,
+            Self::Unreachable { .. } => TurnFailure::Unreachable,
+            Self::TimedOut { .. } => TurnFailure::TimedOut,
+            Self::TookTooLong { .. } => TurnFailure::TookTooLong,
+            Self::CutStream { .. } => TurnFailure::CutStream,
+            Self::MalformedStream { .. } => TurnFailure::MalformedStream,
+            Self::ReplyTooLong { .. } => TurnFailure::ReplyTooLong,
+            Self::EmptyReply { .. } => TurnFailure::EmptyReply,
+        }
+    }
+
+    /// The failure and the words about it.
+    pub fn because(&self) -> Because<TurnFailure> {
+        Because::new(self.failure(), self.to_string())
     }
 }
 

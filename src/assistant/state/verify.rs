@@ -69,7 +69,7 @@ fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
         return Verdict::NotRun;
     }
     let Some((_, execution)) = notebook.latest_execution(id) else { return Verdict::Failed("not executed".to_owned()) };
-    let because = |word: &str| match execution.notice.as_deref() {
+    let because = |word: &str| match execution.end_sentence() {
         Some(notice) => Verdict::Failed(format!("{word}: {notice}")),
         None => Verdict::Failed(word.to_owned()),
     };
@@ -78,6 +78,7 @@ fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
         CellStatus::Queued => Verdict::Unfinished("waits in the queue"),
         CellStatus::Running => Verdict::Unfinished("still running"),
         CellStatus::Cancelled => because("cancelled"),
+        CellStatus::Blocked => because("not executed"),
         CellStatus::Lost => because("lost, nobody knows how it ended"),
         CellStatus::Stale => Verdict::Failed("its source was changed after it ran: run it again".to_owned()),
         CellStatus::Error => Verdict::Failed(failure(execution, blobs)),
@@ -94,7 +95,7 @@ fn shows_failure(execution: &Execution, blobs: &ReadBlob) -> bool {
 /// Type and message of the last error.
 fn failure(execution: &Execution, blobs: &ReadBlob) -> String {
     let found = execution.outputs.iter().rev().find_map(|output| Failure::of(output, blobs));
-    match (found, &execution.notice) {
+    match (found, execution.end_sentence()) {
         (Some(failure), _) => format!("{}: {}", failure.name, truncated(&failure.message)),
         (None, Some(notice)) => format!("error: {notice}"),
         (None, None) => "error without a message".to_owned(),

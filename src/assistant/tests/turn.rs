@@ -1,5 +1,6 @@
 //! A turn against the real core, with a model that is a list of replies: to its end, and killed before every single step.
 
+use notarium_core::{Because, TurnFailure};
 use std::collections::BTreeMap;
 
 use notarium_assistant::turn::{Live, Record, Step, Wanted, next};
@@ -117,8 +118,8 @@ impl World {
                 self.live.is_calling_model = true;
             }
             Step::LoseModelCall => {
-                let failure = Some("the server was restarted".to_owned());
-                self.reactor(Command::ReportModelCall { turn_id, failure, usage: Usage::default() });
+                let failure = Some(TurnFailure::ServerStopped);
+                self.reactor(Command::ReportModelCall { turn_id, failure, detail: None, usage: Usage::default() });
             }
             Step::Request(Wanted { call_id, function, arguments, after }) => {
                 let request = Command::RequestToolCall(RequestToolCall {
@@ -162,7 +163,8 @@ impl World {
             let reply = self.replies.get(number - 1).or(self.replies.last()).unwrap();
             let blocks = renamed(reply, number);
             let turn_id = turn_id();
-            self.reactor(Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, usage: Usage::default() });
+            let usage = Usage::default();
+            self.reactor(Command::ReportModelCall { turn_id: turn_id.clone(), failure: None, detail: None, usage });
             self.reactor(Command::PostReply { turn_id, role: MessageRole::Assistant, blocks });
             return;
         }
@@ -387,7 +389,7 @@ fn a_denial_is_told_and_a_stop_ends_the_turn_at_once() {
         world
     };
     let mut world = to_the_gate(vec![vec![delete.clone()], vec![text("All right.")]]);
-    world.person(json!({"DenyToolCall": {"call_id": "gone-1", "reason": "I need it"}}));
+    world.person(json!({"DenyToolCall": {"call_id": "gone-1", "detail": "I need it"}}));
     run(&mut world);
     assert_eq!(world.results(), [("A person said no: I need it".to_owned(), true)]);
     let mut world = to_the_gate(vec![vec![delete]]);
@@ -401,15 +403,16 @@ fn a_model_that_cannot_be_reached_fails_the_turn_with_its_cause() {
     let mut world = World::new(vec![vec![]]);
     assert!(world.step());
     world.live.is_calling_model = false;
-    world.live.model_failure = Some("the key for openai is wrong".to_owned());
+    world.live.model_failure = Some(Because::new(TurnFailure::WrongKey, "the key for openai is wrong"));
     run(&mut world);
     let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
-    assert_eq!(end.cause, "the key for openai is wrong");
+    assert_eq!(end.cause, TurnFailure::WrongKey);
+    assert_eq!(end.sentence(), "the key for openai is wrong");
     // Killed at every model call, it gives up in the end, and says so.
     let mut world = World::new(vec![vec![]]);
     while world.step() {
         world.kill();
     }
     let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };
-    assert!(end.cause.contains("3 times"), "{}", end.cause);
+    assert!(end.sentence().contains("3 times"), "{}", end.sentence());
 }

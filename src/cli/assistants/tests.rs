@@ -185,7 +185,7 @@ async fn who_awaits_a_call_that_everybody_left_hears_a_no() {
     let actor = Scene::assistant();
     let awaiting = scene.assistants.await_call(&actor, &scene.notebook, &call_id, PATIENCE);
     let denying = async {
-        scene.as_ann(&Command::DenyToolCall { call_id: call_id.clone(), reason: "keep it".into() }).await;
+        scene.as_ann(&Command::DenyToolCall { call_id: call_id.clone(), detail: Some("keep it".into()) }).await;
     };
     let (heard, ()) = tokio::join!(awaiting, denying);
     let Called::Ended { text, is_error: true, .. } = heard.unwrap() else { panic!("it goes on") };

@@ -15,7 +15,7 @@ pub fn answer(execution: &Execution, read_blob: &dyn Fn(&BlobPart) -> Option<Vec
     match execution.status {
         ExecutionStatus::Ok => told(&outputs(execution, read_blob)?),
         ExecutionStatus::Error => Err(failure(execution, &outputs(execution, read_blob)?)),
-        ExecutionStatus::Cancelled => Err(with_notice("the run was cancelled", execution)),
+        ExecutionStatus::Cancelled | ExecutionStatus::Blocked => Err(with_notice("the run was cancelled", execution)),
         ExecutionStatus::Lost => {
             Err(with_notice("the run was lost, and nobody knows whether it did its work", execution))
         }
@@ -67,7 +67,7 @@ fn without_colours(text: &str) -> String {
 }
 
 fn with_notice(text: &str, execution: &Execution) -> String {
-    execution.notice.as_ref().map_or_else(|| text.to_owned(), |notice| format!("{text} ({notice})"))
+    execution.end_sentence().map_or_else(|| text.to_owned(), |notice| format!("{text} ({notice})"))
 }
 
 /// The outputs with the parts that are in blobs.

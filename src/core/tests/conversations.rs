@@ -16,7 +16,7 @@ fn answered() -> serde_json::Value {
 }
 
 fn failed() -> serde_json::Value {
-    json!({"ReportModelCall": {"turn_id": "turn", "failure": "overloaded"}})
+    json!({"ReportModelCall": {"turn_id": "turn", "failure": "unavailable"}})
 }
 
 fn reply(role: &str) -> serde_json::Value {
@@ -122,7 +122,7 @@ pub fn cases() -> Vec<Case> {
         case(
             talking,
             it(),
-            json!({"EndTurn": {"turn_id": "turn", "end": {"failed": "no key"}}}),
+            json!({"EndTurn": {"turn_id": "turn", "end": {"failed": {"cause": "no_model"}}}}),
             events(["TurnFailed"]),
         ),
         // flags of messages

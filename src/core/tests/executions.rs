@@ -50,7 +50,7 @@ pub fn cases() -> Vec<Case> {
         case(with_cells, user("author"), request("a", "run"), rejected(Code::Forbidden)),
         case(with_cells, user("runner"), request("a", "run"), events(["KernelLaunchRequested", "ExecutionRequested"])),
         case(queued, bo(), cancel("run-c"), events(["ExecutionCancelled"])),
-        case(running, bo(), cancel("run-a"), events(["KernelInterruptRequested"])),
+        case(running, bo(), cancel("run-a"), events(["ExecutionCancelRequested"])),
         case(finished, bo(), cancel("run-a"), rejected(Code::ExecutionState)),
         case(finished, bo(), cancel("nothing"), rejected(Code::UnknownExecution)),
         case(running, user("author"), cancel("run-a"), rejected(Code::Forbidden)),
@@ -129,20 +129,21 @@ fn request_all(stop_on_error: bool) -> World {
 fn a_failure_stops_what_waits_behind_it_of_the_same_request() {
     let mut world = request_all(true);
     let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 1, completed(false))).unwrap();
-    assert_eq!(types(&events), ["ExecutionCompleted", "ExecutionCancelled", "ExecutionCancelled", "ExecutionAssigned"]);
+    assert_eq!(types(&events), ["ExecutionCompleted", "ExecutionBlocked", "ExecutionBlocked", "ExecutionAssigned"]);
     assert_eq!(world.status("other"), Status::Assigned);
 }
 
 #[test]
 fn a_loss_stops_what_waits_too() {
-    for end in
-        [report("run-a", 1, json!({"lost": {"cause": "?"}})), json!({"GiveUpExecution": {"execution_id": "run-a"}})]
-    {
+    for end in [
+        report("run-a", 1, json!({"lost": {"cause": "agent_lost"}})),
+        json!({"GiveUpExecution": {"execution_id": "run-a"}}),
+    ] {
         let mut world = request_all(true);
         let who = if end.get("ReportExecution").is_some() { agent("gpu") } else { user("ann") };
         world.step(&who, end);
         assert_eq!(world.status("other"), Status::Assigned);
-        assert_eq!(world.status("run-a2"), Status::Cancelled);
+        assert_eq!(world.status("run-a2"), Status::Blocked);
     }
 }
 

@@ -119,10 +119,20 @@ fn runs(world: &mut World, ann: &Who, gpu: &Who) {
     world.step(ann, json!({"GiveUpExecution": {"execution_id": "run-2"}}));
     world.step(gpu, report("run-2", 1, output(&["late"])));
     world.step(ann, json!({"ClearOutputs": {"cell_id": "a"}}));
+    let in_order = |id: &str| {
+        json!({"RequestExecution": {"execution_id": id, "stop_on_error": true,
+            "target": {"scratch": {"source": "f()", "purpose": "in order"}}}})
+    };
+    world.step(ann, json!({"Batch": {"commands": [in_order("run-4"), in_order("run-5")]}}));
+    world.step(gpu, report("run-4", 1, json!({"started": {}})));
+    world.step(
+        gpu,
+        report("run-4", 2, json!({"completed": {"outcome": "timed_out", "notice": "interrupted after 5 s"}})),
+    );
     let next = world.step(ann, json!({"RestartKernel": {"kernel_session": "$kernel"}})).kernel_session.unwrap();
     world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "restarted"}}));
     world.name("kernel", format!("\"{next}\""));
-    world.step(gpu, json!({"ReportKernelLaunchFailed": {"kernel_session": "$kernel", "cause": "no memory"}}));
+    world.step(gpu, json!({"ReportKernelLaunchFailed": {"kernel_session": "$kernel", "cause": "cannot_start", "detail": "no memory"}}));
     start(world);
     world.step(ann, json!({"InterruptKernel": {"kernel_session": "$kernel"}}));
     world.step(ann, json!({"ShutDownKernel": {"kernel_session": "$kernel"}}));
@@ -130,7 +140,7 @@ fn runs(world: &mut World, ann: &Who, gpu: &Who) {
         ann,
         json!({"RecordExecution": {"cell_id": "a", "outputs": [text_output("from a file")], "execution_count": 3}}),
     );
-    world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut down"}}));
+    world.step(gpu, json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "shut_down"}}));
 }
 
 /// Ann's assistant at work: every type of event of assistants.
@@ -139,7 +149,7 @@ fn assistance() -> World {
     let (ann, it, reactor) = (user("ann"), assistant_of("ann"), reactor_of("ann"));
     let mut world = talking();
     world.step(&reactor, json!({"StartModelCall": {"turn_id": "turn", "provider": "scripted", "model": "small"}}));
-    world.step(&reactor, json!({"ReportModelCall": {"turn_id": "turn", "failure": "overloaded"}}));
+    world.step(&reactor, json!({"ReportModelCall": {"turn_id": "turn", "failure": "unavailable"}}));
     world.step(&reactor, json!({"StartModelCall": {"turn_id": "turn", "provider": "scripted", "model": "small"}}));
     let usage = json!({"input_tokens": 120, "output_tokens": 8, "estimated": true});
     world.step(&reactor, json!({"ReportModelCall": {"turn_id": "turn", "usage": usage}}));
@@ -165,7 +175,7 @@ fn assistance() -> World {
     };
     for (id, then) in [("denied", "DenyToolCall"), ("withdrawn", "WithdrawToolCall")] {
         world.step(&it, delete(&world, id));
-        world.step(&ann, json!({then: {"call_id": id, "reason": "not now"}}));
+        world.step(&ann, json!({then: {"call_id": id, "detail": "not now"}}));
     }
     let mut after = call("after", "create_cell", json!({"source": "later", "after": "b"}));
     after["RequestToolCall"]["after"] = json!("first");
@@ -198,7 +208,7 @@ fn assistance() -> World {
     again(&mut world, "second");
     world.step(&ann, json!({"CancelTurn": {"turn_id": "second"}}));
     again(&mut world, "third");
-    world.step(&reactor, json!({"EndTurn": {"turn_id": "third", "end": {"failed": "no key for openai"}}}));
+    world.step(&reactor, json!({"EndTurn": {"turn_id": "third", "end": {"failed": {"cause": "no_model", "detail": "no key for openai"}}}}));
     flags_and_scopes(&mut world, &ann);
     again(&mut world, "fourth");
     world.step(&it, json!({"RequestToolCall": {"call_id": "waits", "turn_id": "fourth", "function": "restart_kernel", "arguments": {}}}));
@@ -242,7 +252,8 @@ fn prompt_cell(world: &mut World, ann: &Who, reactor: &Who) {
     world.step(ann, json!({"DeleteCell": {"cell_id": "ask"}}));
     world.step(reactor, json!({"EndTurn": {"turn_id": "asked", "end": {"finished": "end_turn"}}}));
     world.step(ann, json!({"RestoreCell": {"cell_id": "ask"}}));
-    let reply = json!({"status": "failed", "cause": "no key", "prompt": "Why?", "text": "Because"});
+    let reply =
+        json!({"status": "failed", "cause": "wrong_key", "detail": "no key", "prompt": "Why?", "text": "Because"});
     world.step(ann, json!({"InsertCell": {"cell_id": "why", "cell_type": "prompt", "source": "Why?", "reply": reply}}));
 }
 

@@ -8,7 +8,7 @@ fn on_kernel(command: &str) -> serde_json::Value {
 }
 
 fn told(command: &str) -> serde_json::Value {
-    json!({command: {"kernel_session": "$kernel", "cause": "why"}})
+    json!({command: {"kernel_session": "$kernel", "cause": "died", "detail": "why"}})
 }
 
 fn answers() -> serde_json::Value {
@@ -46,7 +46,7 @@ pub fn cases() -> Vec<Case> {
         case(claimed, ann(), on_kernel("ShutDownKernel"), events(["KernelShutdownRequested"])),
         case(launched, ann(), on_kernel("ShutDownKernel"), events(["KernelShutdownRequested", "KernelSessionEnded"])),
         case(ending, ann(), on_kernel("ShutDownKernel"), nothing()),
-        case(queued, ann(), json!({"StopAll": {}}), events(["KernelInterruptRequested", "ExecutionCancelled"])),
+        case(queued, ann(), json!({"StopAll": {}}), events(["ExecutionCancelRequested", "ExecutionCancelled"])),
         case(with_cells, ann(), json!({"StopAll": {}}), nothing()),
         case(queued, user("author"), json!({"StopAll": {}}), rejected(Code::Forbidden)),
         case(launched, gpu(), on_kernel("ClaimKernelLaunch"), events(["KernelLaunchClaimed"])),
@@ -84,7 +84,12 @@ pub fn cases() -> Vec<Case> {
             told("ReportKernelEnded"),
             events(["ExecutionLost", "ExecutionCancelled", "KernelSessionEnded"]),
         ),
-        case(with_cells, gpu(), json!({"ReportKernelEnded": {"kernel_session": "nowhere", "cause": "why"}}), nothing()),
+        case(
+            with_cells,
+            gpu(),
+            json!({"ReportKernelEnded": {"kernel_session": "nowhere", "cause": "died", "detail": "why"}}),
+            nothing(),
+        ),
         case(queued, gpu(), alive(&["$kernel"]), nothing()),
         case(queued, gpu(), alive(&[]), events(["ExecutionLost", "ExecutionCancelled", "KernelSessionEnded"])),
         case(queued, tpu(), alive(&[]), nothing()),
@@ -98,7 +103,7 @@ pub fn cases() -> Vec<Case> {
     cases.push(case(started, gpu(), unknown("ClaimKernelLaunch"), rejected(Code::UnknownKernelSession)));
     let nowhere = json!({"ReportKernelStarted": {"kernel_session": "nowhere", "language_info": {}}});
     cases.push(case(started, gpu(), nowhere, rejected(Code::UnknownKernelSession)));
-    let nowhere = json!({"ReportKernelLaunchFailed": {"kernel_session": "nowhere", "cause": "why"}});
+    let nowhere = json!({"ReportKernelLaunchFailed": {"kernel_session": "nowhere", "cause": "died", "detail": "why"}});
     cases.push(case(started, gpu(), nowhere, rejected(Code::UnknownKernelSession)));
     for command in ["ReportKernelLaunchFailed", "ReportKernelEnded"] {
         cases.push(case(claimed, user("ann"), told(command), rejected(Code::Forbidden)));
@@ -143,7 +148,7 @@ fn a_failed_launch_tells_everybody_its_cause_until_the_next_start() {
     let mut world = claimed().with(&user("ann"), request("a", "run-a"));
     let (events, _) = world.try_do(&agent("gpu"), &told("ReportKernelLaunchFailed")).unwrap();
     assert_eq!(types(&events), ["ExecutionCancelled", "KernelLaunchFailed"]);
-    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().cause, "why");
+    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().sentence(), "why");
     assert!(world.execution("run-a").unwrap().notice.as_ref().unwrap().contains("why"));
     let next = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
     world.name("kernel", format!("\"{next}\""));
@@ -212,7 +217,7 @@ fn a_dead_kernel_is_lost_with_its_cause_and_the_next_request_launches_anew() {
     assert_eq!(world.status("run-a"), Status::Lost);
     assert_eq!(world.execution("run-a").unwrap().notice.as_deref(), Some("killed"));
     assert_eq!(world.status("run-c"), Status::Cancelled);
-    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().cause, "killed");
+    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().sentence(), "killed");
     let (events, _) = world.try_do(&user("ann"), &request("a", "again")).unwrap();
     assert_eq!(types(&events), ["KernelLaunchRequested", "ExecutionRequested"]);
 }
@@ -229,8 +234,11 @@ fn an_agent_that_comes_back_without_a_kernel_that_it_was_starting_loses_that_too
 fn a_cause_is_cut_at_its_limit() {
     let mut world = claimed();
     world.limits.max_cause_characters = 3;
-    world.step(&agent("gpu"), json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "äöüß"}}));
-    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().cause, "äöü");
+    world.step(
+        &agent("gpu"),
+        json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "died", "detail": "äöüß"}}),
+    );
+    assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().sentence(), "äöü");
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn report() -> impl Strategy<Value = Value> {
         1 => any::<bool>().prop_map(|wait| json!({"clear": {"wait": wait}})),
         1 => Just(json!({"input_request": {"prompt": "?", "password": false}})),
         3 => any::<bool>().prop_map(completed),
-        1 => Just(json!({"lost": {"cause": "?"}})),
+        1 => Just(json!({"lost": {"cause": "agent_lost"}})),
     ]
 }
 
@@ -196,7 +196,7 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
             let mut body = json!({"kernel_session": pick(session, &sessions)?});
             match *command {
                 "ReportKernelStarted" => body["language_info"] = json!({}),
-                "ReportKernelLaunchFailed" | "ReportKernelEnded" => body["cause"] = json!("why"),
+                "ReportKernelLaunchFailed" | "ReportKernelEnded" => body["cause"] = json!("died"),
                 _ => {}
             }
             (who(name), json!({*command: body}))
@@ -280,7 +280,10 @@ fn check_ends(world: &World) {
     for recorded in &world.recorded {
         match &recorded.event {
             Event::ExecutionRequested(event) => assert!(asked.insert(&event.execution_id)),
-            Event::ExecutionCompleted(_) | Event::ExecutionCancelled(_) | Event::ExecutionLost(_) => {
+            Event::ExecutionCompleted(_)
+            | Event::ExecutionCancelled(_)
+            | Event::ExecutionBlocked(_)
+            | Event::ExecutionLost(_) => {
                 *ends.entry(recorded.event.execution_id().unwrap()).or_default() += 1;
             }
             _ => {}

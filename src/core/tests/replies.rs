@@ -57,7 +57,7 @@ pub fn cases() -> Vec<Case> {
         case(
             || asked().with(&user("ann"), delete()),
             reactor_of("ann"),
-            json!({"EndTurn": {"turn_id": "turn", "end": {"failed": "no key"}}}),
+            json!({"EndTurn": {"turn_id": "turn", "end": {"failed": {"cause": "wrong_key", "detail": "no key"}}}}),
             events(["TurnFailed"]),
         ),
     ]
@@ -87,11 +87,16 @@ fn the_reply_grows_with_the_turns_messages_and_says_how_it_ended() {
     let ends = [
         (it.clone(), finished(), ReplyStatus::Finished, None),
         (user("ann"), json!({"CancelTurn": {"turn_id": "turn"}}), ReplyStatus::Stopped, None),
-        (it, json!({"EndTurn": {"turn_id": "turn", "end": {"failed": "no key"}}}), ReplyStatus::Failed, Some("no key")),
+        (
+            it,
+            json!({"EndTurn": {"turn_id": "turn", "end": {"failed": {"cause": "wrong_key", "detail": "no key"}}}}),
+            ReplyStatus::Failed,
+            Some("no key"),
+        ),
     ];
     for (who, command, status, cause) in ends {
         let ended = reply(&world.clone().with(&who, command));
-        assert_eq!((ended.status, ended.cause.as_deref()), (status, cause));
+        assert_eq!((ended.status, ended.end_sentence().as_deref()), (status, cause));
         assert_eq!(ended.stop_reason, (status == ReplyStatus::Finished).then_some(StopReason::EndTurn));
         assert_eq!(ended.text, "I look at it.\n\nIt is 1.");
     }

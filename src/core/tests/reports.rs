@@ -23,7 +23,7 @@ pub fn cases() -> Vec<Case> {
     let unassigned_report =
         json!({"ReportExecution": {"execution_id": "run-a", "fence": 1, "seq": 1, "report": output(&["x"])}});
     let forgotten = || finished().with(&user("ann"), json!({"ClearOutputs": {"cell_id": "a"}}));
-    let lost_report = json!({"lost": {"cause": "?"}});
+    let lost_report = json!({"lost": {"cause": "agent_lost"}});
     vec![
         case(started, gpu(), report("run-a", 1, json!({"started": {}})), rejected(Code::UnknownExecution)),
         case(running, gpu(), report("run-a", 2, json!({"started": {}})), nothing()),

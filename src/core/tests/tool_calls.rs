@@ -11,11 +11,11 @@ fn delete(version: u64) -> serde_json::Value {
 }
 
 fn deny() -> serde_json::Value {
-    json!({"DenyToolCall": {"call_id": "del", "reason": "I need it"}})
+    json!({"DenyToolCall": {"call_id": "del", "detail": "I need it"}})
 }
 
 fn withdraw(id: &str) -> serde_json::Value {
-    json!({"WithdrawToolCall": {"call_id": id, "reason": "never mind"}})
+    json!({"WithdrawToolCall": {"call_id": id, "detail": "never mind"}})
 }
 
 fn reported(id: &str) -> serde_json::Value {

@@ -185,9 +185,9 @@ fn of_the_kernel(dice: &mut Dice, world: &World) -> Value {
     match session.phase {
         KernelPhase::Claimed => json!({"ReportKernelStarted": {"kernel_session": id, "language_info": {}}}),
         KernelPhase::Requested => json!({"ClaimKernelLaunch": {"kernel_session": id}}),
-        KernelPhase::Ending => json!({"ReportKernelEnded": {"kernel_session": id, "cause": "it was asked to"}}),
+        KernelPhase::Ending => json!({"ReportKernelEnded": {"kernel_session": id, "cause": "shut_down"}}),
         KernelPhase::Started if dice.roll(8) == 0 => {
-            json!({"ReportKernelEnded": {"kernel_session": id, "cause": "killed"}})
+            json!({"ReportKernelEnded": {"kernel_session": id, "cause": "died"}})
         }
         KernelPhase::Started => {
             let double = json!({"name": "double", "version": dice.pick(&["1", "2"]), "description": "Twice.",

@@ -1,5 +1,6 @@
 //! Kernel sessions, and the functions that they have registered.
 
+use crate::cause::KernelCause;
 use crate::document::Document;
 use crate::envelope::Recorded;
 use crate::event::{
@@ -7,9 +8,8 @@ use crate::event::{
 };
 use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::RawObject;
+use crate::open::Open;
 use crate::state::{KernelNotice, KernelPhase, KernelSession, RegisteredFunction};
-
-use super::executions;
 
 pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
     let version = recorded.envelope.version;
@@ -22,11 +22,10 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
             session.agent = Some(event.agent.clone());
         }),
         Event::KernelSessionStarted(event) => apply_started(document, event, version),
-        Event::KernelLaunchFailed(event) => end(document, &event.kernel_session, &event.cause, version),
+        Event::KernelLaunchFailed(event) => end(document, &event.kernel_session, &event.cause, &event.detail, version),
         Event::KernelSessionEnded(event) => apply_ended(document, event, version),
         Event::KernelFunctionsRegistered(event) => register(document, event, version),
         Event::KernelFunctionsForgotten(event) => document.functions.retain(|name, _| !event.names.contains(name)),
-        Event::KernelInterruptRequested(_) => executions::apply(document, recorded),
         Event::KernelRestartRequested(event) => apply_restart(document, event),
         Event::KernelShutdownRequested(event) => {
             change(document, &event.kernel_session, |session| session.phase = KernelPhase::Ending);
@@ -83,13 +82,20 @@ fn apply_ended(document: &mut Document, event: &KernelSessionEnded, version: Ver
     if was_asked_for {
         document.kernels.remove(id);
     } else {
-        end(document, id, &event.cause, version);
+        end(document, id, &event.cause, &event.detail, version);
     }
 }
 
-fn end(document: &mut Document, id: &KernelSessionId, cause: &str, version: Version) {
+fn end(
+    document: &mut Document,
+    id: &KernelSessionId,
+    cause: &Open<KernelCause>,
+    detail: &Option<String>,
+    version: Version,
+) {
     document.kernels.remove(id);
-    document.kernel_notice = Some(KernelNotice { kernel_session: id.clone(), cause: cause.to_owned(), version });
+    let (kernel_session, cause, detail) = (id.clone(), cause.clone(), detail.clone());
+    document.kernel_notice = Some(KernelNotice { kernel_session, cause, detail, version });
 }
 
 /// The session's set is replaced. A function that is registered again unchanged keeps its version.

@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
+use crate::cause::{BLOCKED, EndCause, sentence};
 use crate::envelope::Recorded;
 use crate::event::{Event, ExecutionRequested};
-use crate::execution::{ExecutionCause, ExecutionStatus, ExecutionSubject, PastExecution};
-use crate::ids::{AgentId, CorrelationId, KernelSessionId, Millis, Version};
+use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionStatus, ExecutionSubject, PastExecution};
+use crate::ids::{AgentId, CorrelationId, ExecutionId, KernelSessionId, Millis, Version};
+use crate::open::Open;
 use crate::output::Output;
 
 /// A question that waits for an answer on stdin.
@@ -40,7 +42,7 @@ pub struct Execution {
     pub timeout_ms: Option<Millis>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_on_error: bool,
-    /// A person wants it cancelled; its kernel has been asked to interrupt.
+    /// Somebody wants it cancelled; its agent interrupts it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel_requested: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,7 +51,13 @@ pub struct Execution {
     pub ended_at: Option<Millis>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
-    /// The cause of a cancellation or loss, or a notice on an odd end.
+    /// Why it was cancelled or lost, or has no result of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cause: Option<Open<EndCause>>,
+    /// The run before it that did not succeed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked_by: Option<ExecutionId>,
+    /// A sentence about an odd end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// The highest write of the agent that is in the log.
@@ -96,6 +104,8 @@ impl Execution {
             started_at: None,
             ended_at: None,
             execution_count: None,
+            end_cause: None,
+            blocked_by: None,
             notice: None,
             output_seq: 0,
             outputs: Vec::new(),
@@ -133,15 +143,24 @@ impl Execution {
                 self.pending_input = Some(PendingInput { prompt: event.prompt.clone(), password: event.password });
             }
             Event::ExecutionInputAnswered(_) => self.pending_input = None,
-            Event::KernelInterruptRequested(_) => self.cancel_requested = true,
+            Event::ExecutionCancelRequested(_) => self.cancel_requested = true,
             Event::ExecutionCompleted(event) => {
                 self.output_seq = self.output_seq.max(event.output_seq);
                 self.execution_count = event.execution_count;
-                let status = if event.ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
-                self.end(status, at, event.notice.clone());
+                let is_ok = event.outcome == ExecutionOutcome::Ok;
+                let status = if is_ok { ExecutionStatus::Ok } else { ExecutionStatus::Error };
+                self.end(status, at, end_cause(&event.outcome), &event.notice);
             }
-            Event::ExecutionCancelled(event) => self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone())),
-            Event::ExecutionLost(event) => self.end(ExecutionStatus::Lost, at, Some(event.cause.clone())),
+            Event::ExecutionCancelled(event) => {
+                self.end(ExecutionStatus::Cancelled, at, Some(event.cause.clone()), &event.detail);
+            }
+            Event::ExecutionBlocked(event) => {
+                self.end(ExecutionStatus::Blocked, at, None, &None);
+                self.blocked_by = Some(event.blocked_by.clone());
+            }
+            Event::ExecutionLost(event) => {
+                self.end(ExecutionStatus::Lost, at, Some(event.cause.clone()), &event.detail);
+            }
             _ => {}
         }
     }
@@ -168,11 +187,29 @@ impl Execution {
         }
     }
 
-    fn end(&mut self, status: ExecutionStatus, at: Millis, notice: Option<String>) {
+    fn end(&mut self, status: ExecutionStatus, at: Millis, end_cause: Option<Open<EndCause>>, notice: &Option<String>) {
         self.status = status;
         self.ended_at = Some(at);
-        self.notice = notice;
+        self.end_cause = end_cause;
+        self.notice.clone_from(notice);
         self.pending_input = None;
+    }
+
+    /// What people read of an end that is more than a result.
+    pub fn end_sentence(&self) -> Option<String> {
+        let blocked = || self.blocked_by.as_ref().map(|_| BLOCKED.to_owned());
+        let caused = self.end_cause.as_ref().map(|cause| sentence(cause, self.notice.as_deref()));
+        caused.or_else(blocked).or_else(|| self.notice.clone())
+    }
+}
+
+/// Of a run that came to its own end; `None`: it is as the kernel said.
+fn end_cause(outcome: &Open<ExecutionOutcome>) -> Option<Open<EndCause>> {
+    match outcome {
+        Open::Known(ExecutionOutcome::Ok | ExecutionOutcome::Error) => None,
+        Open::Known(ExecutionOutcome::Interrupted) => Some(EndCause::Interrupted.into()),
+        Open::Known(ExecutionOutcome::TimedOut) => Some(EndCause::TimedOut.into()),
+        Open::Unknown(word) => Some(Open::Unknown(word.clone())),
     }
 }
 
@@ -192,6 +229,8 @@ impl From<Execution> for PastExecution {
             started_at: execution.started_at,
             ended_at: execution.ended_at,
             execution_count: execution.execution_count,
+            end_cause: execution.end_cause,
+            blocked_by: execution.blocked_by,
             notice: execution.notice,
             output_seq: execution.output_seq,
             outputs: execution.outputs,
@@ -218,6 +257,8 @@ impl From<PastExecution> for Execution {
             started_at: past.started_at,
             ended_at: past.ended_at,
             execution_count: past.execution_count,
+            end_cause: past.end_cause,
+            blocked_by: past.blocked_by,
             notice: past.notice,
             output_seq: past.output_seq,
             outputs: past.outputs,

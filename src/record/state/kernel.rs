@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cause::KernelCause;
 use crate::function::UserFunction;
 use crate::ids::{AgentId, KernelSessionId, Version};
 use crate::json::RawObject;
+use crate::open::Open;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -40,7 +42,9 @@ pub struct KernelSession {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelNotice {
     pub kernel_session: KernelSessionId,
-    pub cause: String,
+    pub cause: Open<KernelCause>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     pub version: Version,
 }
 

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cause::{TurnFailure, sentence};
 use crate::event::{Event, MessagePosted};
 use crate::ids::TurnId;
 use crate::message::{MessageBlock, MessageRole, StopReason};
+use crate::open::Open;
 use crate::reply::{CellReply, ReplyStatus};
 
 /// What an assistant has answered to a prompt cell, as far as it has come.
@@ -22,7 +24,9 @@ pub struct Reply {
     pub stop_reason: Option<StopReason>,
     /// Why there is no more of it, when it failed or was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cause: Option<String>,
+    pub cause: Option<Open<TurnFailure>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
     /// The cell's source when it was asked: another one now means that the reply is stale.
     pub prompt: Arc<str>,
     /// The texts of the turn's messages so far, with an empty line between them.
@@ -40,6 +44,7 @@ impl Reply {
             status: ReplyStatus::Running,
             stop_reason: None,
             cause: None,
+            detail: None,
             prompt: prompt.into(),
             text: String::new(),
             is_cut: false,
@@ -58,9 +63,15 @@ impl Reply {
             Event::TurnFailed(event) => {
                 self.status = ReplyStatus::Failed;
                 self.cause = Some(event.cause.clone());
+                self.detail.clone_from(&event.detail);
             }
             _ => {}
         }
+    }
+
+    /// What people read of why there is no more of it.
+    pub fn end_sentence(&self) -> Option<String> {
+        self.cause.as_ref().map(|cause| sentence(cause, self.detail.as_deref()))
     }
 
     fn add(&mut self, event: &MessagePosted) {
@@ -86,14 +97,14 @@ fn first_units(text: &str, units: usize) -> &str {
 
 impl From<&CellReply> for Reply {
     fn from(reply: &CellReply) -> Self {
-        let CellReply { turn_id, status, stop_reason, cause, prompt, text, is_cut } = reply.clone();
-        Self { turn_id, status, stop_reason, cause, prompt, text, is_cut }
+        let CellReply { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut } = reply.clone();
+        Self { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut }
     }
 }
 
 impl From<&Reply> for CellReply {
     fn from(reply: &Reply) -> Self {
-        let Reply { turn_id, status, stop_reason, cause, prompt, text, is_cut } = reply.clone();
-        Self { turn_id, status, stop_reason, cause, prompt, text, is_cut }
+        let Reply { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut } = reply.clone();
+        Self { turn_id, status, stop_reason, cause, detail, prompt, text, is_cut }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     Actor, CallAnswer, Envelope, Event, MessageBlock, MessagePosted, MessageRole, Passed, RawObject, Recorded,
-    StopReason, ToolCallEnd, Usage, Version,
+    StopReason, ToolCallEnd, TurnFailure, Usage, Version, VoidCause, WithdrawalCause,
 };
 use notarium_core::{
     ToolCallConfirmed, ToolCallDenied, ToolCallExecuted, ToolCallExpired, ToolCallRequested, ToolCallStarted,
@@ -74,8 +74,15 @@ fn model_call(number: u32, attempt: u32) -> Happens {
 }
 
 fn model_call_ended(number: u32, attempt: u32, failure: Option<&str>) -> Happens {
-    let failure = failure.map(str::to_owned);
-    event(TurnModelCallFinished { turn_id: "t".parse().unwrap(), number, attempt, failure, usage: Usage::default() })
+    let (failure, detail) = (failure.map(|_| TurnFailure::Unavailable.into()), failure.map(str::to_owned));
+    event(TurnModelCallFinished {
+        turn_id: "t".parse().unwrap(),
+        number,
+        attempt,
+        failure,
+        detail,
+        usage: Usage::default(),
+    })
 }
 
 fn text(text: &str) -> MessageBlock {
@@ -394,7 +401,11 @@ fn a_reply_that_is_written_anew_replaces_what_was_shown() {
 #[test]
 fn the_end_of_a_turn_is_the_end_of_its_story() {
     let cancelled = notarium_core::TurnCancelled { turn_id: "t".parse().unwrap() };
-    let failed = notarium_core::TurnFailed { turn_id: "t".parse().unwrap(), cause: "no key".to_owned() };
+    let failed = notarium_core::TurnFailed {
+        turn_id: "t".parse().unwrap(),
+        cause: TurnFailure::WrongKey.into(),
+        detail: Some("no key".to_owned()),
+    };
     for (end, words) in [(event(cancelled), "done cancelled"), (event(failed), "error no key")] {
         let story = [started(), model_call(1, 1), writes(1, 1, 0, "I be"), end, writes(1, 1, 0, "gin")];
         let told = in_words(events(&told(&story)));
@@ -404,13 +415,13 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
 
 /// Each way in which the gated call `d` can end without having been executed, or with nobody knowing how.
 fn bad_ends() -> Vec<Event> {
-    let (id, reason) = (|| "d".parse().unwrap(), || "cell c was deleted".to_owned());
+    let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c was deleted".to_owned()));
     let (end, result) = (ToolCallEnd::OutcomeUnknown, "perhaps".to_owned());
     vec![
-        ToolCallDenied { call_id: id(), reason: String::new() }.into(),
-        ToolCallDenied { call_id: id(), reason: reason() }.into(),
-        ToolCallWithdrawn { call_id: id(), reason: reason() }.into(),
-        ToolCallVoided { call_id: id(), reason: reason() }.into(),
+        ToolCallDenied { call_id: id(), detail: None }.into(),
+        ToolCallDenied { call_id: id(), detail: detail() }.into(),
+        ToolCallWithdrawn { call_id: id(), cause: WithdrawalCause::Requested.into(), detail: detail() }.into(),
+        ToolCallVoided { call_id: id(), cause: VoidCause::TargetChanged.into(), detail: detail() }.into(),
         ToolCallExpired { call_id: id() }.into(),
         ToolCallExecuted { call_id: id(), end, result, duration_ms: 1 }.into(),
     ]

@@ -167,7 +167,7 @@ impl Transcript {
             Event::MessagePosted(event) => self.posted(event),
             Event::TurnFinished(event) => self.end(ChatEvent::Done { stop_reason: word(&event.stop_reason) }),
             Event::TurnCancelled(_) => self.end(ChatEvent::Done { stop_reason: "cancelled".to_owned() }),
-            Event::TurnFailed(event) => self.end(ChatEvent::Error { error: event.cause.clone() }),
+            Event::TurnFailed(event) => self.end(ChatEvent::Error { error: event.sentence() }),
             _ => self.follow_call(recorded),
         }
     }
@@ -181,7 +181,7 @@ impl Transcript {
     }
 
     fn end_model_call(&mut self, event: &TurnModelCallFinished) {
-        let Some(error) = event.failure.clone() else { return };
+        let Some(error) = event.sentence() else { return };
         self.reply = None;
         self.send(ChatEvent::AttemptFailed { model_call: event.number, attempt: event.attempt, error });
     }
@@ -251,7 +251,7 @@ impl Transcript {
                 call_id: event.call_id.clone(),
                 decision: CallState::Denied,
                 decided_by: by.clone(),
-                reason: event.reason.clone(),
+                reason: event.detail.clone().unwrap_or_default(),
             }),
             Event::ToolCallStarted(event) => self.started(&event.call_id),
             _ => {}

@@ -56,7 +56,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             of(Operation::ConfirmEdit),
             Method::POST,
             "/{call}/deny",
-            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::DenyToolCall { call_id, reason }),
+            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::DenyToolCall { call_id, detail: Some(reason) }),
         )
         // Whose call it is, or who may edit: the core knows.
         .says("Takes a call back that has not started: by the person it is for, or by who may edit.")
@@ -64,7 +64,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
             of(Operation::Read),
             Method::POST,
             "/{call}/withdraw",
-            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::WithdrawToolCall { call_id, reason }),
+            |(_, call_id): CallPath, OptionalJson(Because { reason })| Ok(Command::WithdrawToolCall { call_id, detail: Some(reason) }),
         )
         .says("Undoes what a call did, also after others edited on top. Runs are not undone.")
         .command(of(Operation::Edit), Method::POST, "/{call}/undo", |(_, call_id): CallPath, _: NoBody| {

@@ -88,7 +88,7 @@ fn follow(turn: &mut TurnSummary, recorded: &Recorded) {
         }
         Event::TurnFailed(event) => {
             end(TurnStatus::Failed);
-            turn.cause = Some(event.cause.clone());
+            turn.cause = Some(event.sentence());
         }
         _ => {}
     }

@@ -69,7 +69,9 @@ impl Effects {
                 self.assistants = true;
             }
             E::NotebookPolicyChanged(_) | E::GrantIssued(_) | E::GrantRevoked(_) => self.assistants = true,
-            E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionLost(_) => self.assistants = true,
+            E::ExecutionCompleted(_) | E::ExecutionCancelled(_) | E::ExecutionBlocked(_) | E::ExecutionLost(_) => {
+                self.assistants = true
+            }
             _ => {}
         }
     }

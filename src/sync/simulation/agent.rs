@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, AgentId, Authority, Command, CorrelationId, Document, Event, ExecutionId, ExecutionReport, KernelPhase,
-    KernelSessionId, Output, RawJson, RawObject, Recorded, Version,
+    Actor, AgentId, Authority, Command, CorrelationId, Document, Event, ExecutionId, ExecutionOutcome, ExecutionReport,
+    KernelCause, KernelPhase, KernelSessionId, Output, RawJson, RawObject, Recorded, Version,
 };
 use notarium_wire::{CommandMessage, ServerMessage};
 
@@ -99,6 +99,12 @@ impl Agent {
                     run.is_interrupted = true;
                 }
             }
+            Event::ExecutionCancelRequested(event) => {
+                let running = self.kernels.values_mut().filter_map(|kernel| kernel.running.as_mut());
+                for run in running.filter(|run| run.execution_id == event.execution_id) {
+                    run.is_interrupted = true;
+                }
+            }
             _ => {}
         }
     }
@@ -169,7 +175,8 @@ impl Agent {
         let Some(kernel) = self.kernels.get_mut(session) else { return Vec::new() };
         if kernel.is_ending || (!is_calm && chance.percent(2)) {
             self.kernels.remove(session);
-            let ended = Command::ReportKernelEnded { kernel_session: session.clone(), cause: "died".to_owned() };
+            let ended =
+                Command::ReportKernelEnded { kernel_session: session.clone(), cause: KernelCause::Died, detail: None };
             return vec![self.replica.command(&ended, None)];
         }
         let Some(fence) = kernel.fence else { return Vec::new() };
@@ -215,9 +222,9 @@ impl Kernel {
             run.outputs_left -= 1;
             return Some((id, ExecutionReport::Output { outputs: vec![output("text")] }, seq));
         }
-        let ok = !run.is_interrupted;
+        let outcome = if run.is_interrupted { ExecutionOutcome::Interrupted } else { ExecutionOutcome::Ok };
         self.running = None;
-        Some((id, ExecutionReport::Completed { ok, execution_count: Some(1), notice: None }, seq))
+        Some((id, ExecutionReport::Completed { outcome, execution_count: Some(1), notice: None }, seq))
     }
 }
 

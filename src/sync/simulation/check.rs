@@ -108,6 +108,7 @@ fn ending(event: &Event) -> Option<&ExecutionId> {
     match event {
         Event::ExecutionCompleted(event) => Some(&event.execution_id),
         Event::ExecutionCancelled(event) => Some(&event.execution_id),
+        Event::ExecutionBlocked(event) => Some(&event.execution_id),
         Event::ExecutionLost(event) => Some(&event.execution_id),
         _ => None,
     }

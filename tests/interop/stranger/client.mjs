@@ -285,14 +285,14 @@ export class Notebook extends EventEmitter {
     const hear = e => {
       if (e.payload?.execution_id !== execution_id) return
       if (e.type === 'ExecutionOutputAppended') outputs.push(...e.payload.outputs)
-      if (/^Execution(Completed|Cancelled|Lost)$/.test(e.type)) completed = e
+      if (/^Execution(Completed|Cancelled|Blocked|Lost)$/.test(e.type)) completed = e
     }
     this.on('event', hear)
     const t = typeof target === 'string' ? { cell: { cell_id: target } } : target
     try {
       const ack = await this.command({ RequestExecution: { execution_id, target: t, ...more } })
       await this.until(() => completed, limit, 'the run to end')
-      return { id: execution_id, ack, type: completed.type, ok: completed.payload.ok, outputs }
+      return { id: execution_id, ack, type: completed.type, ok: completed.payload.outcome === 'ok', outputs }
     } finally {
       this.off('event', hear)
     }

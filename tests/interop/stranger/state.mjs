@@ -1,7 +1,7 @@
 // A notebook's document: README section 2, "apply".
 import { isDeepStrictEqual } from 'node:util'
 
-const ENDED = ['ok', 'error', 'cancelled', 'lost']
+const ENDED = ['ok', 'error', 'cancelled', 'blocked', 'lost']
 const SUBJECTS = ['user', 'share_link', 'workspace', 'agent']
 export const fresh = id => ({
   notebook_id: id,
@@ -221,11 +221,16 @@ const EVENTS = {
     delete x.pending_input
   }),
   ExecutionCompleted: run((x, p, e) => {
-    end(x, p.ok ? 'ok' : 'error', e, p.notice)
+    end(x, p.outcome === 'ok' ? 'ok' : 'error', e, p.notice)
+    if (p.outcome !== 'ok' && p.outcome !== 'error') x.end_cause = p.outcome
     if (p.execution_count != null) x.execution_count = p.execution_count
   }),
-  ExecutionCancelled: run((x, p, e) => end(x, 'cancelled', e, p.cause)),
-  ExecutionLost: run((x, p, e) => end(x, 'lost', e, p.cause)),
+  ExecutionCancelled: run((x, p, e) => end(x, 'cancelled', e, p.detail, p.cause)),
+  ExecutionBlocked: run((x, p, e) => {
+    end(x, 'blocked', e)
+    x.blocked_by = p.blocked_by
+  }),
+  ExecutionLost: run((x, p, e) => end(x, 'lost', e, p.detail, p.cause)),
   KernelLaunchRequested(s, p, e) {
     s.kernels[p.kernel_session] = { kernelspec: p.kernelspec, phase: 'requested', requested_version: e.version }
   },
@@ -258,7 +263,8 @@ const EVENTS = {
   KernelShutdownRequested(s, p) {
     if (s.kernels[p.kernel_session]) s.kernels[p.kernel_session].phase = 'ending'
   },
-  KernelInterruptRequested: run(x => {
+  KernelInterruptRequested() {},
+  ExecutionCancelRequested: run(x => {
     x.cancel_requested = true
   }),
   KernelLaunchFailed: gone,
@@ -332,7 +338,7 @@ const EVENTS = {
   }),
   TurnFinished: endTurn((r, p) => Object.assign(r, { status: 'finished', stop_reason: p.stop_reason })),
   TurnCancelled: endTurn(r => Object.assign(r, { status: 'stopped' })),
-  TurnFailed: endTurn((r, p) => Object.assign(r, { status: 'failed', cause: p.cause })),
+  TurnFailed: endTurn((r, p) => Object.assign(r, compact({ status: 'failed', cause: p.cause, detail: p.detail }))),
   ToolCallRequested(s, p, e) {
     const { call_id, ...rest } = p
     set(s, 'tool_calls', call_id, {
@@ -374,9 +380,10 @@ function run(change) {
     }
   }
 }
-function end(x, status, e, notice) {
+function end(x, status, e, notice, cause) {
   x.status = status
   x.ended_at = e.recorded_at
+  put(x, 'end_cause', cause)
   put(x, 'notice', notice)
   delete x.pending_input
 }
@@ -384,7 +391,8 @@ function gone(s, p, e) {
   const k = s.kernels[p.kernel_session]
   if (!k) return
   delete s.kernels[p.kernel_session]
-  if (k.phase !== 'ending') s.kernel_notice = { kernel_session: p.kernel_session, cause: p.cause, version: e.version }
+  const { kernel_session, cause, detail } = p
+  if (k.phase !== 'ending') s.kernel_notice = compact({ kernel_session, cause, detail, version: e.version })
 }
 
 export function applyEvent(s, event, applyChange) {

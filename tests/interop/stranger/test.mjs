@@ -525,7 +525,7 @@ async function withServer() {
       await a.command({ AnswerInput: { execution_id: x, value: 'Ada' } })
       assert.equal((await limit(value, 5000, 'the answer')).value, 'Ada')
       await both()
-      await report({ completed: { ok: true, execution_count: 1, notice: 'odd' } })
+      await report({ completed: { outcome: 'ok', execution_count: 1, notice: 'odd' } })
       assert.equal(a.state.executions[x].status, 'ok')
       let [y, report2] = await start()
       assert.ok(!a.state.executions[x])
@@ -538,7 +538,7 @@ async function withServer() {
       await a.command({ CancelExecution: { execution_id: y } })
       await both()
       assert.equal(a.state.executions[y].cancel_requested, true)
-      await report2({ completed: { ok: false } })
+      await report2({ completed: { outcome: 'error' } })
       await a.command({ DeleteCell: { cell_id: code } })
       await both()
       await a.command({ RestoreCell: { cell_id: code } })
@@ -548,7 +548,7 @@ async function withServer() {
       await report3({ output: { outputs: [display('elsewhere', 'd2')] } })
       await report3({ update_display: { display_id: 'd2', output: display('both', 'd2') } })
       await report3({ update_display: { display_id: 'd2', output: { content: display('nameless').content } } })
-      await report3({ completed: { ok: true } })
+      await report3({ completed: { outcome: 'ok' } })
       assert.ok(!a.state.executions[z])
       let [u, report4] = await start({ timeout_ms: 100000, stop_on_error: true })
       const waits = (await a.command({ RequestExecution: { target: { cell: { cell_id: code } }, kernel_session: k } })).outcome
@@ -571,7 +571,7 @@ async function withServer() {
       await both()
       await a.command({ ShutDownKernel: { kernel_session: next } })
       await both()
-      await g.command({ ReportKernelEnded: { kernel_session: next, cause: 'shut down' } })
+      await g.command({ ReportKernelEnded: { kernel_session: next, cause: 'shut_down' } })
       await both()
       for (const last of ['died', 'no memory']) {
         const { outcome } = await a.command({ LaunchKernel: { kernelspec: 'stranger' } }),
@@ -581,7 +581,7 @@ async function withServer() {
         if (last === 'died') {
           await g.command({ ReportKernelStarted: { kernel_session: n, language_info: {} } })
           await g.command({ ReconcileKernels: { alive: [] } })
-        } else await g.command({ ReportKernelLaunchFailed: { kernel_session: n, cause: last } })
+        } else await g.command({ ReportKernelLaunchFailed: { kernel_session: n, cause: 'cannot_start', detail: last } })
         await both()
         console.log('      notice:', JSON.stringify(a.state.kernel_notice))
       }

@@ -25,7 +25,8 @@ export function statusWords(run: Execution): string {
 
 /** Why a run ended as it did, where there is more to say than its status. */
 export function endSentence(run: Execution): string | undefined {
-  return run.notice ?? undefined;
+  if (run.blocked_by) return "an earlier cell failed";
+  return run.notice ?? (run.end_cause ? plain(run.end_cause) : undefined);
 }
 
 export function duration(ms: number): string {

@@ -106,22 +106,7 @@ RevokeAccess: {
 subject: Subject
 }
 } | {
-InsertCell: {
-/**
- * Named by the client when it shows the cell before the ack; else by the server.
- */
-cell_id?: (CellId | null)
-cell_type: CellType
-source?: string
-place?: Place
-metadata?: AnyObject
-attachments?: (AnyObject | null)
-flags?: CellFlagChanges
-/**
- * Of a prompt cell that comes with the reply that a file or another notebook has of it.
- */
-reply?: (CellReply | null)
-}
+InsertCell: InsertCell
 } | {
 EditSource: {
 cell_id: CellId
@@ -188,13 +173,7 @@ Redo: {
 steps?: number
 }
 } | {
-RequestExecution: {
-execution_id?: (ExecutionId | null)
-target: ExecutionTarget
-kernel_session?: (KernelSessionId | null)
-timeout_ms?: (number | null)
-stop_on_error?: boolean
-}
+RequestExecution: RequestExecution
 } | {
 CancelExecution: {
 execution_id: ExecutionId
@@ -249,12 +228,14 @@ language_info: AnyObject
 } | {
 ReportKernelLaunchFailed: {
 kernel_session: KernelSessionId
-cause: string
+cause: KernelCause
+detail?: (string | null)
 }
 } | {
 ReportKernelEnded: {
 kernel_session: KernelSessionId
-cause: string
+cause: KernelCause
+detail?: (string | null)
 }
 } | {
 ReportExecution: {
@@ -274,16 +255,7 @@ fence: number
 functions: UserFunction[]
 }
 } | {
-StartTurn: {
-conversation_id: ConversationId
-turn_id?: (TurnId | null)
-/**
- * What is asked; absent for a prompt cell, whose source it is.
- */
-text?: (string | null)
-cell_id?: (CellId | null)
-model?: (string | null)
-}
+StartTurn: StartTurn
 } | {
 CancelTurn: {
 turn_id: TurnId
@@ -307,12 +279,12 @@ arguments_hash: Hash
 } | {
 DenyToolCall: {
 call_id: ToolCallId
-reason?: string
+detail?: (string | null)
 }
 } | {
 WithdrawToolCall: {
 call_id: ToolCallId
-reason?: string
+detail?: (string | null)
 }
 } | {
 IssueGrant: {
@@ -329,20 +301,7 @@ RevokeGrant: {
 grant_id: GrantId
 }
 } | {
-RequestToolCall: {
-call_id?: (ToolCallId | null)
-turn_id?: (TurnId | null)
-function: string
-arguments?: AnyObject
-/**
- * Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
- */
-after?: (ToolCallId | null)
-/**
- * What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
- */
-conversation_title?: (string | null)
-}
+RequestToolCall: RequestToolCall
 } | {
 StartToolCall: {
 call_id: ToolCallId
@@ -366,7 +325,8 @@ model: string
 } | {
 ReportModelCall: {
 turn_id: TurnId
-failure?: (string | null)
+failure?: (TurnFailure | null)
+detail?: (string | null)
 usage?: Usage
 }
 } | {
@@ -457,6 +417,18 @@ export type ReplyStatus = (("running" | "finished") | "stopped" | "failed")
  * 
  */
 export type StopReason = (("max_tokens" | "refusal") | "end_turn" | "max_turns")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenTurnFailure = (TurnFailure | (string | {
+
+}))
+/**
+ * Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+ * 
+ */
+export type TurnFailure = (("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "empty_reply" | "server_stopped") | "reply_too_long" | "no_model" | "not_asked" | "refused" | "copied" | "cell_deleted")
 export type ChangeSet = (number | [number, ...string[]])[]
 /**
  * One execution of some source on a kernel.
@@ -488,6 +460,11 @@ purpose: string
 export type KernelSessionId = string
 export type AnyJson = unknown
 /**
+ * Why a kernel session is over, or never began.
+ * 
+ */
+export type KernelCause = (("restarted" | "died" | "agent_stopped") | "shut_down" | "idle" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer")
+/**
  * What an agent reports of one execution.
  * 
  */
@@ -515,15 +492,26 @@ password: boolean
 }
 } | {
 completed: {
-ok: boolean
+outcome: ExecutionOutcome
 execution_count?: (number | null)
 notice?: (string | null)
 }
 } | {
 lost: {
-cause: string
+cause: EndCause
+detail?: (string | null)
 }
 })
+/**
+ * How a run came to its own end.
+ * 
+ */
+export type ExecutionOutcome = ("ok" | "error" | "interrupted" | "timed_out")
+/**
+ * Why an execution ended without a result, or before its own end.
+ * 
+ */
+export type EndCause = (("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up")
 /**
  * What a tool call can do, from harmless to what cannot be taken back.
  * 
@@ -603,7 +591,10 @@ is_error?: boolean
 export type TurnEnd = ({
 finished: StopReason
 } | {
-failed: string
+failed: {
+cause: TurnFailure
+detail?: (string | null)
+}
 })
 /**
  * What the server sends.
@@ -711,13 +702,27 @@ tool: string
 digest: Hash
 call_id: ToolCallId
 })
-export type ExecutionStatus = (("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned")
+export type ExecutionStatus = (("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned" | "blocked")
 /**
  * Why something was executed.
  * 
  */
 export type ExecutionCause = ("requested" | "imported")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenEndCause = (EndCause | (string | {
+
+}))
 export type KernelPhase = ("requested" | "claimed" | "started" | "ending")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenKernelCause = (KernelCause | (string | {
+
+}))
 /**
  * Something that a call touches, as it was when the call was requested. A change of it voids the call.
  * 
@@ -815,6 +820,37 @@ message: string
  */
 export type ErrorCode = ("malformed" | "unknown_message" | "frame_too_large" | "unsupported_protocol" | "hello_timeout" | "unauthenticated" | "forbidden" | "unknown_notebook" | "version_in_future" | "version_too_old" | "too_many_requests" | "agent_connected" | "unavailable")
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenExecutionOutcome = (ExecutionOutcome | (string | {
+
+}))
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenWithdrawalCause = (WithdrawalCause | (string | {
+
+}))
+/**
+ * Why a tool call was taken back before it started.
+ * 
+ */
+export type WithdrawalCause = ("requested" | "turn_cancelled" | "turn_ended")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenVoidCause = (VoidCause | (string | {
+
+}))
+/**
+ * Why a tool call counts no more, confirmed or not.
+ * 
+ */
+export type VoidCause = ("archived" | "target_changed" | "tool_changed" | "risk_grew" | "right_lost" | "confirmation_lost" | "gate_closed")
+/**
  * What let a call through.
  * 
  */
@@ -850,6 +886,7 @@ ShareLinkId?: ShareLinkId
 WorkspaceId?: WorkspaceId
 AgentId?: AgentId
 Role?: Role
+InsertCell?: InsertCell
 CellType?: CellType
 Place?: Place
 CellFlagChanges?: CellFlagChanges
@@ -857,22 +894,30 @@ CellReply?: CellReply
 TurnId?: TurnId
 ReplyStatus?: ReplyStatus
 StopReason?: StopReason
+OpenTurnFailure?: OpenTurnFailure
+TurnFailure?: TurnFailure
 ChangeSet?: ChangeSet
+RequestExecution?: RequestExecution
 ExecutionId?: ExecutionId
 ExecutionTarget?: ExecutionTarget
 KernelSessionId?: KernelSessionId
 Output?: Output
 AnyJson?: AnyJson
 BlobPart?: BlobPart
+KernelCause?: KernelCause
 ExecutionReport?: ExecutionReport
+ExecutionOutcome?: ExecutionOutcome
+EndCause?: EndCause
 UserFunction?: UserFunction
 Risk?: Risk
+StartTurn?: StartTurn
 ConversationId?: ConversationId
 MessageId?: MessageId
 Policy?: Policy
 ToolCallId?: ToolCallId
 Hash?: Hash
 GrantId?: GrantId
+RequestToolCall?: RequestToolCall
 ToolCallEnd?: ToolCallEnd
 Usage?: Usage
 MessageRole?: MessageRole
@@ -898,10 +943,12 @@ Execution?: Execution
 ExecutionSubject?: ExecutionSubject
 ExecutionStatus?: ExecutionStatus
 ExecutionCause?: ExecutionCause
+OpenEndCause?: OpenEndCause
 PendingInput?: PendingInput
 KernelSession?: KernelSession
 KernelPhase?: KernelPhase
 KernelNotice?: KernelNotice
+OpenKernelCause?: OpenKernelCause
 RegisteredFunction?: RegisteredFunction
 Conversation?: Conversation
 MessageFlags?: MessageFlags
@@ -958,7 +1005,10 @@ ExecutionOutputsCleared?: ExecutionOutputsCleared
 ExecutionInputRequested?: ExecutionInputRequested
 ExecutionInputAnswered?: ExecutionInputAnswered
 ExecutionCompleted?: ExecutionCompleted
+OpenExecutionOutcome?: OpenExecutionOutcome
+ExecutionCancelRequested?: ExecutionCancelRequested
 ExecutionCancelled?: ExecutionCancelled
+ExecutionBlocked?: ExecutionBlocked
 ExecutionLost?: ExecutionLost
 ExecutionOutputRecovered?: ExecutionOutputRecovered
 KernelLaunchRequested?: KernelLaunchRequested
@@ -985,7 +1035,11 @@ ToolCallRequested?: ToolCallRequested
 ToolCallConfirmed?: ToolCallConfirmed
 ToolCallDenied?: ToolCallDenied
 ToolCallWithdrawn?: ToolCallWithdrawn
+OpenWithdrawalCause?: OpenWithdrawalCause
+WithdrawalCause?: WithdrawalCause
 ToolCallVoided?: ToolCallVoided
+OpenVoidCause?: OpenVoidCause
+VoidCause?: VoidCause
 ToolCallExpired?: ToolCallExpired
 ToolCallStarted?: ToolCallStarted
 Passed?: Passed
@@ -1070,6 +1124,22 @@ export interface ForkOrigin {
 notebook: NotebookId
 version: number
 }
+export interface InsertCell {
+/**
+ * Named by the client when it shows the cell before the ack; else by the server.
+ */
+cell_id?: (CellId | null)
+cell_type: CellType
+source?: string
+place?: Place
+metadata?: AnyObject
+attachments?: (AnyObject | null)
+flags?: CellFlagChanges
+/**
+ * Of a prompt cell that comes with the reply that a file or another notebook has of it.
+ */
+reply?: (CellReply | null)
+}
 /**
  * Flags to change; absent ones stay.
  * 
@@ -1103,7 +1173,8 @@ stop_reason?: (StopReason | null)
 /**
  * Why there is no more of it, when it failed or was cut off.
  */
-cause?: (string | null)
+cause?: (OpenTurnFailure | null)
+detail?: (string | null)
 /**
  * The cell's source when it was asked: another one now means that the reply is stale.
  */
@@ -1116,6 +1187,13 @@ text: string
  * The conversation's messages hold more than `text`.
  */
 is_cut?: boolean
+}
+export interface RequestExecution {
+execution_id?: (ExecutionId | null)
+target: ExecutionTarget
+kernel_session?: (KernelSessionId | null)
+timeout_ms?: (number | null)
+stop_on_error?: boolean
 }
 /**
  * One output, as nbformat has it, opaque.
@@ -1167,6 +1245,38 @@ version?: string
 description?: string
 schema: AnyObject
 risk: Risk
+}
+/**
+ * Says something to an assistant and begins its turn. A conversation that does not exist begins.
+ * 
+ */
+export interface StartTurn {
+conversation_id: ConversationId
+turn_id?: (TurnId | null)
+/**
+ * What is asked; absent for a prompt cell, whose source it is.
+ */
+text?: (string | null)
+cell_id?: (CellId | null)
+model?: (string | null)
+}
+/**
+ * The only way in which an assistant acts.
+ * 
+ */
+export interface RequestToolCall {
+call_id?: (ToolCallId | null)
+turn_id?: (TurnId | null)
+function: string
+arguments?: AnyObject
+/**
+ * Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+ */
+after?: (ToolCallId | null)
+/**
+ * What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+ */
+conversation_title?: (string | null)
 }
 /**
  * What a model call took, in tokens.
@@ -1457,7 +1567,8 @@ stop_reason?: (StopReason | null)
 /**
  * Why there is no more of it, when it failed or was stopped.
  */
-cause?: (string | null)
+cause?: (OpenTurnFailure | null)
+detail?: (string | null)
 /**
  * The cell's source when it was asked: another one now means that the reply is stale.
  */
@@ -1501,14 +1612,22 @@ fence?: (number | null)
 timeout_ms?: (number | null)
 stop_on_error?: boolean
 /**
- * A person wants it cancelled; its kernel has been asked to interrupt.
+ * Somebody wants it cancelled; its agent interrupts it.
  */
 cancel_requested?: boolean
 started_at?: (number | null)
 ended_at?: (number | null)
 execution_count?: (number | null)
 /**
- * The cause of a cancellation or loss, or a notice on an odd end.
+ * Why it was cancelled or lost, or has no result of its own.
+ */
+end_cause?: (OpenEndCause | null)
+/**
+ * The run before it that did not succeed.
+ */
+blocked_by?: (ExecutionId | null)
+/**
+ * A sentence about an odd end.
  */
 notice?: (string | null)
 /**
@@ -1557,7 +1676,8 @@ language_info?: AnyObject
  */
 export interface KernelNotice {
 kernel_session: KernelSessionId
-cause: string
+cause: OpenKernelCause
+detail?: (string | null)
 version: number
 }
 /**
@@ -1759,7 +1879,7 @@ notebook: NotebookId
 version: number
 outcome?: Outcome
 /**
- * To a person: what they can undo and redo next. Absent in the answer to a repeated command.
+ * To a person: what they can undo and redo next. May be absent in the answer to a repeated command.
  */
 undo?: (NextSteps | null)
 }
@@ -1874,7 +1994,9 @@ ExecutionOutputsCleared?: ExecutionOutputsCleared
 ExecutionInputRequested?: ExecutionInputRequested
 ExecutionInputAnswered?: ExecutionInputAnswered
 ExecutionCompleted?: ExecutionCompleted
+ExecutionCancelRequested?: ExecutionCancelRequested
 ExecutionCancelled?: ExecutionCancelled
+ExecutionBlocked?: ExecutionBlocked
 ExecutionLost?: ExecutionLost
 ExecutionOutputRecovered?: ExecutionOutputRecovered
 KernelLaunchRequested?: KernelLaunchRequested
@@ -2044,6 +2166,8 @@ fence?: (number | null)
 started_at?: (number | null)
 ended_at?: (number | null)
 execution_count?: (number | null)
+end_cause?: (OpenEndCause | null)
+blocked_by?: (ExecutionId | null)
 notice?: (string | null)
 output_seq: number
 outputs?: Output[]
@@ -2084,7 +2208,7 @@ kernel_session?: (KernelSessionId | null)
  */
 timeout_ms?: (number | null)
 /**
- * When it fails, executions of the same correlation that still wait are cancelled.
+ * When it fails, executions of the same correlation that still wait are blocked.
  */
 stop_on_error?: boolean
 }
@@ -2148,19 +2272,36 @@ value?: (string | null)
 export interface ExecutionCompleted {
 execution_id: ExecutionId
 output_seq: number
-/**
- * True: ok. False: the kernel reported an error, which is among the outputs.
- */
-ok: boolean
+outcome: OpenExecutionOutcome
 execution_count?: (number | null)
 /**
- * Words about an odd end: outputs lost by the kernel, timeout.
+ * A sentence about an odd end: outputs lost by the kernel, a timeout.
  */
 notice?: (string | null)
 }
+/**
+ * Somebody wants a run cancelled that its kernel has; the agent interrupts it. A run that waits is cancelled at once.
+ * 
+ */
+export interface ExecutionCancelRequested {
+execution_id: ExecutionId
+}
+/**
+ * It never began, or ended because somebody wanted it.
+ * 
+ */
 export interface ExecutionCancelled {
 execution_id: ExecutionId
-cause: string
+cause: OpenEndCause
+detail?: (string | null)
+}
+/**
+ * It never began, because that run before it did not succeed.
+ * 
+ */
+export interface ExecutionBlocked {
+execution_id: ExecutionId
+blocked_by: ExecutionId
 }
 /**
  * Nobody knows how it ended, or that it ended.
@@ -2168,7 +2309,8 @@ cause: string
  */
 export interface ExecutionLost {
 execution_id: ExecutionId
-cause: string
+cause: OpenEndCause
+detail?: (string | null)
 }
 /**
  * Output that came after the execution was lost: kept, not shown as the run's own.
@@ -2203,14 +2345,15 @@ language_info: AnyObject
 }
 export interface KernelLaunchFailed {
 kernel_session: KernelSessionId
-cause: string
+cause: OpenKernelCause
+detail?: (string | null)
 }
+/**
+ * Whatever runs in the kernel is to be interrupted.
+ * 
+ */
 export interface KernelInterruptRequested {
 kernel_session: KernelSessionId
-/**
- * Set when one execution is to be cancelled.
- */
-execution_id?: (ExecutionId | null)
 }
 export interface KernelRestartRequested {
 kernel_session: KernelSessionId
@@ -2221,7 +2364,8 @@ kernel_session: KernelSessionId
 }
 export interface KernelSessionEnded {
 kernel_session: KernelSessionId
-cause: string
+cause: OpenKernelCause
+detail?: (string | null)
 }
 /**
  * All functions that the kernel has registered by now, in place of those before.
@@ -2315,7 +2459,8 @@ attempt: number
 /**
  * Absent: it answered. Else why there is no answer.
  */
-failure?: (string | null)
+failure?: (OpenTurnFailure | null)
+detail?: (string | null)
 usage: Usage
 }
 export interface TurnFinished {
@@ -2327,7 +2472,8 @@ turn_id: TurnId
 }
 export interface TurnFailed {
 turn_id: TurnId
-cause: string
+cause: OpenTurnFailure
+detail?: (string | null)
 }
 export interface ToolCallRequested {
 call_id: ToolCallId
@@ -2360,7 +2506,10 @@ arguments_hash: Hash
 }
 export interface ToolCallDenied {
 call_id: ToolCallId
-reason: string
+/**
+ * The person's own reason.
+ */
+detail?: (string | null)
 }
 /**
  * Taken back before it started: by who asked, or because the turn was stopped.
@@ -2368,7 +2517,8 @@ reason: string
  */
 export interface ToolCallWithdrawn {
 call_id: ToolCallId
-reason: string
+cause: OpenWithdrawalCause
+detail?: (string | null)
 }
 /**
  * What it would touch changed, or a right that it needs is gone: a confirmation counts no more.
@@ -2376,7 +2526,8 @@ reason: string
  */
 export interface ToolCallVoided {
 call_id: ToolCallId
-reason: string
+cause: OpenVoidCause
+detail?: (string | null)
 }
 export interface ToolCallExpired {
 call_id: ToolCallId

@@ -4203,8 +4203,6 @@ export interface components {
             notebook: components["schemas"]["NotebookId"];
             /** @description Ids that the server chose, and notices. */
             outcome: components["schemas"]["Outcome"];
-            /** @description What you can undo and redo next. Absent in the answer to a repeated command. */
-            undo?: components["schemas"]["NextSteps"] | null;
             /**
              * Format: uint64
              * @description The notebook's version after the command.
@@ -4757,6 +4755,8 @@ export interface components {
             kind: "does";
             what: string;
         };
+        /** @description Why an execution ended without a result, or before its own end. */
+        EndCause: ("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up";
         EventPage: {
             /** @description With everything that is hashed: see `protocol/README.md`, The record. */
             events: unknown[];
@@ -4772,12 +4772,16 @@ export interface components {
         Execution: {
             /** @description The only agent that may write about it. */
             agent?: components["schemas"]["AgentId"] | null;
-            /** @description A person wants it cancelled; its kernel has been asked to interrupt. */
+            /** @description The run before it that did not succeed. */
+            blocked_by?: components["schemas"]["ExecutionId"] | null;
+            /** @description Somebody wants it cancelled; its agent interrupts it. */
             cancel_requested?: boolean;
             cause: components["schemas"]["ExecutionCause"];
             /** @description `clear_output(wait=True)`: the next output replaces all. */
             clear_on_next_output?: boolean;
             correlation_id: components["schemas"]["CorrelationId"];
+            /** @description Why it was cancelled or lost, or has no result of its own. */
+            end_cause?: components["schemas"]["OpenEndCause"] | null;
             /** Format: uint64 */
             ended_at?: number | null;
             /** Format: uint64 */
@@ -4788,7 +4792,7 @@ export interface components {
              */
             fence?: number | null;
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
-            /** @description The cause of a cancellation or loss, or a notice on an odd end. */
+            /** @description A sentence about an odd end. */
             notice?: string | null;
             /**
              * Format: uint64
@@ -4818,7 +4822,7 @@ export interface components {
         ExecutionCause: "requested" | "imported";
         /** @description One execution of some source on a kernel. */
         ExecutionId: string;
-        ExecutionStatus: ("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned";
+        ExecutionStatus: ("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned" | "blocked";
         /** @description What was executed, word for word. */
         ExecutionSubject: {
             cell_id: components["schemas"]["CellId"];
@@ -4923,9 +4927,12 @@ export interface components {
             scopes: components["schemas"]["Scope"][];
             token: string;
         };
+        /** @description Why a kernel session is over, or never began. */
+        KernelCause: ("restarted" | "died" | "agent_stopped") | "shut_down" | "idle" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer";
         /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
         KernelNotice: {
-            cause: string;
+            cause: components["schemas"]["OpenKernelCause"];
+            detail?: string | null;
             kernel_session: components["schemas"]["KernelSessionId"];
             /** Format: uint64 */
             version: number;
@@ -5176,22 +5183,6 @@ export interface components {
             login: string;
             name: string;
         };
-        /** @description One undoable group, as its author is told. */
-        NextStep: {
-            /** @description The cells that it touches; none: it is about the notebook itself. */
-            cells?: components["schemas"]["CellId"][];
-            correlation_id: components["schemas"]["CorrelationId"];
-            /**
-             * Format: uint64
-             * @description Of its last event.
-             */
-            version: number;
-        };
-        /** @description What a person can undo and redo next. */
-        NextSteps: {
-            redo?: components["schemas"]["NextStep"] | null;
-            undo?: components["schemas"]["NextStep"] | null;
-        };
         /** @description A notebook's state, as `protocol/schema/notebook.json` has it. */
         NotebookAnswer: {
             /** @description The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past. */
@@ -5269,7 +5260,13 @@ export interface components {
             token: string;
         };
         /** @description A later version may add variants: keep what you do not know. */
+        OpenEndCause: components["schemas"]["EndCause"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
         OpenGate: components["schemas"]["Gate"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenKernelCause: components["schemas"]["KernelCause"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenTurnFailure: components["schemas"]["TurnFailure"] | (string | Record<string, unknown>);
         /** @description ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id. */
         OrderKey: string;
         /** @description What the sender learns with the ack: ids that the server chose, and what could not be done in full. */
@@ -5406,7 +5403,8 @@ export interface components {
         /** @description What an assistant has answered to a prompt cell, as far as it has come. */
         Reply: {
             /** @description Why there is no more of it, when it failed or was stopped. */
-            cause?: string | null;
+            cause?: components["schemas"]["OpenTurnFailure"] | null;
+            detail?: string | null;
             /** @description The conversation's messages hold more than `text`. */
             is_cut?: boolean;
             /** @description The cell's source when it was asked: another one now means that the reply is stale. */
@@ -5673,6 +5671,8 @@ export interface components {
             /** Format: uint64 */
             started_version: number;
         };
+        /** @description Why a model call gave no answer, why a turn failed, or why a reply has no more text. */
+        TurnFailure: ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "empty_reply" | "server_stopped") | "reply_too_long" | "no_model" | "not_asked" | "refused" | "copied" | "cell_deleted";
         /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
         TurnId: string;
         TurnPage: {

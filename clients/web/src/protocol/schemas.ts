@@ -16,6 +16,8 @@ export const SCHEMAS: ReadonlyMap<string, number> = new Map([
   ["ConversationClosed", 1],
   ["ConversationStarted", 1],
   ["ExecutionAssigned", 1],
+  ["ExecutionBlocked", 1],
+  ["ExecutionCancelRequested", 1],
   ["ExecutionCancelled", 1],
   ["ExecutionCompleted", 1],
   ["ExecutionInputAnswered", 1],

@@ -134,7 +134,7 @@ function Kernel({ store }: { store: NotebookStore }) {
   const entry = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const status = store.replica.kernels.find((each) => each.kernel_session === entry?.[0]);
   const busy = status && { reachable: status.reachable ?? true, busy: status.busy ?? false };
-  const [look, words] = entry ? kernelWords(entry[1], busy) : ["none", kernel_notice ? `ended: ${plain(kernel_notice.cause)}` : "not started"];
+  const [look, words] = entry ? kernelWords(entry[1], busy) : ["none", kernel_notice ? `ended: ${kernel_notice.detail ?? plain(kernel_notice.cause)}` : "not started"];
   const name = entry?.[1].kernelspec ?? "Kernel";
   return (
     <Menu.Root>
@@ -148,7 +148,7 @@ function Kernel({ store }: { store: NotebookStore }) {
             <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.interrupt()}>Interrupt <kbd>I, I</kbd></Menu.Item>
             <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.restart()}>Restart <kbd>0, 0</kbd></Menu.Item>
             <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => entry && void store.do({ ShutDownKernel: { kernel_session: entry[0] } })}>Shut down</Menu.Item>
-            {kernel_notice && <p className="note small">The last kernel ended: {plain(kernel_notice.cause)} ({duration(0) && "see History"})</p>}
+            {kernel_notice && <p className="note small">The last kernel ended: {kernel_notice.detail ?? plain(kernel_notice.cause)} ({duration(0) && "see History"})</p>}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

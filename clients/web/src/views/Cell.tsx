@@ -2,7 +2,7 @@
 import { Play, Square } from "lucide-react";
 import { Suspense, lazy, memo, useEffect, useRef, useState } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { duration, endSentence, hueOf, kindOf, statusWords } from "../app/words.ts";
+import { duration, endSentence, hueOf, kindOf, plain, statusWords } from "../app/words.ts";
 import { highlight } from "../editor/highlight.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
@@ -162,7 +162,7 @@ function ReplyView({ reply, isStale }: { reply: NonNullable<CellValue["reply"]>;
       <p className="quiet small">
         {reply.status === "running" && "The assistant is writing …"}
         {reply.status === "stopped" && "Stopped"}
-        {reply.status === "failed" && `The assistant could not answer${reply.cause ? `: ${String(reply.cause)}` : ""}`}
+        {reply.status === "failed" && `The assistant could not answer${reply.cause ? `: ${reply.detail ?? plain(reply.cause)}` : ""}`}
         {isStale && " The prompt has changed since it was answered."}
         {reply.is_cut && " There is more of it in the conversation."}
       </p>

@@ -40,7 +40,7 @@ export function ConfirmationCard({ store, id, call }: { store: NotebookStore; id
           <input className="field" aria-label="Reason, if you deny" placeholder="Reason, if you deny" value={reason} onChange={(event) => setReason(event.target.value)} />
           <div className="row">
             <button className="button primary" disabled={isDecided} onClick={() => void decide({ ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } })}>Confirm</button>
-            <button className="button danger" disabled={isDecided} onClick={() => void decide({ DenyToolCall: { call_id: id, reason } })}>Deny</button>
+            <button className="button danger" disabled={isDecided} onClick={() => void decide({ DenyToolCall: { call_id: id, detail: reason } })}>Deny</button>
           </div>
         </div>
       )}

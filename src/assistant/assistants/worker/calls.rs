@@ -165,7 +165,8 @@ impl Worker {
     /// A call without a turn that cannot start: taken back in the server's name, unless it may pass.
     pub(super) async fn call_refused(&mut self, call_id: &ToolCallId, rejection: &Rejection) {
         if is_shut_out(rejection) || rejection.code == RejectionCode::NotebookArchived {
-            let withdraw = Command::WithdrawToolCall { call_id: call_id.clone(), reason: rejection.message.clone() };
+            let withdraw =
+                Command::WithdrawToolCall { call_id: call_id.clone(), detail: Some(rejection.message.clone()) };
             if self.send(&Actor::System, &withdraw).await.is_ok() {
                 return;
             }

@@ -18,8 +18,8 @@ impl Worker {
             Step::Done | Step::Wait => return Progress::None,
             Step::CallModel => self.call_model(turn_id, &turn, &actor).await,
             Step::LoseModelCall => {
-                let cause = "the server stopped while the model answered".to_owned();
-                self.report_model_call(turn_id, &actor, Some(cause), Usage::default()).await
+                let why = TurnFailure::ServerStopped.into();
+                self.report_model_call(turn_id, &actor, Some(why), Usage::default()).await
             }
             Step::Request(wanted) => self.request(turn_id, &actor, wanted).await,
             Step::Start(call_id) => self.start(&call_id, &actor).await,
@@ -40,7 +40,9 @@ impl Worker {
     pub(super) async fn call_model(&mut self, turn_id: &TurnId, turn: &Turn, actor: &Actor) -> Result<(), Rejection> {
         let (provider, model) = match self.runtime.config.models.choose(turn.model.as_deref()) {
             Ok(chosen) => chosen,
-            Err(cause) => return self.end(turn_id, actor, TurnEnd::Failed(cause)).await,
+            Err(detail) => {
+                return self.end(turn_id, actor, failed(Because::new(TurnFailure::NoModel, detail))).await;
+            }
         };
         self.start_model_call(turn_id, actor, &*provider, &model).await?;
         let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
@@ -75,19 +77,21 @@ impl Worker {
         &mut self,
         turn_id: &TurnId,
         actor: &Actor,
-        failure: Option<String>,
+        why: Option<Because<TurnFailure>>,
         usage: Usage,
     ) -> Result<(), Rejection> {
-        self.send(actor, &Command::ReportModelCall { turn_id: turn_id.clone(), failure, usage }).await.map(|_| ())
+        let (failure, detail) = why.map_or((None, None), |why| (Some(why.cause), why.detail));
+        let turn_id = turn_id.clone();
+        self.send(actor, &Command::ReportModelCall { turn_id, failure, detail, usage }).await.map(|_| ())
     }
 
     /// A model call reports.
     pub(super) async fn on_model_call_update(&mut self, turn_id: TurnId, update: ModelCallUpdate) {
         let Some((turn, actor)) = self.turn(&turn_id) else { return };
         let handled = match update {
-            ModelCallUpdate::AttemptFailed(cause) => self.another_attempt(&turn_id, &turn, &actor, cause).await,
-            ModelCallUpdate::Failed { cause, usage, is_final } => {
-                self.model_failed(&turn_id, &actor, cause, usage, is_final).await
+            ModelCallUpdate::AttemptFailed(why) => self.another_attempt(&turn_id, &turn, &actor, why).await,
+            ModelCallUpdate::Failed { why, usage, is_final } => {
+                self.model_failed(&turn_id, &actor, why, usage, is_final).await
             }
             ModelCallUpdate::Answered { reply, usage } => self.answered(&turn_id, &actor, &reply, usage).await,
         };
@@ -101,10 +105,10 @@ impl Worker {
         turn_id: &TurnId,
         turn: &Turn,
         actor: &Actor,
-        cause: String,
+        why: Because<TurnFailure>,
     ) -> Result<(), Rejection> {
         let Ok((provider, model)) = self.runtime.config.models.choose(turn.model.as_deref()) else { return Ok(()) };
-        self.report_model_call(turn_id, actor, Some(cause), Usage::default()).await?;
+        self.report_model_call(turn_id, actor, Some(why), Usage::default()).await?;
         self.start_model_call(turn_id, actor, &*provider, &model).await
     }
 
@@ -112,15 +116,15 @@ impl Worker {
         &mut self,
         turn_id: &TurnId,
         actor: &Actor,
-        cause: String,
+        why: Because<TurnFailure>,
         usage: Usage,
         is_final: bool,
     ) -> Result<(), Rejection> {
         if let Some(turn_state) = self.turns.get_mut(turn_id) {
             turn_state.live.is_calling_model = false;
-            turn_state.live.model_failure = is_final.then(|| cause.clone());
+            turn_state.live.model_failure = is_final.then(|| why.clone());
         }
-        self.report_model_call(turn_id, actor, Some(cause), usage).await
+        self.report_model_call(turn_id, actor, Some(why), usage).await
     }
 
     pub(super) async fn answered(
@@ -140,8 +144,8 @@ impl Worker {
         turn_state.live.stop_reason = stop_reason(&reply.stop);
         match posted {
             Err(rejection) if rejection.code == RejectionCode::LimitExceeded => {
-                turn_state.live.model_failure =
-                    Some(format!("the model's answer cannot be kept: {}", rejection.message));
+                let detail = format!("the model's answer cannot be kept: {}", rejection.message);
+                turn_state.live.model_failure = Some(Because::new(TurnFailure::ReplyTooLong, detail));
                 Ok(())
             }
             posted => posted,

@@ -2,7 +2,8 @@
 //! after.
 
 use notarium_core::{
-    Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelSessionId, Policy, RequestToolCall, ToolCallEnd,
+    Event, ExecutionId, ExecutionReport, ExecutionSubject, KernelCause, KernelSessionId, Policy, RequestToolCall,
+    ToolCallEnd,
 };
 use serde_json::{Value, json};
 
@@ -92,8 +93,8 @@ impl Scene {
 
     /// The kernel is gone, and with it what it ran.
     async fn lose(&self, notebook: &NotebookId, kernel_session: KernelSessionId) {
-        let cause = "the machine was switched off".to_owned();
-        self.as_agent(notebook, &Command::ReportKernelEnded { kernel_session, cause }).await;
+        let (cause, detail) = (KernelCause::Died, Some("the machine was switched off".to_owned()));
+        self.as_agent(notebook, &Command::ReportKernelEnded { kernel_session, cause, detail }).await;
     }
 
     async fn check_unknown(&self, call_id: &ToolCallId, function: &str) -> String {

@@ -76,7 +76,7 @@ pub fn output(texts: &[&str]) -> Value {
 }
 
 pub fn completed(ok: bool) -> Value {
-    json!({"completed": {"ok": ok, "execution_count": 1}})
+    json!({"completed": {"outcome": if ok { "ok" } else { "error" }, "execution_count": 1}})
 }
 
 /// Cell `a` runs as `run-a`; its last report is number 1.
@@ -109,7 +109,7 @@ pub fn lost() -> World {
 }
 
 pub fn end_kernel() -> Value {
-    json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "killed"}})
+    json!({"ReportKernelEnded": {"kernel_session": "$kernel", "cause": "died", "detail": "killed"}})
 }
 
 // --- assistants ---

@@ -62,11 +62,11 @@ fn follow(call: &mut Call, recorded: &Recorded) {
     let at = recorded.envelope.recorded_at;
     match &recorded.event {
         Event::ToolCallConfirmed(_) => decide(call, recorded, CallState::Confirmed, None),
-        Event::ToolCallDenied(event) => decide(call, recorded, CallState::Denied, Some(&event.reason)),
-        Event::ToolCallWithdrawn(event) => decide(call, recorded, CallState::Withdrawn, Some(&event.reason)),
+        Event::ToolCallDenied(event) => decide(call, recorded, CallState::Denied, event.detail.clone()),
+        Event::ToolCallWithdrawn(event) => decide(call, recorded, CallState::Withdrawn, Some(event.sentence())),
         Event::ToolCallVoided(event) => {
             (call.state, call.ended_at) = (CallState::Voided, Some(at));
-            call.reason = Some(event.reason.clone());
+            call.reason = Some(event.sentence());
         }
         Event::ToolCallExpired(_) => (call.state, call.ended_at) = (CallState::Expired, Some(at)),
         Event::ToolCallStarted(event) => {
@@ -86,12 +86,12 @@ fn follow(call: &mut Call, recorded: &Recorded) {
     }
 }
 
-fn decide(call: &mut Call, recorded: &Recorded, state: CallState, reason: Option<&String>) {
+fn decide(call: &mut Call, recorded: &Recorded, state: CallState, reason: Option<String>) {
     let at = recorded.envelope.recorded_at;
     call.state = state;
     call.decided_by = Some(recorded.envelope.actor.clone());
     call.decided_at = Some(at);
-    call.reason = reason.filter(|reason| !reason.is_empty()).cloned();
+    call.reason = reason;
     if state != CallState::Confirmed {
         call.ended_at = Some(at);
     }

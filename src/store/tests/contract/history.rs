@@ -16,7 +16,7 @@ impl Author {
 
     pub(crate) fn execute(&mut self, execution: &str) -> Append {
         let started = format!(r#"{{"execution_id":"{execution}","output_seq":1}}"#);
-        let ended = format!(r#"{{"execution_id":"{execution}","output_seq":2,"ok":true}}"#);
+        let ended = format!(r#"{{"execution_id":"{execution}","output_seq":2,"outcome":"ok"}}"#);
         self.append(&[("ExecutionStarted", &started), ("ExecutionCompleted", &ended)])
     }
 }

@@ -46,16 +46,24 @@ export const executionEvents: Handlers = {
   ExecutionInputAnswered({ execution_id }, folding) {
     advance(folding, execution_id, () => ({ pending_input: null }));
   },
-  ExecutionCompleted({ execution_id, output_seq, execution_count, ok, notice }, folding) {
+  ExecutionCancelRequested({ execution_id }, folding) {
+    advance(folding, execution_id, () => ({ cancel_requested: true }));
+  },
+  ExecutionCompleted({ execution_id, output_seq, execution_count, outcome, notice }, folding) {
+    const end_cause = outcome === "ok" || outcome === "error" ? undefined : (outcome as Execution["end_cause"]);
     advance(folding, execution_id, (run) => {
-      return { ...end(folding.event, ok ? "ok" : "error"), execution_count, notice, ...seq(run, output_seq) };
+      const status = outcome === "ok" ? "ok" : "error";
+      return { ...end(folding.event, status), execution_count, end_cause, notice, ...seq(run, output_seq) };
     });
   },
-  ExecutionCancelled({ execution_id, cause }, folding) {
-    advance(folding, execution_id, () => ({ ...end(folding.event, "cancelled"), notice: cause }));
+  ExecutionCancelled({ execution_id, cause, detail }, folding) {
+    advance(folding, execution_id, () => ({ ...end(folding.event, "cancelled"), end_cause: cause, notice: detail }));
   },
-  ExecutionLost({ execution_id, cause }, folding) {
-    advance(folding, execution_id, () => ({ ...end(folding.event, "lost"), notice: cause }));
+  ExecutionBlocked({ execution_id, blocked_by }, folding) {
+    advance(folding, execution_id, () => ({ ...end(folding.event, "blocked"), blocked_by }));
+  },
+  ExecutionLost({ execution_id, cause, detail }, folding) {
+    advance(folding, execution_id, () => ({ ...end(folding.event, "lost"), end_cause: cause, notice: detail }));
   },
 };
 

@@ -1,8 +1,7 @@
 // Kernel sessions, and the functions that they have registered.
-import type { KernelSession, UserFunction } from "../messages.ts";
+import type { KernelLaunchFailed, KernelSession, UserFunction } from "../messages.ts";
 import type { Folding, Handlers } from "../apply.ts";
 import { present, userFunction, without } from "../values.ts";
-import { advance } from "./executions.ts";
 
 export const kernelEvents: Handlers = {
   KernelLaunchRequested({ kernel_session, kernelspec }, folding) {
@@ -23,17 +22,16 @@ export const kernelEvents: Handlers = {
     set(folding, next, { kernelspec, agent, requested_version, phase: "claimed" });
   },
   KernelShutdownRequested: ({ kernel_session }, folding) => change(folding, kernel_session, { phase: "ending" }),
-  KernelInterruptRequested({ execution_id }, folding) {
-    if (execution_id) advance(folding, execution_id, () => ({ cancel_requested: true }));
-  },
-  KernelLaunchFailed: ({ kernel_session, cause }, folding) => leave(folding, kernel_session, cause),
-  KernelSessionEnded({ kernel_session, cause }, folding) {
+  KernelInterruptRequested() {},
+  KernelLaunchFailed: (payload, folding) => leave(folding, payload),
+  KernelSessionEnded(payload, folding) {
+    const { kernel_session } = payload;
     const { functions, kernels } = folding.document;
     for (const [name, known] of functions) {
       if (known.kernel_session === kernel_session) functions.set(name, present({ ...known, kernel_session: null }));
     }
     const wasAskedFor = kernels.get(kernel_session)?.phase === "ending";
-    leave(folding, kernel_session, wasAskedFor ? undefined : cause);
+    leave(folding, payload, wasAskedFor);
   },
   KernelFunctionsRegistered: ({ kernel_session, functions }, folding) => register(folding, kernel_session, functions),
   KernelFunctionsForgotten({ names }, { document, touched }) {
@@ -52,9 +50,10 @@ function change(folding: Folding, id: string, fields: Partial<KernelSession>): v
   if (session) set(folding, id, { ...session, ...fields });
 }
 
-function leave({ document, event, touched }: Folding, kernel_session: string, cause: string | undefined): void {
+function leave({ document, event, touched }: Folding, payload: KernelLaunchFailed, wasAskedFor = false): void {
+  const { kernel_session, cause, detail } = payload;
   document.kernels.delete(kernel_session);
-  if (cause !== undefined) document.kernel_notice = { kernel_session, cause, version: event.version };
+  if (!wasAskedFor) document.kernel_notice = present({ kernel_session, cause, detail, version: event.version });
   touched.part("kernels");
 }
 

@@ -1,0 +1,198 @@
+//! Why things ended: words for programs, and, here alone, what people read in their place.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::event::{
+    ExecutionBlocked, ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, ToolCallVoided,
+    ToolCallWithdrawn, TurnFailed, TurnModelCallFinished,
+};
+use crate::open::Open;
+use crate::state::KernelNotice;
+
+/// A cause in words.
+pub trait Cause: Serialize {
+    /// What follows "because", without a full stop.
+    fn phrase(&self) -> &'static str;
+}
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $phrase:literal,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name { $($(#[$variant_doc])* $variant),* }
+
+        impl Cause for $name {
+            fn phrase(&self) -> &'static str {
+                match self { $($name::$variant => $phrase),* }
+            }
+        }
+    )*};
+}
+
+causes! {
+    /// Why an execution ended without a result, or before its own end.
+    EndCause {
+        /// Somebody cancelled it before it began.
+        Requested = "somebody cancelled it",
+        /// Somebody cancelled it while it ran, or interrupted its kernel.
+        Interrupted = "it was interrupted",
+        TimedOut = "its time was up",
+        CellDeleted = "its cell was deleted",
+        KernelNotStarted = "its kernel did not start",
+        KernelRestarted = "its kernel was restarted",
+        KernelShutDown = "its kernel was shut down",
+        KernelDied = "its kernel died",
+        AgentStopped = "its runtime agent was stopped",
+        AgentLost = "its runtime agent is gone",
+        /// A person gave it up while its agent could not be reached.
+        GivenUp = "somebody gave it up",
+    }
+
+    /// Why a kernel session is over, or never began.
+    KernelCause {
+        /// As people asked.
+        ShutDown = "it was shut down",
+        Restarted = "it was restarted",
+        /// It had no work for too long.
+        Idle = "it had no work",
+        Died = "the kernel died",
+        AgentStopped = "its runtime agent was stopped",
+        /// Killed, away for too long, or back without this kernel.
+        AgentLost = "its runtime agent is gone",
+        /// What the kernelspec names is not on the agent's machine.
+        NotInstalled = "the kernel is not installed",
+        /// The agent's machine does not let it start.
+        CannotStart = "the kernel cannot be started",
+        /// It started, and did not answer in time.
+        NoAnswer = "the kernel did not answer",
+    }
+
+    /// Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+    TurnFailure {
+        WrongKey = "the model's provider does not accept the key",
+        QuotaExhausted = "the model's provider says that no credit is left",
+        UnknownModel = "the model's provider does not know the model",
+        RateLimited = "the model's provider limits the rate of calls",
+        Unavailable = "the model's provider is overloaded or broken",
+        ContextTooLong = "the conversation is too long for the model",
+        BadRequest = "the model's provider refused the request",
+        Unreachable = "the model's provider cannot be reached",
+        TimedOut = "the model's provider sent nothing for too long",
+        TookTooLong = "the model's answer took too long",
+        CutStream = "the model's answer was cut off",
+        MalformedStream = "the model's answer cannot be read",
+        /// More than is taken from a provider, or more than a message holds.
+        ReplyTooLong = "the model's answer is too long",
+        EmptyReply = "the model answered nothing",
+        /// No model is set up, or not the one that was chosen.
+        NoModel = "there is no such model here",
+        /// The request could not be put together.
+        NotAsked = "the model could not be asked",
+        ServerStopped = "the server stopped while the model answered",
+        /// The notebook refused a step of the turn.
+        Refused = "the assistant may not go on",
+        /// Of a reply: it was copied while it was being written.
+        Copied = "the assistant was still answering when this was copied",
+        /// Of a reply: its cell was in the trash when the rest was written.
+        CellDeleted = "the cell was deleted meanwhile: the conversation holds the whole reply",
+    }
+
+    /// Why a tool call was taken back before it started.
+    WithdrawalCause {
+        Requested = "it was taken back",
+        TurnCancelled = "the turn was stopped",
+        TurnEnded = "the turn has ended",
+    }
+
+    /// Why a tool call counts no more, confirmed or not.
+    VoidCause {
+        /// What it would touch is not what it was.
+        TargetChanged = "what it would touch has changed",
+        /// The tool, or a function of the kernel, is gone or takes other arguments.
+        ToolChanged = "the tool has changed",
+        /// Code that it would run can do more than it was asked for or confirmed as.
+        RiskGrew = "it can do more now than when it was asked for",
+        /// The person it is for may not do this any more.
+        RightLost = "the person it is for may not do this any more",
+        /// Who confirmed it may not confirm it any more.
+        ConfirmationLost = "who confirmed it may not do so any more",
+        /// Neither policy nor grant lets it pass any more.
+        GateClosed = "it needs a person's confirmation, and has none",
+        Archived = "the notebook is archived",
+    }
+}
+
+impl From<KernelCause> for EndCause {
+    fn from(cause: KernelCause) -> Self {
+        match cause {
+            KernelCause::ShutDown | KernelCause::Idle => EndCause::KernelShutDown,
+            KernelCause::Restarted => EndCause::KernelRestarted,
+            KernelCause::Died => EndCause::KernelDied,
+            KernelCause::AgentStopped => EndCause::AgentStopped,
+            KernelCause::AgentLost => EndCause::AgentLost,
+            KernelCause::NotInstalled | KernelCause::CannotStart | KernelCause::NoAnswer => EndCause::KernelNotStarted,
+        }
+    }
+}
+
+/// What people read: what is known beyond the cause, else the cause. One that this version does not know is shown as its word.
+pub fn sentence<C: Cause>(cause: &Open<C>, detail: Option<&str>) -> String {
+    match (detail, cause.known()) {
+        (Some(detail), _) => detail.to_owned(),
+        (None, Some(cause)) => cause.phrase().to_owned(),
+        (None, None) => cause.to_string().replace('_', " "),
+    }
+}
+
+macro_rules! ends {
+    ($($name:ident),* $(,)?) => {$(
+        impl $name {
+            /// What people read of it.
+            pub fn sentence(&self) -> String {
+                sentence(&self.cause, self.detail.as_deref())
+            }
+        }
+    )*};
+}
+
+ends! {
+    ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, KernelNotice, TurnFailed, ToolCallWithdrawn, ToolCallVoided,
+}
+
+/// What people read of a run that was blocked.
+pub(crate) const BLOCKED: &str = "an earlier cell failed";
+
+impl ExecutionBlocked {
+    /// What people read of it.
+    pub fn sentence(&self) -> String {
+        BLOCKED.to_owned()
+    }
+}
+
+impl TurnModelCallFinished {
+    /// What people read of a call that was not answered.
+    pub fn sentence(&self) -> Option<String> {
+        self.failure.as_ref().map(|cause| sentence(cause, self.detail.as_deref()))
+    }
+}
+
+/// A cause, and what is known beyond it: a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Because<C> {
+    pub cause: C,
+    pub detail: Option<String>,
+}
+
+impl<C> Because<C> {
+    pub fn new(cause: C, detail: impl Into<String>) -> Self {
+        Self { cause, detail: Some(detail.into()) }
+    }
+}
+
+impl<C> From<C> for Because<C> {
+    fn from(cause: C) -> Self {
+        Self { cause, detail: None }
+    }
+}
