@@ -8,15 +8,13 @@ use std::process::Stdio;
 use support::TestServer;
 use tokio::process::Command;
 
-/// Written from `protocol/README.md` and the schemas alone, by somebody who had not seen the server.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_client_written_from_the_document_alone_works() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/stranger");
-    assert!(folder.join("node_modules").is_dir(), "run `make deps` first: the client needs its packages");
+/// Runs a client that was written from `protocol/README.md` and the schemas alone.
+async fn strangers_client(program: &str, folder: &str, test: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop").join(folder);
     let server = TestServer::start().await;
     let person = server.person("Ada").await;
-    let output = Command::new("node")
-        .arg("test.mjs")
+    let output = Command::new(program)
+        .arg(test)
         .current_dir(folder)
         .env("NOTARIUM_URL", server.url())
         .env("NOTARIUM_TOKEN", &person.token)
@@ -27,4 +25,19 @@ async fn a_client_written_from_the_document_alone_works() {
         .expect("node runs");
     let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_in_node_written_from_the_document_alone_works() {
+    let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/interop/stranger/node_modules");
+    assert!(packages.is_dir(), "run `make deps` first: the client needs its packages");
+    strangers_client("node", "stranger", "test.mjs").await;
+}
+
+/// At most 400 lines, which it checks itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_in_python_written_from_the_document_alone_works() {
+    let default = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-venv/bin/python");
+    let python = std::env::var_os("NOTARIUM_TEST_PYTHON").map_or(default, Into::into);
+    strangers_client(&python.to_string_lossy(), "stranger_py", "test.py").await;
 }

@@ -1,0 +1,407 @@
+"""A notebook's document, from protocol/README.md alone: sections 2 (apply, digest), 4 (text) and 11 (assistants)."""
+
+import hashlib
+import json
+from decimal import Decimal
+
+ENDED = {"ok", "error", "cancelled", "blocked", "lost"}
+SUBJECTS = ["user", "share_link", "workspace", "agent"]
+# The newest schema of each type that this client knows, where it is not 1.
+SCHEMAS = {}
+
+
+class Unknown(Exception):
+    """An event that this client cannot fold: take the server's snapshot."""
+
+
+# --- digest ---
+
+
+def canonical(value):
+    if isinstance(value, dict):
+        keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
+        return "{" + ",".join(f"{canonical(key)}:{canonical(value[key])}" for key in keys) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return json.dumps(value, ensure_ascii=False)
+    return number(float(value))
+
+
+def number(value):
+    """A double as ECMAScript prints it."""
+    if value == 0:
+        return "0"
+    if 1e-6 <= abs(value) < 1e21:
+        plain = format(Decimal(repr(value)), "f")
+        return plain.rstrip("0").rstrip(".") if "." in plain else plain
+    mantissa, _, exponent = repr(value).partition("e")
+    return f"{mantissa.removesuffix('.0')}e{'+' if int(exponent) > 0 else ''}{int(exponent)}"
+
+
+def digest(document):
+    return hashlib.sha256(canonical(document).encode()).hexdigest()
+
+
+# --- text: positions count UTF-16 units ---
+
+
+def apply_change(change, text):
+    units, at, out = text.encode("utf-16-le"), 0, b""
+    for section in change:
+        kept = isinstance(section, int)
+        length = 2 * (section if kept else section[0])
+        out += units[at : at + length] if kept else "\n".join(section[1:]).encode("utf-16-le")
+        at += length
+    if at != len(units):
+        raise ValueError(f"the change is for {at // 2} units, the text has {len(units) // 2}")
+    return out.decode("utf-16-le")
+
+
+def first_units(text, units):
+    if units is None:
+        return text
+    return text.encode("utf-16-le")[: 2 * units].decode("utf-16-le", "ignore")
+
+
+# --- the state ---
+
+
+def fresh(notebook_id):
+    state = {"notebook_id": notebook_id, "version": 0, "title": "", "metadata": {}, "created_at": 0, "updated_at": 0}
+    return state | {"access": [], "cells": {}, "order": [], "latest": {}, "executions": {}, "kernels": {}}
+
+
+def put(target, key, value):
+    """Optional fields that hold nothing are left out."""
+    if value in (None, {}, []) or value is False:
+        target.pop(key, None)
+    else:
+        target[key] = value
+
+
+def compact(value):
+    return {key: one for key, one in value.items() if one not in (None, {}, []) and one is not False}
+
+
+def drop(state, group, key):
+    state.get(group, {}).pop(key, None)
+    put(state, group, state.get(group))
+
+
+# --- what an event changes: of the state, or of the one cell, run or kernel that it is about ---
+
+
+def notebook_created(s, p, e):
+    s.update(title=p["title"], metadata=p["metadata"], created_at=e["recorded_at"])
+    access_granted(s, {"subject": p["owner"], "role": "owner"}, e)
+
+
+def access_revoked(s, p, e):
+    s["access"] = [entry for entry in s["access"] if entry["subject"] != p["subject"]]
+
+
+def access_granted(s, p, e):
+    access_revoked(s, p, e)
+    s["access"].append(compact({key: p.get(key) for key in ("subject", "role", "expires_at")}))
+    s["access"].sort(key=lambda entry: (SUBJECTS.index(entry["subject"]["kind"]), entry["subject"]["id"]))
+
+
+def cell_inserted(s, p, e):
+    cell = compact(p["cell"]) | {"source": p["cell"]["source"]}
+    cell |= {"cell_version": e["version"], "source_version": e["version"]}
+    if p.get("reply"):
+        cell["reply"] = compact(p["reply"]) | {key: p["reply"][key] for key in ("prompt", "text")}
+    s["cells"][p["cell_id"]] = cell
+
+
+def cell_restored(s, p, e):
+    cell_inserted(s, p, e)
+    if run := p.get("latest_execution"):
+        s["latest"][p["cell_id"]] = run
+        if p.get("execution"):
+            s["executions"].setdefault(run, compact(p["execution"]) | {"output_seq": p["execution"]["output_seq"]})
+
+
+def cell_deleted(s, p, e):
+    s["cells"].pop(p["cell_id"], None)
+    s["latest"].pop(p["cell_id"], None)
+
+
+def cell_source_edited(cell, p, e):
+    cell["source"] = apply_change(p["change"], cell["source"])
+    cell.update(cell_version=e["version"], source_version=e["version"])
+
+
+def execution_requested(s, p, e):
+    run = compact({key: p.get(key) for key in ("kernel_session", "timeout_ms", "stop_on_error")})
+    run |= {"subject": p["subject"], "status": "queued", "cause": p["cause"], "output_seq": 0}
+    run |= {"requested_by": e["actor"], "requested_at": e["recorded_at"], "requested_version": e["version"]}
+    s["executions"][p["execution_id"]] = run | {"correlation_id": e["correlation_id"]}
+    if p["subject"].get("cell_id") in s["cells"]:
+        s["latest"][p["subject"]["cell_id"]] = p["execution_id"]
+
+
+def execution_output_appended(run, p, e):
+    if run.pop("clear_on_next_output", False):
+        run.pop("outputs", None)
+    put(run, "outputs", run.get("outputs", []) + [compact(output) for output in p["outputs"]])
+
+
+def execution_outputs_cleared(run, p, e):
+    if p["wait"]:
+        run["clear_on_next_output"] = True
+    else:
+        run.pop("clear_on_next_output", None)
+        run.pop("outputs", None)
+
+
+def execution_output_updated(s, p, e):
+    if run := s["executions"].get(p["execution_id"]):
+        run["output_seq"] = p["output_seq"]
+    shown = compact(p["output"]) | {"display_id": p["display_id"]}
+    for run in s["executions"].values():
+        for index, output in enumerate(run.get("outputs", [])):
+            if output.get("display_id") == p["display_id"]:
+                run["outputs"][index] = shown
+
+
+def execution_completed(run, p, e):
+    outcome = p["outcome"]
+    ended(run, e, "ok" if outcome == "ok" else "error", p.get("notice"))
+    put(run, "end_cause", None if outcome in ("ok", "error") else outcome)
+    put(run, "execution_count", p.get("execution_count"))
+
+
+def kernel_launch_requested(s, p, e):
+    kernel = {"kernelspec": p["kernelspec"], "phase": "requested", "requested_version": e["version"]}
+    s["kernels"][p["kernel_session"]] = kernel
+
+
+def kernel_session_started(s, p, e):
+    s.pop("kernel_notice", None)
+    if kernel := s["kernels"].get(p["kernel_session"]):
+        kernel.update(phase="started", agent=p["agent"], fence=e["version"])
+        put(kernel, "language_info", p["language_info"])
+
+
+def kernel_restart_requested(s, p, e):
+    if kernel := s["kernels"].get(p["kernel_session"]):
+        kernel["phase"] = "ending"
+        keys = ("kernelspec", "agent", "requested_version")
+        s["kernels"][p["next"]] = compact({key: kernel.get(key) for key in keys}) | {"phase": "claimed"}
+
+
+def kernel_launch_failed(s, p, e):
+    for function in s.get("functions", {}).values():
+        if function.get("kernel_session") == p["kernel_session"]:
+            del function["kernel_session"]
+    kernel = s["kernels"].pop(p["kernel_session"], None)
+    if kernel and kernel["phase"] != "ending":
+        notice = {key: p.get(key) for key in ("kernel_session", "cause", "detail")}
+        s["kernel_notice"] = compact(notice) | {"version": e["version"]}
+
+
+def kernel_functions_registered(s, p, e):
+    known, session = s.get("functions", {}), p["kernel_session"]
+    names = {function["name"] for function in p["functions"]}
+    kept = {name: one for name, one in known.items() if name in names or one.get("kernel_session") != session}
+    for function in p["functions"]:
+        before = known.get(function["name"])
+        is_same = before is not None and before["function"] == function
+        version = before["registered_version"] if is_same else e["version"]
+        kept[function["name"]] = {"function": function, "registered_version": version, "kernel_session": session}
+    put(s, "functions", kept)
+
+
+def kernel_functions_forgotten(s, p, e):
+    for name in p["names"]:
+        drop(s, "functions", name)
+
+
+def conversation_started(s, p, e):
+    conversation = {"title": p["title"], "started_by": e["actor"], "started_at": e["recorded_at"]}
+    put(conversation, "is_outside", e["actor"]["kind"] == "assistant")
+    s.setdefault("conversations", {})[p["conversation_id"]] = conversation
+
+
+def message_posted(s, p, e):
+    reply = reply_of(s, p.get("turn_id"))
+    if reply is None or p["role"] != "assistant":
+        return
+    whole = "".join(block["text"]["text"] for block in p["blocks"] if "text" in block)
+    shown = first_units(whole, p.get("reply_units"))
+    if shown != whole:
+        reply["is_cut"] = True
+    reply["text"] += ("\n\n" if reply["text"] and shown else "") + shown
+
+
+def message_flagged(s, p, e):
+    if conversation := s.get("conversations", {}).get(p["conversation_id"]):
+        flagged = conversation.get("flagged", {})
+        put(flagged, p["message_id"], compact(p["flags"]))
+        put(conversation, "flagged", flagged)
+
+
+def turn_started(s, p, e):
+    if conversation := s.get("conversations", {}).get(p["conversation_id"]):
+        conversation["turn"] = p["turn_id"]
+        conversation.pop("is_outside", None)
+    turn = {key: value for key, value in p.items() if key != "turn_id"}
+    turn |= {"requested_by": e["actor"], "started_version": e["version"], "started_at": e["recorded_at"]}
+    s.setdefault("turns", {})[p["turn_id"]] = turn | {"model_calls": 0, "attempts": 0}
+    if cell := s["cells"].get(p.get("cell_id")):
+        cell["reply"] = {"turn_id": p["turn_id"], "status": "running", "prompt": cell["source"], "text": ""}
+
+
+def turn_model_call_started(s, p, e):
+    if turn := s.get("turns", {}).get(p["turn_id"]):
+        turn.update(model_calls=p["number"], attempts=p["attempt"], is_calling_model=True)
+        turn.pop("is_model_call_failed", None)
+
+
+def turn_model_call_finished(s, p, e):
+    if turn := s.get("turns", {}).get(p["turn_id"]):
+        turn.pop("is_calling_model", None)
+        put(turn, "is_model_call_failed", p.get("failure") is not None)
+
+
+def tool_call_requested(s, p, e):
+    call = compact(p) | {"arguments": p["arguments"], "requested_by": e["actor"], "requested_at": e["recorded_at"]}
+    phase = "passed" if p["gate"]["kind"] == "passes" else "waiting"
+    call |= {"requested_version": e["version"], "phase": {"phase": phase}}
+    s.setdefault("tool_calls", {})[call.pop("call_id")] = call
+
+
+def tool_call_confirmed(s, p, e):
+    if call := s.get("tool_calls", {}).get(p["call_id"]):
+        call["phase"] = {"phase": "confirmed", "by": e["actor"]}
+
+
+def tool_call_started(s, p, e):
+    if call := s.get("tool_calls", {}).get(p["call_id"]):
+        call["phase"] = {"phase": "started", "at": e["recorded_at"]}
+
+
+def grant_issued(s, p, e):
+    grant = compact(p) | {"issued_by": e["actor"]}
+    s.setdefault("grants", {})[grant.pop("grant_id")] = grant
+
+
+def ended(run, e, status, notice, **why):
+    run.update(status=status, ended_at=e["recorded_at"], **why)
+    put(run, "notice", notice)
+    run.pop("pending_input", None)
+
+
+def reply_of(s, turn_id):
+    cell_id = s.get("turns", {}).get(turn_id, {}).get("cell_id")
+    reply = s["cells"].get(cell_id, {}).get("reply")
+    return reply if reply and reply.get("turn_id") == turn_id else None
+
+
+def end_turn(s, p, **how):
+    if turn := s.get("turns", {}).get(p["turn_id"]):
+        if reply := reply_of(s, p["turn_id"]):
+            reply.update(how)
+        s.get("conversations", {}).get(turn["conversation_id"], {}).pop("turn", None)
+        drop(s, "turns", p["turn_id"])
+
+
+STATE = {
+    "NotebookCreated": notebook_created,
+    "NotebookRenamed": lambda s, p, e: s.update(title=p["title"]),
+    "NotebookMetadataSet": lambda s, p, e: s.update(metadata=p["metadata"]),
+    "NotebookArchived": lambda s, p, e: s.update(archived=True),
+    "NotebookUnarchived": lambda s, p, e: s.pop("archived", None),
+    "NotebookVersionNamed": lambda s, p, e: s.setdefault("named_versions", {}).update({str(p["version"]): p["name"]}),
+    "NotebookPolicyChanged": lambda s, p, e: put(s, "policy", None if p["policy"] == "guarded" else p["policy"]),
+    "UndoSkipped": lambda s, p, e: None,
+    "AccessGranted": access_granted,
+    "AccessRevoked": access_revoked,
+    "CellInserted": cell_inserted,
+    "CellRestored": cell_restored,
+    "CellDeleted": cell_deleted,
+    "CellOutputsCleared": lambda s, p, e: s["latest"].pop(p["cell_id"], None),
+    "ExecutionRequested": execution_requested,
+    "ExecutionOutputUpdated": execution_output_updated,
+    "KernelLaunchRequested": kernel_launch_requested,
+    "KernelSessionStarted": kernel_session_started,
+    "KernelRestartRequested": kernel_restart_requested,
+    "KernelInterruptRequested": lambda s, p, e: None,
+    "KernelLaunchFailed": kernel_launch_failed,
+    "KernelFunctionsRegistered": kernel_functions_registered,
+    "KernelFunctionsForgotten": kernel_functions_forgotten,
+    "ConversationStarted": conversation_started,
+    "ConversationClosed": lambda s, p, e: drop(s, "conversations", p["conversation_id"]),
+    "MessagePosted": message_posted,
+    "MessageFlagged": message_flagged,
+    "TurnStarted": turn_started,
+    "TurnModelCallStarted": turn_model_call_started,
+    "TurnModelCallFinished": turn_model_call_finished,
+    "TurnFinished": lambda s, p, e: end_turn(s, p, status="finished", stop_reason=p["stop_reason"]),
+    "TurnCancelled": lambda s, p, e: end_turn(s, p, status="stopped"),
+    "TurnFailed": lambda s, p, e: end_turn(
+        s, p, **compact({"status": "failed", "cause": p["cause"], "detail": p.get("detail")})
+    ),
+    "ToolCallRequested": tool_call_requested,
+    "ToolCallConfirmed": tool_call_confirmed,
+    "ToolCallStarted": tool_call_started,
+    "ToolCallExecuted": lambda s, p, e: drop(s, "tool_calls", p["call_id"]),
+    "GrantIssued": grant_issued,
+    "GrantRevoked": lambda s, p, e: drop(s, "grants", p["grant_id"]),
+}
+CELLS = {
+    "CellSourceEdited": cell_source_edited,
+    "CellMoved": lambda cell, p, e: cell.update(order_key=p["order_key"], cell_version=e["version"]),
+    "CellTypeChanged": lambda cell, p, e: cell.update(cell_type=p["cell_type"], cell_version=e["version"]),
+    "CellMetadataSet": lambda cell, p, e: put(cell, "metadata", p["metadata"]),
+    "CellAttachmentsSet": lambda cell, p, e: put(cell, "attachments", p["attachments"]),
+    "CellFlagsSet": lambda cell, p, e: put(cell, "flags", compact(p["flags"])),
+}
+RUNS = {
+    "ExecutionAssigned": lambda run, p, e: run.update(
+        status="assigned", **{key: p[key] for key in ("kernel_session", "agent", "fence")}
+    ),
+    "ExecutionStarted": lambda run, p, e: run.update(status="running", started_at=e["recorded_at"]),
+    "ExecutionOutputAppended": execution_output_appended,
+    "ExecutionOutputsCleared": execution_outputs_cleared,
+    "ExecutionInputRequested": lambda run, p, e: run.update(
+        pending_input={"prompt": p["prompt"], "password": p["password"]}
+    ),
+    "ExecutionInputAnswered": lambda run, p, e: run.pop("pending_input", None),
+    "ExecutionCancelRequested": lambda run, p, e: run.update(cancel_requested=True),
+    "ExecutionOutputRecovered": lambda run, p, e: None,
+    "ExecutionCompleted": execution_completed,
+    "ExecutionCancelled": lambda run, p, e: ended(run, e, "cancelled", p.get("detail"), end_cause=p["cause"]),
+    "ExecutionLost": lambda run, p, e: ended(run, e, "lost", p.get("detail"), end_cause=p["cause"]),
+    "ExecutionBlocked": lambda run, p, e: ended(run, e, "blocked", None, blocked_by=p["blocked_by"]),
+}
+KERNELS = {
+    "KernelLaunchClaimed": lambda kernel, p, e: kernel.update(phase="claimed", agent=p["agent"]),
+    "KernelShutdownRequested": lambda kernel, p, e: kernel.update(phase="ending"),
+}
+for same, other in (
+    ("KernelSessionEnded", "KernelLaunchFailed"),
+    ("GrantExpired", "GrantRevoked"),
+    *((f"ToolCall{end}", "ToolCallExecuted") for end in ("Denied", "Withdrawn", "Voided", "Expired")),
+):
+    STATE[same] = STATE[other]
+
+
+def apply_event(s, event):
+    kind, p = event["type"], event["payload"]
+    if event["schema"] > SCHEMAS.get(kind, 1) or not any(kind in table for table in (STATE, CELLS, RUNS, KERNELS)):
+        raise Unknown(kind)
+    run = s["executions"].get(p.get("execution_id"))
+    if run is not None and "output_seq" in p:
+        run["output_seq"] = p["output_seq"]
+    cell, kernel = s["cells"].get(p.get("cell_id")), s["kernels"].get(p.get("kernel_session"))
+    for table, target in ((STATE, s), (CELLS, cell), (RUNS, run), (KERNELS, kernel)):
+        if kind in table and target is not None:
+            table[kind](target, p, event)
+    s["order"] = sorted(s["cells"], key=lambda cell_id: (s["cells"][cell_id]["order_key"], cell_id))
+    shown = set(s["latest"].values())
+    runs = s["executions"].items()
+    s["executions"] = {key: run for key, run in runs if run["status"] not in ENDED or key in shown}
+    s.update(version=event["version"], updated_at=event["recorded_at"])
