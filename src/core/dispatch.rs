@@ -37,6 +37,7 @@ pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: 
 }
 
 /// One authorised command that is no batch and begins no others.
+#[expect(clippy::too_many_lines, reason = "one line for each command")]
 pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Command) -> Result<Decision, Rejection> {
     use Command as C;
     match command {
