@@ -29,7 +29,6 @@ pub(crate) struct Replica {
 }
 
 /// What a message meant.
-#[expect(clippy::large_enum_variant, reason = "short-lived, and of a test")]
 pub(crate) enum Received {
     Applied(Recorded),
     /// A new state came; the events of unconfirmed cells lead to it.
