@@ -60,9 +60,10 @@ impl Outbox {
     /// answered instead.
     pub fn resend(&mut self, max_frame_bytes: u64) -> Vec<Utf8Bytes> {
         let fits = |waiting: &Unanswered| waiting.frame.len() as u64 <= max_frame_bytes;
-        let (kept, large) = std::mem::take(&mut self.unanswered).into_iter().partition(fits);
+        let (kept, large): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.unanswered).into_iter().partition(fits);
         self.unanswered = kept;
-        for Unanswered { id, notebook, frame, responder } in VecDeque::from(large) {
+        for Unanswered { id, notebook, frame, responder } in large {
             let _ = responder.send(Err(too_large(id, notebook, frame.len(), max_frame_bytes)));
         }
         self.unanswered.iter().map(|waiting| waiting.frame.clone()).collect()
