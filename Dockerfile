@@ -1,7 +1,13 @@
 # Notarium's server. `scripts/docker-steps` runs the steps of the first stage where there is no Docker.
+FROM node:20-bookworm-slim AS page
+WORKDIR /page
+COPY clients/web .
+RUN npm ci --no-audit --no-fund && npm run build
+
 FROM rust:1.95-bookworm AS build
 WORKDIR /build
 COPY . .
+COPY --from=page /page/dist/page clients/web/dist/page
 RUN scripts/docker-steps /out
 
 FROM debian:bookworm-slim

@@ -7,6 +7,9 @@ PYTHON ?= python3
 VENV := target/test-venv
 NODE_PACKAGES := $(wildcard tests/interop/*/package.json)
 CASES := target/codemirror-cases.jsonl
+WEB := clients/web
+PAGE := $(WEB)/dist/page/index.html
+PAGE_SOURCES = $(shell find $(WEB)/src $(WEB)/public -type f) $(WEB)/index.html $(WEB)/vite.config.ts $(WEB)/compress.ts
 # Ours, and where they lie beside this repository, those that all parts of the project share.
 NOTEBOOKS = $(wildcard tests/fixtures/notebooks/*.ipynb ../shared/notebooks/*.ipynb)
 export NOTARIUM_TEST_PYTHON := $(CURDIR)/$(VENV)/bin/python
@@ -16,11 +19,27 @@ help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: rust ## build, start server + agent with a Python kernel, print one URL and a token
+	@$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."
 	@echo "Building (some minutes the first time) …"
 	cargo run --profile local --quiet --bin notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
-	@$(MAKE) --no-print-directory --keep-going lint unit interop
+	@$(MAKE) --no-print-directory --keep-going lint unit interop test-web
+
+web: $(PAGE) ## build the page that the server embeds
+
+$(PAGE): $(WEB)/node_modules/.ready $(PAGE_SOURCES)
+	npm run --silent --prefix $(WEB) build -- --logLevel warn
+
+$(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready: %/node_modules/.ready: %/package.json %/package-lock.json
+	@scripts/need-node 20
+	npm ci --prefix $* --no-audit --no-fund --loglevel=error
+	touch $@
+
+test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the page: types are fresh, lint, protocol, transport, text
+	node $(WEB)/generate/generate.mjs --check
+	npm run --silent --prefix $(WEB) lint
+	npm run --silent --prefix $(WEB) test
 
 rust:
 	@scripts/need-rust
@@ -67,7 +86,7 @@ interop-mcp: deps
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
-image-check: rust ## what the Dockerfile does, without Docker: a release build that starts and is healthy
+image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
 soak: rust ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds
@@ -80,4 +99,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop interop-files interop-runs interop-mcp image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-web web interop-files interop-runs interop-mcp image-check soak bench clean

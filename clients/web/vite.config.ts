@@ -1,9 +1,12 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { compress } from "./compress.ts";
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), compress()],
   build: {
+    outDir: "dist/page",
+    emptyOutDir: true,
     // With a year instead of browsers Vite rewrites light-dark() into a media query, and the theme switch stops working.
     target: ["chrome123", "firefox128", "safari18"],
     assetsInlineLimit: 0,

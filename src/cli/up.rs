@@ -55,6 +55,8 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         eprintln!("{words}");
     }
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
+    // What stands behind the # stays in the browser, which drops it from the address.
+    println!("In a browser: {}/#token={}", server.url(), keys.session);
     match models {
         [] => println!(
             "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`"

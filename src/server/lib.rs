@@ -37,6 +37,7 @@ mod memo;
 mod openapi;
 pub mod origin;
 mod pace;
+mod page;
 pub mod problem;
 mod replay;
 mod rights;

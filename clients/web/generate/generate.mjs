@@ -66,7 +66,11 @@ async function rest() {
 
 mkdirSync(target, { recursive: true });
 const isCheck = process.argv.includes("--check");
-for (const [name, text] of [["messages.ts", await messages()], ["schemas.ts", schemas()], ["rest.ts", await rest()]]) {
+for (const [name, text] of [
+  ["messages.ts", await messages()],
+  ["schemas.ts", schemas()],
+  ["rest.ts", await rest()],
+]) {
   const file = new URL(name, target);
   if (!isCheck) writeFileSync(file, text);
   else if (readFileSync(file, "utf8") !== text) {

@@ -8,12 +8,13 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use notarium_wire::rest::Alive;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::guard::{Guard, GuardedRouter};
+use crate::page;
 use crate::problem::Problem;
 
 const STYLE: &str = include_str!("../page/style.css");
@@ -28,6 +29,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Public, Method::GET, "/readyz", ready)
         .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
+        .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
+        .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
 }
 
 async fn alive() -> Json<Alive> {
@@ -55,8 +58,12 @@ async fn metrics(State(app): State<App>) -> Response {
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text).into_response()
 }
 
-/// The first page: what runs here and how to connect.
-async fn page(State(app): State<App>) -> Response {
+/// The page; where it was not built, what runs here and how to connect.
+async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Problem> {
+    page::index(&headers).unwrap_or_else(|| Ok(status_page(&app)))
+}
+
+fn status_page(app: &App) -> Response {
     let page = PAGE
         .replace("{style}", STYLE)
         .replace("{version}", env!("CARGO_PKG_VERSION"))

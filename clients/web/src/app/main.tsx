@@ -1,9 +1,9 @@
 import "@fontsource-variable/inter/wght.css";
 import "@fontsource-variable/jetbrains-mono/wght.css";
-import "../ui/base.css";
-import "../ui/notebook.css";
+import "../ui/index.css";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { Boundary } from "../views/Broken.tsx";
 import { Home } from "../views/Home.tsx";
 import { NotebookView } from "../views/Notebook.tsx";
 import { SignIn } from "../views/SignIn.tsx";
@@ -38,4 +38,11 @@ function App() {
 
 applyTheme();
 const root = document.getElementById("root");
-if (root) createRoot(root).render(<StrictMode><App /></StrictMode>);
+if (root)
+  createRoot(root).render(
+    <StrictMode>
+      <Boundary what="This page">
+        <App />
+      </Boundary>
+    </StrictMode>,
+  );

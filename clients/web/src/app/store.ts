@@ -49,7 +49,12 @@ export class NotebookStore {
       for (const cell of touched.cells) this.tell(`cell:${cell}`);
       for (const part of touched.parts) this.tell(part);
     });
-    for (const listeners of [this.replica.stateChanged, this.replica.statusChanged, session.connection.changed, this.texts.changed]) {
+    for (const listeners of [
+      this.replica.stateChanged,
+      this.replica.statusChanged,
+      session.connection.changed,
+      this.texts.changed,
+    ]) {
       (listeners as typeof this.replica.statusChanged).add(() => this.tell("status"));
     }
     this.replica.presence.changed.add(() => this.#peersMoved());
@@ -156,6 +161,14 @@ export class NotebookStore {
     }
   }
 
+  /** Takes my last change back, or an undo, and shows what that touched. */
+  async step(command: "Undo" | "Redo"): Promise<void> {
+    const next = this.replica.next?.[command === "Undo" ? "undo" : "redo"];
+    const done = await this.do(command === "Undo" ? { Undo: {} } : { Redo: {} });
+    const cell = next?.cells?.find((id) => this.document.cells.has(id));
+    if (done && cell !== undefined) this.select(cell);
+  }
+
   insert(place: Place, cell_type: CellType = "code", source = "", edit = true): void {
     const cell_id = newId();
     void this.do({ InsertCell: { cell_id, cell_type, source, place } }).then((done) => {
@@ -210,7 +223,9 @@ export class NotebookStore {
       if (type === "prompt") void this.do({ StartTurn: { conversation_id: this.conversation ?? newId(), cell_id } });
     }
     const code = kinds.filter(([, type]) => type === "code").map(([cell_id]) => cell_id);
-    const commands: Command[] = code.map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
+    const commands: Command[] = code.map((cell_id) => ({
+      RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true },
+    }));
     if (commands.length === 1 && commands[0]) await this.do(commands[0]);
     else if (commands.length > 1) await this.do({ Batch: { commands } });
   }

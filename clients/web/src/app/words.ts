@@ -23,10 +23,37 @@ export function statusWords(run: Execution): string {
   return cause ? `${words}: ${cause}` : words;
 }
 
+/** What follows “because”, by the protocol's words. */
+const CAUSES: Record<string, string> = {
+  requested: "somebody cancelled it",
+  interrupted: "it was interrupted",
+  timed_out: "its time was up",
+  cell_deleted: "its cell was deleted",
+  kernel_not_started: "its kernel did not start",
+  kernel_restarted: "its kernel was restarted",
+  kernel_shut_down: "its kernel was shut down",
+  kernel_died: "its kernel died",
+  agent_stopped: "its runtime agent was stopped",
+  agent_lost: "its runtime agent is gone",
+  given_up: "somebody gave it up",
+  shut_down: "it was shut down",
+  restarted: "it was restarted",
+  idle: "it had no work",
+  died: "the kernel died",
+  not_installed: "the kernel is not installed",
+  cannot_start: "the kernel cannot be started",
+  no_answer: "the kernel did not answer",
+};
+
+/** A cause as people read it: what is known beyond it, else what it means, else its word. */
+export function causeWords(cause: unknown, detail?: string | null): string {
+  return detail ?? CAUSES[String(cause)] ?? plain(cause);
+}
+
 /** Why a run ended as it did, where there is more to say than its status. */
 export function endSentence(run: Execution): string | undefined {
-  if (run.blocked_by) return "an earlier cell failed";
-  return run.notice ?? (run.end_cause ? plain(run.end_cause) : undefined);
+  if (run.end_cause) return causeWords(run.end_cause, run.notice);
+  return run.notice ?? undefined;
 }
 
 export function duration(ms: number): string {
@@ -55,7 +82,9 @@ export function date(at: number): string {
 
 /** Who somebody is without a name at hand. */
 export function kindOf(actor: Actor): string {
-  return { user: "Somebody", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[actor.kind];
+  return { user: "Somebody", guest: "A guest", assistant: "The assistant", agent: "The runtime agent", system: "The server" }[
+    actor.kind
+  ];
 }
 
 /** One of twelve hues, the same for a person wherever they are. */

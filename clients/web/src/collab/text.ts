@@ -73,7 +73,8 @@ export function replacement(before: Text, after: Text): ChangeSet {
   let start = 0;
   while (start < old.length && start < next.length && old[start] === next[start]) start += 1;
   let end = 0;
-  while (end < old.length - start && end < next.length - start && old[old.length - 1 - end] === next[next.length - 1 - end]) end += 1;
+  while (end < old.length - start && end < next.length - start && old[old.length - 1 - end] === next[next.length - 1 - end])
+    end += 1;
   // Neither half of a surrogate pair is left alone.
   if (isInsidePair(old, start) || isInsidePair(next, start)) start -= 1;
   if (isInsidePair(old, old.length - end) || isInsidePair(next, next.length - end)) end -= 1;

@@ -89,7 +89,8 @@ export class Texts implements UnconfirmedTexts {
     const cellId = payload.cell_id;
     const tracked = cellId === undefined ? undefined : this.#cells.get(cellId);
     if (!cellId || !tracked) return;
-    if (event.type === "CellSourceEdited" && "change" in payload && payload.change) this.#edited(cellId, tracked, event, payload.change);
+    if (event.type === "CellSourceEdited" && "change" in payload && payload.change)
+      this.#edited(cellId, tracked, event, payload.change);
     else if (event.type === "CellDeleted") this.giveUp(cellId, "the cell was deleted");
     else if ("cell" in payload && payload.cell) this.#show(tracked, tracked.text.reset(toText(payload.cell.source)));
   }

@@ -65,39 +65,123 @@ const types: [CellType, string, string[]][] = [
 ];
 
 export const actions: Action[] = [
-  { id: "run-next", title: "Run and go to the next cell", editKeys: ["Shift+Enter"], needs: "run", run: (store) => runAnd(store, "next") },
+  {
+    id: "run-next",
+    title: "Run and go to the next cell",
+    editKeys: ["Shift+Enter"],
+    needs: "run",
+    run: (store) => runAnd(store, "next"),
+  },
   { id: "run", title: "Run", editKeys: ["$mod+Enter"], needs: "run", run: (store) => runAnd(store, "stay") },
-  { id: "run-insert", title: "Run and insert a cell below", editKeys: ["Alt+Enter"], needs: "run", run: (store) => runAnd(store, "insert") },
+  {
+    id: "run-insert",
+    title: "Run and insert a cell below",
+    editKeys: ["Alt+Enter"],
+    needs: "run",
+    run: (store) => runAnd(store, "insert"),
+  },
   { id: "run-all", title: "Run all cells", needs: "run", run: (store) => void store.run(store.document.order) },
-  { id: "run-above", title: "Run all cells above", needs: "run", run: (store) => void store.run(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))) },
+  {
+    id: "run-above",
+    title: "Run all cells above",
+    needs: "run",
+    run: (store) => void store.run(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))),
+  },
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.restart() },
   { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
   { id: "edit", title: "Edit the cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
   { id: "down", title: "Cell below", keys: ["ArrowDown", "j"], run: (store) => store.select(store.neighbour(1)) },
-  { id: "extend-up", title: "Extend the selection up", keys: ["Shift+ArrowUp", "Shift+K"], run: (store) => store.select(store.neighbour(-1), { extend: true }) },
-  { id: "extend-down", title: "Extend the selection down", keys: ["Shift+ArrowDown", "Shift+J"], run: (store) => store.select(store.neighbour(1), { extend: true }) },
+  {
+    id: "extend-up",
+    title: "Extend the selection up",
+    keys: ["Shift+ArrowUp", "Shift+K"],
+    run: (store) => store.select(store.neighbour(-1), { extend: true }),
+  },
+  {
+    id: "extend-down",
+    title: "Extend the selection down",
+    keys: ["Shift+ArrowDown", "Shift+J"],
+    run: (store) => store.select(store.neighbour(1), { extend: true }),
+  },
   { id: "first", title: "First cell", keys: ["$mod+Home", "g g"], run: (store) => store.select(store.document.order[0]) },
   { id: "last", title: "Last cell", keys: ["$mod+End", "Shift+G"], run: (store) => store.select(store.document.order.at(-1)) },
   { id: "insert-above", title: "Insert a cell above", keys: ["a"], needs: "edit", run: (store) => insertBeside(store, "before") },
   { id: "insert-below", title: "Insert a cell below", keys: ["b"], needs: "edit", run: (store) => insertBeside(store, "after") },
-  { id: "insert-prompt", title: "Insert a prompt for the assistant below", needs: "edit", run: (store) => insertBeside(store, "after", "prompt") },
-  { id: "delete", title: "Delete the cell", keys: ["d d"], once: true, needs: "edit", run: (store) => store.delete(store.selected) },
-  { id: "undo", title: "Undo my last change", keys: ["z", "$mod+z"], needs: "edit", run: (store) => void store.do({ Undo: {} }) },
-  { id: "redo", title: "Redo", keys: ["Shift+Z", "$mod+Shift+z"], needs: "edit", run: (store) => void store.do({ Redo: {} }) },
-  { id: "move-up", title: "Move the cell up", keys: ["Alt+ArrowUp", "$mod+Shift+ArrowUp"], needs: "edit", run: (store) => store.move(-1) },
-  { id: "move-down", title: "Move the cell down", keys: ["Alt+ArrowDown", "$mod+Shift+ArrowDown"], needs: "edit", run: (store) => store.move(1) },
+  {
+    id: "insert-prompt",
+    title: "Insert a prompt for the assistant below",
+    needs: "edit",
+    run: (store) => insertBeside(store, "after", "prompt"),
+  },
+  {
+    id: "delete",
+    title: "Delete the cell",
+    keys: ["d d"],
+    once: true,
+    needs: "edit",
+    run: (store) => store.delete(store.selected),
+  },
+  { id: "undo", title: "Undo my last change", keys: ["z", "$mod+z"], needs: "edit", run: (store) => void store.step("Undo") },
+  { id: "redo", title: "Redo", keys: ["Shift+Z", "$mod+Shift+z"], needs: "edit", run: (store) => void store.step("Redo") },
+  {
+    id: "move-up",
+    title: "Move the cell up",
+    keys: ["Alt+ArrowUp", "$mod+Shift+ArrowUp"],
+    needs: "edit",
+    run: (store) => store.move(-1),
+  },
+  {
+    id: "move-down",
+    title: "Move the cell down",
+    keys: ["Alt+ArrowDown", "$mod+Shift+ArrowDown"],
+    needs: "edit",
+    run: (store) => store.move(1),
+  },
   { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => store.copy() },
   { id: "cut", title: "Cut cells", keys: ["x"], needs: "edit", run: (store) => (store.copy(), store.delete(store.selected)) },
   { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.paste() },
-  ...types.map(([type, title, keys]): Action => ({ id: `type-${type}`, title, keys, needs: "edit", run: (store) => store.changeType(type) })),
-  ...[1, 2, 3].map((level): Action => ({ id: `heading-${level}`, title: `Make it a heading of level ${level}`, keys: [String(level)], needs: "edit", run: (store) => heading(store, level) })),
-  { id: "toggle-outputs", title: "Hide or show the outputs", keys: ["o"], needs: "edit", run: (store) => toggleFlag(store, "outputs_hidden") },
+  ...types.map(([type, title, keys]): Action => ({
+    id: `type-${type}`,
+    title,
+    keys,
+    needs: "edit",
+    run: (store) => store.changeType(type),
+  })),
+  ...[1, 2, 3].map((level): Action => ({
+    id: `heading-${level}`,
+    title: `Make it a heading of level ${level}`,
+    keys: [String(level)],
+    needs: "edit",
+    run: (store) => heading(store, level),
+  })),
+  {
+    id: "toggle-outputs",
+    title: "Hide or show the outputs",
+    keys: ["o"],
+    needs: "edit",
+    run: (store) => toggleFlag(store, "outputs_hidden"),
+  },
   { id: "toggle-source", title: "Hide or show the source", needs: "edit", run: (store) => toggleFlag(store, "source_hidden") },
-  { id: "pin", title: "Pin for the assistant: always in its context, or as before", needs: "edit", run: (store) => toggleFlag(store, "pinned") },
-  { id: "skip", title: "Skip for the assistant: never in its context, or as before", needs: "edit", run: (store) => toggleFlag(store, "skipped") },
-  { id: "clear-outputs", title: "Clear the outputs", needs: "edit", run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })) },
+  {
+    id: "pin",
+    title: "Pin for the assistant: always in its context, or as before",
+    needs: "edit",
+    run: (store) => toggleFlag(store, "pinned"),
+  },
+  {
+    id: "skip",
+    title: "Skip for the assistant: never in its context, or as before",
+    needs: "edit",
+    run: (store) => toggleFlag(store, "skipped"),
+  },
+  {
+    id: "clear-outputs",
+    title: "Clear the outputs",
+    needs: "edit",
+    run: (store) => store.selected.forEach((cell_id) => void store.do({ ClearOutputs: { cell_id } })),
+  },
   { id: "assistant", title: "Assistant: open or close", editKeys: ["$mod+Shift+a"], run: (store) => store.show("assistant") },
   { id: "history", title: "History: open or close", run: (store) => store.show("history") },
   { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
@@ -115,7 +199,15 @@ const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigat
 /** As people read a key: `Ctrl Shift P`. */
 export function keyLabel(keys: string): string {
   const names: Record<string, string> = { $mod: isMac ? "⌘" : "Ctrl", ArrowUp: "↑", ArrowDown: "↓", Enter: "↵" };
-  return keys.split(" ").map((press) => press.split("+").map((name) => names[name] ?? (name.length === 1 ? name.toUpperCase() : name)).join(" ")).join(", ");
+  return keys
+    .split(" ")
+    .map((press) =>
+      press
+        .split("+")
+        .map((name) => names[name] ?? (name.length === 1 ? name.toUpperCase() : name))
+        .join(" "),
+    )
+    .join(", ");
 }
 
 /** `Shift+Enter` as CodeMirror writes it. */

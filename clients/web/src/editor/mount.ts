@@ -36,7 +36,9 @@ const PLACEHOLDERS: Partial<Record<CellType, string>> = {
 export function createEditor(options: EditorOptions): { view: EditorView; close: () => void } {
   const { texts, cellId } = options;
   let open: OpenText | undefined;
-  const view: EditorView = new EditorView({ state: EditorState.create({ extensions: extensions(options, (change) => open?.edit(change)) }) });
+  const view: EditorView = new EditorView({
+    state: EditorState.create({ extensions: extensions(options, (change) => open?.edit(change)) }),
+  });
   open = texts.open(cellId, (changes) => view.dispatch({ changes, annotations: fromOthers.of(true) }));
   const insert = open.text;
   view.dispatch({ changes: { from: 0, insert }, annotations: fromOthers.of(true) });
@@ -57,7 +59,9 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     EditorView.cspNonce.of(nonce()),
     EditorState.readOnly.of(isReadOnly),
     EditorView.contentAttributes.of({ "aria-label": label }),
-    isCode ? [python(), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), indentUnit.of("    ")] : EditorView.lineWrapping,
+    isCode
+      ? [python(), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), indentUnit.of("    ")]
+      : EditorView.lineWrapping,
     placeholder(PLACEHOLDERS[type] ?? ""),
     history(),
     drawSelection(),
@@ -71,7 +75,8 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
       if (update.docChanged && isOwn) edit(update.changes);
       if (update.focusChanged) focused(update.view.hasFocus);
       const { anchor, head } = update.state.selection.main;
-      if ((update.selectionSet || update.focusChanged || update.docChanged) && update.view.hasFocus) moved(anchor, head, update.docChanged && isOwn);
+      if ((update.selectionSet || update.focusChanged || update.docChanged) && update.view.hasFocus)
+        moved(anchor, head, update.docChanged && isOwn);
     }),
   ];
 }

@@ -8,7 +8,7 @@ export const highlighting = syntaxHighlighting(classHighlighter);
 export const theme = EditorView.theme({
   "&": { backgroundColor: "transparent", fontSize: "var(--code-size)" },
   "&.cm-focused": { outline: "none" },
-  ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "var(--code-line)", overflowX: "auto" },
+  ".cm-scroller": { fontFamily: "var(--mono)", fontVariantLigatures: "none", lineHeight: "var(--code-line)", overflowX: "auto" },
   ".cm-content": { padding: "8px 0", caretColor: "var(--text)" },
   ".cm-line": { padding: "0 12px" },
   ".cm-cursor": { borderLeftColor: "var(--text)", borderLeftWidth: "1.5px" },

@@ -35,7 +35,8 @@ function ofBundle(data: Record<string, unknown>, metadata: Record<string, unknow
   const html = data["text/html"];
   if (html !== undefined) return { kind: needsFrame(joined(html)) ? "frame" : "html", html: joined(html), text };
   const svg = data["image/svg+xml"];
-  if (svg !== undefined) return image("image/svg+xml", btoa(String.fromCharCode(...new TextEncoder().encode(joined(svg)))), text, metadata);
+  if (svg !== undefined)
+    return image("image/svg+xml", btoa(String.fromCharCode(...new TextEncoder().encode(joined(svg)))), text, metadata);
   const type = IMAGES.find((each) => data[each] !== undefined);
   if (type) return image(type, joined(data[type]).replace(/\s/g, ""), text, metadata);
   if (data["application/javascript"] !== undefined) {

@@ -19,7 +19,8 @@ export function settle(text: string): string {
 function settleLine(line: string): string {
   if (!/[\r\b]/.test(line)) return line;
   let shown = "";
-  for (const part of line.split("\r")) if (part !== "") shown = part.length >= shown.length || part.includes("\u001b") ? part : part + shown.slice(part.length);
+  for (const part of line.split("\r"))
+    if (part !== "") shown = part.length >= shown.length || part.includes("\u001b") ? part : part + shown.slice(part.length);
   let erased = "";
   for (const character of shown) erased = character === "\b" ? erased.slice(0, -1) : erased + character;
   return erased;
@@ -32,7 +33,12 @@ export function parts(text: string): Part[] {
     const names = [colour("fg", part.fg), colour("bg", part.bg)].filter((name) => name !== "");
     const color = rgb(part.fg_truecolor);
     const background = rgb(part.bg_truecolor);
-    return { text: part.content, className: [...names, ...decorations].join(" "), ...(color && { color }), ...(background && { background }) };
+    return {
+      text: part.content,
+      className: [...names, ...decorations].join(" "),
+      ...(color && { color }),
+      ...(background && { background }),
+    };
   });
 }
 

@@ -3,8 +3,18 @@
 // What is kept by id stands in maps: an id may be any word, `__proto__` too. A cell, execution, conversation … that changes is
 // replaced by a new object, so that who holds the old one sees that there is another.
 import type {
-  AccessEntry, AssistantGrant, Cell, Conversation, Document as Snapshot, Execution, KernelNotice, KernelSession, Policy,
-  RegisteredFunction, ToolCall, Turn,
+  AccessEntry,
+  AssistantGrant,
+  Cell,
+  Conversation,
+  Document as Snapshot,
+  Execution,
+  KernelNotice,
+  KernelSession,
+  Policy,
+  RegisteredFunction,
+  ToolCall,
+  Turn,
 } from "./messages.ts";
 import { canonicalJson, digest } from "./canonical.ts";
 

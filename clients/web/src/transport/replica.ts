@@ -1,6 +1,15 @@
 // One notebook as a client keeps it: subscribes, folds events, heals gaps and differences, sends commands. Knows no DOM.
 import type {
-  AckMessage, Command, EventMessage, EventsMessage, KernelStatus, RejectMessage, Role, ServerMessage, SubscribedMessage,
+  AckMessage,
+  Command,
+  EventMessage,
+  EventsMessage,
+  KernelStatus,
+  NextSteps,
+  RejectMessage,
+  Role,
+  ServerMessage,
+  SubscribedMessage,
 } from "../protocol/messages.ts";
 import { apply, knows } from "../protocol/apply.ts";
 import { DOCUMENT, Document } from "../protocol/document.ts";
@@ -43,6 +52,8 @@ export class Replica {
   role: Role | undefined;
   isReadOnly = false;
   kernels: KernelStatus[] = [];
+  /** What I can undo and redo next, as the server said last. */
+  next: NextSteps | undefined;
   texts: UnconfirmedTexts | undefined;
   /** How often the server's digest was another: each time its snapshot was taken. */
   differences = 0;
@@ -57,7 +68,10 @@ export class Replica {
   #snapshotTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #ends: (() => void)[];
 
-  constructor(connection: Connection, readonly notebook: string) {
+  constructor(
+    connection: Connection,
+    readonly notebook: string,
+  ) {
     this.#connection = connection;
     this.document = new Document(notebook);
     this.#outbox = new Outbox(notebook, (text) => this.isInStep && connection.sendText(text));
@@ -175,6 +189,7 @@ export class Replica {
     if (isBlind) return this.#anew("resume");
     this.#asked = undefined;
     this.role = role;
+    this.next = answer.undo ?? undefined;
     this.isReadOnly = read_only ?? false;
     this.#folds = answer.document === DOCUMENT;
     for (const cell of base_too_old ?? []) this.texts?.giveUp(cell, "too much has happened since");
@@ -203,6 +218,7 @@ export class Replica {
   }
 
   #acked(ack: AckMessage): void {
+    this.next = ack.undo ?? this.next;
     this.#outbox.acked(ack);
     this.statusChanged.tell();
   }

@@ -4,7 +4,7 @@ import { Bot, ChevronDown, Command, History, House, Play, Square } from "lucide-
 import { useEffect, useState } from "react";
 import { type Session, signIn } from "../app/session.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { duration, hueOf, kindOf, plain } from "../app/words.ts";
+import { causeWords, hueOf, kindOf } from "../app/words.ts";
 import { keyLabel, page } from "../commands/table.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 
@@ -13,18 +13,49 @@ export function Bar({ store, signedIn }: { store: NotebookStore; signedIn: (sess
   const isRunning = store.queue.length > 0;
   return (
     <header className="bar">
-      <a className="button bare icon" href="#/" aria-label="All notebooks" title="All notebooks"><House size={17} /></a>
+      <a className="button bare icon" href="#/" aria-label="All notebooks" title="All notebooks">
+        <House size={17} />
+      </a>
       <Title store={store} />
       <ConnectionStatus store={store} signedIn={signedIn} />
       <span className="grow" />
       <People store={store} />
       <Kernel store={store} />
-      {isRunning
-        ? <button className="button" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}><Square size={14} aria-hidden /> Stop all</button>
-        : <button className="button" onClick={() => void store.run(store.document.order)} disabled={!store.mayRun}><Play size={14} aria-hidden /> Run all</button>}
-      <button className="button bare icon" aria-pressed={store.panel === "assistant"} onClick={() => store.show("assistant")} aria-label="Assistant" title="Assistant"><Bot size={17} /></button>
-      <button className="button bare icon" aria-pressed={store.panel === "history"} onClick={() => store.show("history")} aria-label="History" title="History"><History size={17} /></button>
-      <button className="button bare icon" onClick={() => page.palette?.()} aria-label="All commands" title={`All commands (${keyLabel("$mod+k")})`}><Command size={17} /></button>
+      {isRunning ? (
+        <button className="button" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
+          <Square size={14} aria-hidden /> Stop all
+        </button>
+      ) : (
+        <button className="button" onClick={() => void store.run(store.document.order)} disabled={!store.mayRun}>
+          <Play size={14} aria-hidden /> Run all
+        </button>
+      )}
+      <button
+        className="button bare icon"
+        aria-pressed={store.panel === "assistant"}
+        onClick={() => store.show("assistant")}
+        aria-label="Assistant"
+        title="Assistant"
+      >
+        <Bot size={17} />
+      </button>
+      <button
+        className="button bare icon"
+        aria-pressed={store.panel === "history"}
+        onClick={() => store.show("history")}
+        aria-label="History"
+        title="History"
+      >
+        <History size={17} />
+      </button>
+      <button
+        className="button bare icon"
+        onClick={() => page.palette?.()}
+        aria-label="All commands"
+        title={`All commands (${keyLabel("$mod+k")})`}
+      >
+        <Command size={17} />
+      </button>
     </header>
   );
 }
@@ -39,15 +70,23 @@ function Title({ store }: { store: NotebookStore }) {
   return (
     <h1 className="title">
       <input
-        aria-label="Title" value={draft ?? title} placeholder="Untitled" readOnly={!store.mayEdit}
-        onChange={(event) => setDraft(event.target.value)} onBlur={save}
+        aria-label="Title"
+        value={draft ?? title}
+        placeholder="Untitled"
+        readOnly={!store.mayEdit}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={save}
         onKeyDown={(event) => {
           if (event.key === "Enter") event.currentTarget.blur();
           if (event.key === "Escape") setDraft(undefined);
         }}
       />
       {archived && <span className="tag">Archived</span>}
-      {store.replica.isReadOnly && <span className="tag" title="A newer server has written this notebook: update this one">Read only</span>}
+      {store.replica.isReadOnly && (
+        <span className="tag" title="A newer server has written this notebook: update this one">
+          Read only
+        </span>
+      )}
     </h1>
   );
 }
@@ -58,29 +97,43 @@ function ConnectionStatus({ store, signedIn }: { store: NotebookStore; signedIn:
   const { connection } = store.session;
   const { state } = connection;
   const now = useNow(state.name === "waiting" ? 500 : undefined);
-  const unsent = new Set([...store.texts.cells()]).size || store.replica.unanswered;
+  const unsent = Math.max(store.texts.cells().length, store.replica.unanswered);
   const kept = unsent > 0 ? ` · ${unsent} unsent ${unsent === 1 ? "change is" : "changes are"} kept` : "";
   if (state.name === "refused") return <SignInAgain message={state.message} signedIn={signedIn} />;
   if (state.name === "waiting") {
     return (
       <span className="connection bad" role="status" title={state.reason}>
         Not connected: trying again in {Math.max(0, Math.ceil((state.until - now) / 1_000))} s{kept}
-        <button className="button" onClick={() => connection.retryNow()}>Now</button>
+        <button className="button" onClick={() => connection.retryNow()}>
+          Now
+        </button>
       </span>
     );
   }
-  if (state.name !== "live" || store.replica.state.name !== "live") return <span className="connection quiet" role="status">Connecting …{kept}</span>;
-  return <span className="connection quiet" role="status">{unsent > 0 ? "Saving …" : "Saved"}</span>;
+  if (state.name !== "live" || store.replica.state.name !== "live")
+    return (
+      <span className="connection quiet" role="status">
+        Connecting …{kept}
+      </span>
+    );
+  return (
+    <span className="connection quiet" role="status">
+      {unsent > 0 ? "Saving …" : "Saved"}
+    </span>
+  );
 }
 
 function SignInAgain({ message, signedIn }: { message: string; signedIn: (session: Session) => void }) {
   const [error, setError] = useState(message);
   return (
-    <form className="connection bad row" onSubmit={(event) => {
-      event.preventDefault();
-      const token = String(new FormData(event.currentTarget).get("token") ?? "");
-      signIn(token).then(signedIn, (failure: Error) => setError(failure.message));
-    }}>
+    <form
+      className="connection bad row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const token = String(new FormData(event.currentTarget).get("token") ?? "");
+        signIn(token).then(signedIn, (failure: Error) => setError(failure.message));
+      }}
+    >
       <span role="alert">Signed out: {error}</span>
       <input className="field short" name="token" type="password" placeholder="Token" aria-label="Token" required />
       <button className="button">Sign in</button>
@@ -110,7 +163,13 @@ function People({ store }: { store: NotebookStore }) {
         const where = state?.cell_id;
         return (
           <li key={connection}>
-            <button className={`avatar peer-hue-${hueOf(label)}`} title={where ? `${label}: go there` : label} aria-label={`${label} is here`} disabled={!where} onClick={() => where && store.select(where)}>
+            <button
+              className={`avatar peer-hue-${hueOf(label)}`}
+              title={where ? `${label}: go there` : label}
+              aria-label={`${label} is here`}
+              disabled={!where}
+              onClick={() => where && store.select(where)}
+            >
               {[...label][0]?.toUpperCase()}
             </button>
           </li>
@@ -134,21 +193,38 @@ function Kernel({ store }: { store: NotebookStore }) {
   const entry = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
   const status = store.replica.kernels.find((each) => each.kernel_session === entry?.[0]);
   const busy = status && { reachable: status.reachable ?? true, busy: status.busy ?? false };
-  const [look, words] = entry ? kernelWords(entry[1], busy) : ["none", kernel_notice ? `ended: ${kernel_notice.detail ?? plain(kernel_notice.cause)}` : "not started"];
+  const [look, words] = entry
+    ? kernelWords(entry[1], busy)
+    : ["none", kernel_notice ? `ended: ${causeWords(kernel_notice.cause, kernel_notice.detail)}` : "not started"];
   const name = entry?.[1].kernelspec ?? "Kernel";
   return (
     <Menu.Root>
       <Menu.Trigger className="button bare kernel" title={`${name} ${words}`}>
-        <span className={`dot ${look}`} aria-hidden /> <span>{name}</span> <span className="quiet small wide">{words}</span> <ChevronDown size={14} aria-hidden />
+        <span className={`dot ${look}`} aria-hidden /> <span>{name}</span> <span className="quiet small wide">{words}</span>{" "}
+        <ChevronDown size={14} aria-hidden />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={6} className="above">
           <Menu.Popup className="menu">
-            <Menu.Item className="item" disabled={!store.mayRun || !!entry} onClick={() => void store.do({ LaunchKernel: {} })}>Start</Menu.Item>
-            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.interrupt()}>Interrupt <kbd>I, I</kbd></Menu.Item>
-            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.restart()}>Restart <kbd>0, 0</kbd></Menu.Item>
-            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => entry && void store.do({ ShutDownKernel: { kernel_session: entry[0] } })}>Shut down</Menu.Item>
-            {kernel_notice && <p className="note small">The last kernel ended: {kernel_notice.detail ?? plain(kernel_notice.cause)} ({duration(0) && "see History"})</p>}
+            <Menu.Item className="item" disabled={!store.mayRun || !!entry} onClick={() => void store.do({ LaunchKernel: {} })}>
+              Start
+            </Menu.Item>
+            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.interrupt()}>
+              Interrupt <kbd>I, I</kbd>
+            </Menu.Item>
+            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.restart()}>
+              Restart <kbd>0, 0</kbd>
+            </Menu.Item>
+            <Menu.Item
+              className="item"
+              disabled={!store.mayRun || !entry}
+              onClick={() => entry && void store.do({ ShutDownKernel: { kernel_session: entry[0] } })}
+            >
+              Shut down
+            </Menu.Item>
+            {kernel_notice && (
+              <p className="note small">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+            )}
           </Menu.Popup>
         </Menu.Positioner>
       </Menu.Portal>

@@ -3,6 +3,7 @@ import { Code, MessageSquareText, Plus, Type } from "lucide-react";
 import { memo, startTransition, useEffect, useState } from "react";
 import type { Chunk } from "../app/chunks.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
+import { Boundary } from "./Broken.tsx";
 import { Cell } from "./Cell.tsx";
 
 export function CellList({ store }: { store: NotebookStore }) {
@@ -18,12 +19,20 @@ export function CellList({ store }: { store: NotebookStore }) {
   if (store.document.order.length === 0) return <Empty store={store} />;
   return (
     <>
-      {chunks.slice(0, Math.max(shown, 1)).map((chunk) => <Group key={chunk.id} store={store} chunk={chunk} />)}
+      {chunks.slice(0, Math.max(shown, 1)).map((chunk) => (
+        <Group key={chunk.id} store={store} chunk={chunk} />
+      ))}
       {store.mayEdit && (
         <div className="row add">
-          <button className="button bare" onClick={() => store.insert("end")}><Plus size={15} aria-hidden /> Code</button>
-          <button className="button bare" onClick={() => store.insert("end", "markdown")}><Plus size={15} aria-hidden /> Text</button>
-          <button className="button bare" onClick={() => store.insert("end", "prompt")}><Plus size={15} aria-hidden /> Prompt</button>
+          <button className="button bare" onClick={() => store.insert("end")}>
+            <Plus size={15} aria-hidden /> Code
+          </button>
+          <button className="button bare" onClick={() => store.insert("end", "markdown")}>
+            <Plus size={15} aria-hidden /> Text
+          </button>
+          <button className="button bare" onClick={() => store.insert("end", "prompt")}>
+            <Plus size={15} aria-hidden /> Prompt
+          </button>
         </div>
       )}
     </>
@@ -34,7 +43,11 @@ const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chun
   const lines = chunk.cells.reduce((sum, id) => sum + 3 + (store.document.cells.get(id)?.source.split("\n").length ?? 1), 0);
   return (
     <div className="chunk" ref={(node) => node?.style.setProperty("contain-intrinsic-size", `auto ${lines * 21}px`)}>
-      {chunk.cells.map((id) => <Cell key={id} store={store} id={id} />)}
+      {chunk.cells.map((id) => (
+        <Boundary key={id} what="This cell">
+          <Cell store={store} id={id} />
+        </Boundary>
+      ))}
     </div>
   );
 });
@@ -45,9 +58,15 @@ function Empty({ store }: { store: NotebookStore }) {
     <div className="first">
       <p className="quiet">Begin with …</p>
       <div className="row">
-        <button className="button big" autoFocus onClick={() => store.insert("end")}><Code size={20} aria-hidden /> Code</button>
-        <button className="button big" onClick={() => store.insert("end", "markdown")}><Type size={20} aria-hidden /> Text</button>
-        <button className="button big" onClick={() => store.insert("end", "prompt")}><MessageSquareText size={20} aria-hidden /> Ask the assistant</button>
+        <button className="button big" autoFocus onClick={() => store.insert("end")}>
+          <Code size={20} aria-hidden /> Code
+        </button>
+        <button className="button big" onClick={() => store.insert("end", "markdown")}>
+          <Type size={20} aria-hidden /> Text
+        </button>
+        <button className="button big" onClick={() => store.insert("end", "prompt")}>
+          <MessageSquareText size={20} aria-hidden /> Ask the assistant
+        </button>
       </div>
     </div>
   );

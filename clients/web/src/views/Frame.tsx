@@ -25,5 +25,15 @@ export function Frame({ html }: { html: string }) {
     addEventListener("message", hear);
     return () => removeEventListener("message", hear);
   }, [html]);
-  return <iframe ref={frame} className="frame" src={FRAME} sandbox="allow-scripts" title="Output" height={height} referrerPolicy="no-referrer" />;
+  return (
+    <iframe
+      ref={frame}
+      className="frame"
+      src={FRAME}
+      sandbox="allow-scripts"
+      title="Output"
+      height={height}
+      referrerPolicy="no-referrer"
+    />
+  );
 }

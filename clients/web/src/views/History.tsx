@@ -1,5 +1,5 @@
 // What happened, newest first, and the notebook as it was at any version.
-import { useEffect, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import { go } from "../app/route.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { ago, date, kindOf, plain } from "../app/words.ts";
@@ -66,10 +66,11 @@ export function History({ store }: { store: NotebookStore }) {
   const [error, setError] = useState<string>();
 
   useEffect(() => {
-    const add = (more: EventMessage[]) => setEvents((before) => {
-      const all = new Map([...before, ...more].map((event) => [event.version, event]));
-      return [...all.values()].sort((a, b) => a.version - b.version);
-    });
+    const add = (more: EventMessage[]) =>
+      setEvents((before) => {
+        const all = new Map([...before, ...more].map((event) => [event.version, event]));
+        return [...all.values()].sort((a, b) => a.version - b.version);
+      });
     store.session.rest.get<{ events: EventMessage[] }>(`/api/notebooks/${store.id}/events?after=${from}&limit=${PAGE}`).then(
       (page) => add(page.events),
       (failure: Error) => setError(failure.message),
@@ -80,24 +81,47 @@ export function History({ store }: { store: NotebookStore }) {
   const names = store.document.named_versions;
   return (
     <aside className="panel" aria-label="History">
-      <header className="row"><h2 className="grow">History</h2></header>
+      <header className="row">
+        <h2 className="grow">History</h2>
+      </header>
       <label className="scrub">
-        <span className="small quiet">Version {at ?? store.document.version} of {store.document.version}</span>
-        <input type="range" min={1} max={store.document.version} value={at ?? store.document.version} onChange={(event) => setAt(Number(event.target.value))} />
+        <span className="small quiet">
+          Version {at ?? store.document.version} of {store.document.version}
+        </span>
+        <input
+          type="range"
+          min={1}
+          max={store.document.version}
+          value={at ?? store.document.version}
+          onChange={(event) => setAt(Number(event.target.value))}
+        />
       </label>
       {at !== undefined && at !== store.document.version && <Past store={store} at={at} close={() => setAt(undefined)} />}
-      {error && <p className="error" role="alert">{error}</p>}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
       <ol className="steps">
         {steps(events).map((step) => (
           <li key={step.first} aria-current={at === step.last}>
             <button className="step" onClick={() => setAt(step.last)}>
-              <span><Author store={store} actor={step.actor} /> {step.words.join(", ")}</span>
-              <span className="quiet small"><time title={date(step.at)}>{ago(step.at)}</time> · {step.last}{names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}</span>
+              <span>
+                <Author store={store} actor={step.actor} /> {step.words.join(", ")}
+              </span>
+              <span className="quiet small">
+                <time title={date(step.at)}>{ago(step.at)}</time> · {step.last}
+                {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
+              </span>
             </button>
           </li>
         ))}
       </ol>
-      {from > 0 && <button className="button" onClick={() => setFrom(Math.max(0, from - PAGE))}>Earlier</button>}
+      {from > 0 && (
+        <button className="button" onClick={() => setFrom(Math.max(0, from - PAGE))}>
+          Earlier
+        </button>
+      )}
     </aside>
   );
 }
@@ -138,26 +162,54 @@ function Past({ store, at, close }: { store: NotebookStore; at: number; close: (
       setError((failure as Error).message);
     }
   };
-  const name = () => {
-    const chosen = prompt(`A name for version ${at}`);
-    if (chosen) void store.do({ NameVersion: { version: at, name: chosen } });
+  const save = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const name = String(new FormData(event.currentTarget).get("name") ?? "").trim();
+    if (name !== "") void store.do({ NameVersion: { version: at, name } });
   };
 
   return (
     <section className="past" aria-label={`Version ${at}`}>
       <div className="row">
         <strong className="grow">As it was at version {at}</strong>
-        <button className="button" onClick={name} disabled={!store.mayEdit}>Name</button>
-        <button className="button" onClick={() => void fork()}>Fork</button>
-        <button className="button" onClick={close}>Now</button>
+        <form className="row" onSubmit={save}>
+          <input
+            className="field short"
+            name="name"
+            placeholder="Name"
+            aria-label={`Name of version ${at}`}
+            defaultValue={store.document.named_versions.get(String(at)) ?? ""}
+          />
+        </form>
+        <button className="button" onClick={() => void fork()}>
+          Fork
+        </button>
+        <button className="button" onClick={close}>
+          Now
+        </button>
       </div>
-      {error && <p className="error" role="alert">{error}</p>}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
       {!past && !error && <div className="shape" />}
       {past?.order.map((id) => {
         const cell = past.cells.get(id);
         const isSame = cell?.source === store.document.cells.get(id)?.source;
-        if (cell?.cell_type === "markdown") return <div key={id} className={isSame ? "rendered" : "rendered other"} dangerouslySetInnerHTML={{ __html: renderMarkdown(cell.source, cell.attachments) }} />;
-        return <pre key={id} className={isSame ? "effect" : "effect other"} title={isSame ? undefined : "It is another text now"}>{cell?.source || plain("empty")}</pre>;
+        if (cell?.cell_type === "markdown")
+          return (
+            <div
+              key={id}
+              className={isSame ? "rendered" : "rendered other"}
+              dangerouslySetInnerHTML={{ __html: renderMarkdown(cell.source, cell.attachments) }}
+            />
+          );
+        return (
+          <pre key={id} className={isSame ? "effect" : "effect other"} title={isSame ? undefined : "It is another text now"}>
+            {cell?.source || plain("empty")}
+          </pre>
+        );
       })}
     </section>
   );

@@ -47,7 +47,11 @@ export function Home({ session, signOut }: Props) {
 
   useEffect(() => {
     document.title = "Notarium";
-    if (session.me.scopes.includes("confirm")) rest.get<{ calls: Waiting[] }>("/api/confirmations").then(({ calls }) => setWaiting(calls), () => undefined);
+    if (session.me.scopes.includes("confirm"))
+      rest.get<{ calls: Waiting[] }>("/api/confirmations").then(
+        ({ calls }) => setWaiting(calls),
+        () => undefined,
+      );
   }, [rest, session]);
 
   const create = async () => {
@@ -66,7 +70,11 @@ export function Home({ session, signOut }: Props) {
       for (const [index, file] of chosen.entries()) {
         setProgress(`Importing ${file.name} (${index + 1} of ${chosen.length}) …`);
         const headers = { "content-type": "application/octet-stream" };
-        const answer = await rest.send(`/api/import?filename=${encodeURIComponent(file.name)}`, { method: "POST", headers, body: file });
+        const answer = await rest.send(`/api/import?filename=${encodeURIComponent(file.name)}`, {
+          method: "POST",
+          headers,
+          body: file,
+        });
         last = ((await answer.json()) as { notebook: string }).notebook;
       }
       if (chosen.length === 1 && last) go({ name: "notebook", id: last, cell: undefined });
@@ -85,35 +93,70 @@ export function Home({ session, signOut }: Props) {
   };
 
   return (
-    <div className={isOver ? "home over" : "home"} onDragOver={(event) => { event.preventDefault(); setIsOver(true); }} onDragLeave={() => setIsOver(false)} onDrop={drop}>
+    <div
+      className={isOver ? "home over" : "home"}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+      onDrop={drop}
+    >
       <header className="row">
         <h1 className="grow">Notebooks</h1>
         <span className="quiet">{session.me.name}</span>
-        <button className="button bare icon" onClick={signOut} aria-label="Sign out" title="Sign out"><LogOut size={16} /></button>
+        <button className="button bare icon" onClick={signOut} aria-label="Sign out" title="Sign out">
+          <LogOut size={16} />
+        </button>
       </header>
-      <div className="row tools">
+      <div className="row tools" role="search">
         <label className="search grow">
           <Search size={16} aria-hidden />
           <span className="hidden">Search in titles and sources</span>
-          <input className="field" type="search" placeholder="Search in titles and sources" value={text} onChange={(event) => setText(event.target.value)} autoFocus />
+          <input
+            className="field"
+            type="search"
+            placeholder="Search in titles and sources"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            autoFocus
+          />
         </label>
-        <button className="button" onClick={() => picker.current?.click()}><Upload size={16} aria-hidden /> Import</button>
+        <button className="button" onClick={() => picker.current?.click()}>
+          <Upload size={16} aria-hidden /> Import
+        </button>
         <input ref={picker} type="file" accept=".ipynb" multiple hidden onChange={(event) => void bringIn(event.target.files)} />
-        <button className="button primary" onClick={() => void create()}><FilePlus size={16} aria-hidden /> New notebook</button>
+        <button className="button primary" onClick={() => void create()}>
+          <FilePlus size={16} aria-hidden /> New notebook
+        </button>
       </div>
-      {progress && <p role="status" className="quiet">{progress}</p>}
-      {error && <p role="alert" className="error">{error} <button className="button" onClick={() => void load()}>Try again</button></p>}
+      {progress && (
+        <p role="status" className="quiet">
+          {progress}
+        </p>
+      )}
+      {error && (
+        <p role="alert" className="error">
+          {error}{" "}
+          <button className="button" onClick={() => void load()}>
+            Try again
+          </button>
+        </p>
+      )}
       {waiting.length > 0 && (
         <section aria-label="Waiting for your confirmation" className="waiting">
           <h2>Waiting for your confirmation</h2>
           <ul>
             {waiting.map(({ notebook, title, confirmation }, index) => (
-              <li key={index}><a href={`#/n/${notebook}`}>{title || "Untitled"}</a> <span className="quiet">{confirmation.summary}</span></li>
+              <li key={index}>
+                <a href={`#/n/${notebook}`}>{title || "Untitled"}</a> <span className="quiet">{confirmation.summary}</span>
+              </li>
             ))}
           </ul>
         </section>
       )}
       <main aria-label="Notebooks">
+        {!page && !error && <div className="shape" aria-busy="true" />}
         {page?.lines.length === 0 && <Nothing isSearch={text !== ""} />}
         <ul className="notebooks">
           {page?.lines.map((line) => (
@@ -121,12 +164,18 @@ export function Home({ session, signOut }: Props) {
               <a href={`#/n/${line.id}`}>
                 <span className="grow title">{line.title || "Untitled"}</span>
                 <span className="quiet small">{line.cells === 1 ? "1 cell" : `${line.cells} cells`}</span>
-                <time className="quiet small" dateTime={new Date(line.updated_at).toISOString()} title={date(line.updated_at)}>{ago(line.updated_at)}</time>
+                <time className="quiet small" dateTime={new Date(line.updated_at).toISOString()} title={date(line.updated_at)}>
+                  {ago(line.updated_at)}
+                </time>
               </a>
             </li>
           ))}
         </ul>
-        {page?.next && <button className="button" onClick={() => void load(page.next)}>Show more</button>}
+        {page?.next && (
+          <button className="button" onClick={() => void load(page.next)}>
+            Show more
+          </button>
+        )}
       </main>
     </div>
   );
@@ -134,5 +183,9 @@ export function Home({ session, signOut }: Props) {
 
 function Nothing({ isSearch }: { isSearch: boolean }) {
   if (isSearch) return <p className="quiet empty">No notebook has these words.</p>;
-  return <p className="quiet empty">There is no notebook yet. Make one, or drop an <code>.ipynb</code> file here.</p>;
+  return (
+    <p className="quiet empty">
+      There is no notebook yet. Make one, or drop an <code>.ipynb</code> file here.
+    </p>
+  );
 }

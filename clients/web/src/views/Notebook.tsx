@@ -1,18 +1,21 @@
 // A notebook: bar, cells, side panel, keys.
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, lazy, useEffect, useMemo, useState } from "react";
 import { createKeybindingsHandler } from "tinykeys";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
 import { nextTheme } from "../app/theme.ts";
 import { actions, isAllowed, page } from "../commands/table.ts";
-import { Assistant } from "./Assistant.tsx";
 import { Bar } from "./Bar.tsx";
+import { Boundary } from "./Broken.tsx";
 import { CellList } from "./CellList.tsx";
-import { History } from "./History.tsx";
-import { Palette } from "./Palette.tsx";
 import { SignIn } from "./SignIn.tsx";
 import { Toasts } from "./Toasts.tsx";
+
+// Loaded when they are opened.
+const Assistant = lazy(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
+const History = lazy(() => import("./History.tsx").then((module) => ({ default: module.History })));
+const Palette = lazy(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
 interface Props {
   session: Session;
@@ -50,12 +53,16 @@ export function NotebookView({ session, id, cell, signedIn }: Props) {
 function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {
   useTopics(store, "status", "notebook", "panel");
   const [palette, setPalette] = useState<"palette" | "help">();
-  const main = useRef<HTMLElement>(null);
   const { title, version } = store.document;
   useKeys(store);
 
   useEffect(() => {
-    Object.assign(page, { palette: () => setPalette("palette"), help: () => setPalette("help"), home: () => go({ name: "home" }), theme: nextTheme });
+    Object.assign(page, {
+      palette: () => setPalette("palette"),
+      help: () => setPalette("help"),
+      home: () => go({ name: "home" }),
+      theme: nextTheme,
+    });
   }, []);
   useEffect(() => void (document.title = version > 0 ? `${title || "Untitled"} – Notarium` : "Notarium"), [title, version]);
   useEffect(() => {
@@ -69,12 +76,22 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
   return (
     <div className={store.panel ? "notebook with-panel" : "notebook"}>
       <Bar store={store} signedIn={signedIn} />
-      <main ref={main} className="page" aria-label={title || "Untitled"}>
+      <main className="page" aria-label={title || "Untitled"}>
         {version === 0 ? <Loading /> : <CellList store={store} />}
       </main>
-      {store.panel === "assistant" && <Assistant store={store} />}
-      {store.panel === "history" && <History store={store} />}
-      {palette && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
+      <Suspense>
+        {store.panel === "assistant" && (
+          <Boundary what="The assistant">
+            <Assistant store={store} />
+          </Boundary>
+        )}
+        {store.panel === "history" && (
+          <Boundary what="The history">
+            <History store={store} />
+          </Boundary>
+        )}
+        {palette && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
+      </Suspense>
       <Toasts store={store} />
     </div>
   );
@@ -83,8 +100,12 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
 function Loading() {
   return (
     <div className="loading" aria-busy="true">
-      <p className="hidden" role="status">The notebook is being opened</p>
-      {[62, 38, 80, 50].map((width) => <div key={width} className="shape" style={{ width: `${width}%` }} />)}
+      <p className="hidden" role="status">
+        The notebook is being opened
+      </p>
+      {[62, 38, 80, 50].map((width) => (
+        <div key={width} className="shape" style={{ width: `${width}%` }} />
+      ))}
     </div>
   );
 }

@@ -11,7 +11,9 @@ export function Outputs({ store, outputs, isOld }: { store: NotebookStore; outpu
   const joinedOutputs = useMemo(() => joinStreams(outputs), [outputs]);
   return (
     <div className={isOld ? "outputs old" : "outputs"}>
-      {joinedOutputs.map((output, index) => <One key={index} store={store} output={output} />)}
+      {joinedOutputs.map((output, index) => (
+        <One key={index} store={store} output={output} />
+      ))}
     </div>
   );
 }
@@ -21,7 +23,12 @@ function joinStreams(outputs: Output[]): Output[] {
   const joint: Output[] = [];
   for (const output of outputs) {
     const [last, next] = [joint.at(-1)?.content, output.content] as (Record<string, unknown> | undefined)[];
-    const isOne = last?.output_type === "stream" && next?.output_type === "stream" && last.name === next.name && !output.blobs && !joint.at(-1)?.blobs;
+    const isOne =
+      last?.output_type === "stream" &&
+      next?.output_type === "stream" &&
+      last.name === next.name &&
+      !output.blobs &&
+      !joint.at(-1)?.blobs;
     if (isOne) joint[joint.length - 1] = { content: { ...last, text: joined(last.text) + joined(next.text) } };
     else joint.push(output);
   }
@@ -42,7 +49,15 @@ const One = memo(function One({ store, output }: { store: NotebookStore; output:
     );
     return () => void (isGone = true);
   }, [store, output, attempt]);
-  if (error) return <p className="error small">This output could not be loaded: {error} <button className="button" onClick={() => setAttempt(attempt + 1)}>Try again</button></p>;
+  if (error)
+    return (
+      <p className="error small">
+        This output could not be loaded: {error}{" "}
+        <button className="button" onClick={() => setAttempt(attempt + 1)}>
+          Try again
+        </button>
+      </p>
+    );
   if (content === undefined) return <div className="shape" aria-busy="true" />;
   return <View shape={shapeOf(content)} />;
 });
@@ -58,13 +73,28 @@ function View({ shape }: { shape: Shape }) {
     case "markdown":
       return <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(shape.text, undefined) }} />;
     case "html":
-      return <div className="rendered table" tabIndex={0} role="region" aria-label="Table" dangerouslySetInnerHTML={{ __html: safeHtml(shape.html) }} />;
+      return (
+        <div
+          className="rendered table"
+          tabIndex={0}
+          role="region"
+          aria-label="Table"
+          dangerouslySetInnerHTML={{ __html: safeHtml(shape.html) }}
+        />
+      );
     case "frame":
       return <Frame html={shape.html} />;
     case "json":
-      return <details className="json" open><summary>JSON</summary><pre>{JSON.stringify(shape.value, null, 2)}</pre></details>;
+      return (
+        <details className="json" open>
+          <summary>JSON</summary>
+          <pre>{JSON.stringify(shape.value, null, 2)}</pre>
+        </details>
+      );
     case "unknown":
-      return <p className="quiet small">This output has no form that can be shown here ({shape.types.join(", ") || "it is empty"}).</p>;
+      return (
+        <p className="quiet small">This output has no form that can be shown here ({shape.types.join(", ") || "it is empty"}).</p>
+      );
   }
 }
 
@@ -78,8 +108,14 @@ function Text({ text, stream }: { text: string; stream: string }) {
   const shown = isLong && !isWhole ? lines.slice(-FOLDED_LINES).join("\n") : text;
   return (
     <div className={`text ${stream}`}>
-      {isLong && <button className="button bare small" onClick={() => setIsWhole(!isWhole)}>{isWhole ? "Show the end only" : `Show ${(lines.length - FOLDED_LINES).toLocaleString()} earlier lines`}</button>}
-      <pre><Ansi text={shown} /></pre>
+      {isLong && (
+        <button className="button bare small" onClick={() => setIsWhole(!isWhole)}>
+          {isWhole ? "Show the end only" : `Show ${(lines.length - FOLDED_LINES).toLocaleString()} earlier lines`}
+        </button>
+      )}
+      <pre>
+        <Ansi text={shown} />
+      </pre>
     </div>
   );
 }
@@ -91,14 +127,23 @@ function Ansi({ text }: { text: string }) {
 
 function Coloured({ part: { text, className, color, background } }: { part: Part }) {
   if (!className && !color && !background) return text;
-  return <span className={className} style={{ ...(color && { color }), ...(background && { background }) }}>{text}</span>;
+  return (
+    <span className={className} style={{ ...(color && { color }), ...(background && { background }) }}>
+      {text}
+    </span>
+  );
 }
 
 function ErrorView({ name, value, traceback }: { name: string; value: string; traceback: string }) {
   return (
     <details className="failure">
-      <summary><strong>{name}</strong>{value && `: ${value}`}</summary>
-      <pre><Ansi text={traceback} /></pre>
+      <summary>
+        <strong>{name}</strong>
+        {value && `: ${value}`}
+      </summary>
+      <pre>
+        <Ansi text={traceback} />
+      </pre>
     </details>
   );
 }

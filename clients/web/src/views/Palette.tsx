@@ -15,9 +15,11 @@ export function Palette({ store, mode, close }: Props) {
   const [index, setIndex] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const words = text.toLowerCase().split(/\s+/);
-  const found = actions.filter((action) => isAllowed(action, store) && words.every((word) => action.title.toLowerCase().includes(word)));
+  const found = actions.filter(
+    (action) => isAllowed(action, store) && words.every((word) => action.title.toLowerCase().includes(word)),
+  );
   const active = found[Math.min(index, found.length - 1)];
-  useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [active]);
+  useEffect(() => void list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [active]);
 
   const run = (action: Action | undefined) => {
     close();
@@ -38,15 +40,34 @@ export function Palette({ store, mode, close }: Props) {
         <Dialog.Popup className="palette" finalFocus={false}>
           <Dialog.Title className="hidden">{mode === "help" ? "Keys" : "All commands"}</Dialog.Title>
           <input
-            className="field" autoFocus value={text} role="combobox" aria-expanded aria-controls="commands" aria-label="Search commands"
-            aria-activedescendant={active && `command-${active.id}`} placeholder="What do you want to do?"
-            onChange={(event) => { setText(event.target.value); setIndex(0); }} onKeyDown={press}
+            className="field"
+            autoFocus
+            value={text}
+            role="combobox"
+            aria-expanded
+            aria-controls="commands"
+            aria-label="Search commands"
+            aria-activedescendant={active && `command-${active.id}`}
+            placeholder="What do you want to do?"
+            onChange={(event) => {
+              setText(event.target.value);
+              setIndex(0);
+            }}
+            onKeyDown={press}
           />
           <ul ref={list} id="commands" role="listbox" aria-label="Commands">
             {found.map((action) => (
-              <li key={action.id} id={`command-${action.id}`} role="option" aria-selected={action === active} onClick={() => run(action)}>
+              <li
+                key={action.id}
+                id={`command-${action.id}`}
+                role="option"
+                aria-selected={action === active}
+                onClick={() => run(action)}
+              >
                 <span className="grow">{action.title}</span>
-                {[...(action.keys ?? []), ...(action.editKeys ?? [])].slice(0, 2).map((keys) => <kbd key={keys}>{keyLabel(keys)}</kbd>)}
+                {[...(action.keys ?? []), ...(action.editKeys ?? [])].slice(0, 2).map((keys) => (
+                  <kbd key={keys}>{keyLabel(keys)}</kbd>
+                ))}
               </li>
             ))}
           </ul>

@@ -19,7 +19,11 @@ export function SignIn({ reason, signedIn }: Props) {
     setIsBusy(true);
     setError(undefined);
     try {
-      signedIn(await (withToken ? signIn(text("token")) : exchange({ login: text("login"), password: String(form.get("password") ?? "") })));
+      signedIn(
+        await (withToken
+          ? signIn(text("token"))
+          : exchange({ login: text("login"), password: String(form.get("password") ?? "") })),
+      );
     } catch (failure) {
       setError((failure as Error).message);
     } finally {
@@ -37,7 +41,16 @@ export function SignIn({ reason, signedIn }: Props) {
         {withToken ? (
           <label className="stack tight">
             Token
-            <input className="field mono" name="token" type="password" required autoFocus autoComplete="off" spellCheck={false} aria-describedby="token-help" />
+            <input
+              className="field mono"
+              name="token"
+              type="password"
+              required
+              autoFocus
+              autoComplete="off"
+              spellCheck={false}
+              aria-describedby="token-help"
+            />
             <span id="token-help" className="quiet small">
               <code>make run</code> prints it, with a link that signs you in at once.
             </span>
@@ -54,9 +67,15 @@ export function SignIn({ reason, signedIn }: Props) {
             </label>
           </>
         )}
-        {error && <p className="error" role="alert">{error}</p>}
+        {error && (
+          <p className="error" role="alert">
+            {error}
+          </p>
+        )}
         <div className="row">
-          <button className="button primary" disabled={isBusy}>{isBusy ? "Signing in …" : "Sign in"}</button>
+          <button className="button primary" disabled={isBusy}>
+            {isBusy ? "Signing in …" : "Sign in"}
+          </button>
           <button type="button" className="button bare" onClick={() => setWithToken(!withToken)}>
             {withToken ? "With login and password" : "With a token"}
           </button>

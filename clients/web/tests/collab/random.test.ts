@@ -17,7 +17,7 @@ function generator(seed: number): (below: number) => number {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return (((mixed ^ (mixed >>> 14)) >>> 0) % below);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
   };
 }
 
@@ -70,9 +70,25 @@ async function play(seed: number): Promise<void> {
   await settle(people);
   for (let count = 0; count < STEPS; count++) await step(server, people, random);
   await settle(people);
-  for (const { name, replica, copies, texts, ...person } of people.map((each) => Object.assign(each, { a: each.shown("a"), b: each.shown("b") }))) {
-    const got = { state: replica.state.name, a: person.a, b: person.b, digest: replica.document.digest(), copies, unconfirmed: texts.cells() };
-    const want = { state: "live", a: server.source("a"), b: server.source("b"), digest: server.document.digest(), copies: [], unconfirmed: [] };
+  for (const { name, replica, copies, texts, ...person } of people.map((each) =>
+    Object.assign(each, { a: each.shown("a"), b: each.shown("b") }),
+  )) {
+    const got = {
+      state: replica.state.name,
+      a: person.a,
+      b: person.b,
+      digest: replica.document.digest(),
+      copies,
+      unconfirmed: texts.cells(),
+    };
+    const want = {
+      state: "live",
+      a: server.source("a"),
+      b: server.source("b"),
+      digest: server.document.digest(),
+      copies: [],
+      unconfirmed: [],
+    };
     expect(got, `seed ${seed}, ${name}`).toEqual(want);
   }
 }

@@ -16,7 +16,9 @@ async function setup() {
 
 const commands = (person: Person) =>
   person.net.current.toServer.flatMap((text) => {
-    const message = JSON.parse(text) as { command?: { body: { EditSource: { base: number; change: unknown } }; correlation_id: string } };
+    const message = JSON.parse(text) as {
+      command?: { body: { EditSource: { base: number; change: unknown } }; correlation_id: string };
+    };
     return message.command ? [message.command] : [];
   });
 
@@ -77,7 +79,12 @@ test("a refused change goes as a copy, and the editor shows the server's text", 
 test("typing without a pause in one cell is one undo step", async () => {
   const { ann } = await setup();
   const groups: string[] = [];
-  for (const [cell, pause] of [["a", 0], ["a", 1_000], ["a", 2_000], ["b", 0]] as const) {
+  for (const [cell, pause] of [
+    ["a", 0],
+    ["a", 1_000],
+    ["a", 2_000],
+    ["b", 0],
+  ] as const) {
     await vi.advanceTimersByTimeAsync(pause);
     ann.type(cell, "x");
     groups.push(commands(ann)[0]?.correlation_id ?? "");

@@ -30,7 +30,20 @@ type Payload<T extends keyof EventPayloads> = NonNullable<EventPayloads[T]>;\n`;
   mkdirSync(folder, { recursive: true });
   const file = fileURLToPath(new URL("all.ts", folder));
   writeFileSync(file, head + blocks.map((block) => `{\n${block}\n}\n`).join(""));
-  const options = ["--noEmit", "--ignoreConfig", "--strict", "--skipLibCheck", "--target", "es2024", "--module", "esnext", "--moduleResolution", "bundler", "--allowImportingTsExtensions"];
-  const check = () => execFileSync(process.execPath, [`${web}node_modules/typescript/bin/tsc`, ...options, file], { cwd: web, encoding: "utf8" });
+  const options = [
+    "--noEmit",
+    "--ignoreConfig",
+    "--strict",
+    "--skipLibCheck",
+    "--target",
+    "es2024",
+    "--module",
+    "esnext",
+    "--moduleResolution",
+    "bundler",
+    "--allowImportingTsExtensions",
+  ];
+  const check = () =>
+    execFileSync(process.execPath, [`${web}node_modules/typescript/bin/tsc`, ...options, file], { cwd: web, encoding: "utf8" });
   expect(check).not.toThrow();
 });

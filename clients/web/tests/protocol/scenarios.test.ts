@@ -68,7 +68,11 @@ test("events of unknown types and of higher schemas are not folded", () => {
 });
 
 test("the canonical JSON and the digest of the example are those of the protocol", () => {
-  const { document, canonical, digest: expected } = readJson<{ document: Snapshot; canonical: string; digest: string }>("digest.json");
+  const {
+    document,
+    canonical,
+    digest: expected,
+  } = readJson<{ document: Snapshot; canonical: string; digest: string }>("digest.json");
   expect(Document.from(document).canonical()).toBe(canonical);
   expect(Document.from(document).digest()).toBe(expected);
 });

@@ -14,14 +14,25 @@ interface Case {
   [name: string]: unknown;
 }
 
-const cases = names("text").flatMap((file) => readText(`text/${file}`).trim().split("\n").map((line) => JSON.parse(line) as Case));
+const cases = names("text").flatMap((file) =>
+  readText(`text/${file}`)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Case),
+);
 
 const text = (source: string) => Text.of(source.split("\n"));
 
 test.each(cases)("$doc", (given) => {
   const [a, b, c] = [given.a, given.b, given.c].map((change) => ChangeSet.fromJSON(change)) as [ChangeSet, ChangeSet, ChangeSet];
   const doc = text(given.doc);
-  const results = { compose: a.compose(c), a_over_b: a.map(b, false), a_over_b_before: a.map(b, true), b_over_a: b.map(a, false), b_over_a_before: b.map(a, true) };
+  const results = {
+    compose: a.compose(c),
+    a_over_b: a.map(b, false),
+    a_over_b_before: a.map(b, true),
+    b_over_a: b.map(a, false),
+    b_over_a_before: b.map(a, true),
+  };
   if (given.exact) {
     for (const [name, result] of Object.entries(results)) expect([name, result.toJSON()]).toEqual([name, given[name]]);
     expect(a.invert(doc).toJSON()).toEqual(given.invert_a);

@@ -14,7 +14,10 @@ export class Person {
   readonly copies: Copy[] = [];
   readonly #editors = new Map<string, { open: OpenText; text: Text }>();
 
-  constructor(server: ReferenceServer, readonly name: string) {
+  constructor(
+    server: ReferenceServer,
+    readonly name: string,
+  ) {
     this.net = new FakeNet(server);
     this.connection = new Connection({ open: this.net.open, client: "test", random: () => 0.5 });
     this.replica = new Replica(this.connection, NOTEBOOK);

@@ -3,7 +3,13 @@ import { ChangeSet } from "@codemirror/state";
 import { apply } from "../../src/protocol/apply.ts";
 import { DOCUMENT, Document } from "../../src/protocol/document.ts";
 import type {
-  ChangeSet as Wire, ClientMessage, Command, CommandMessage, EventMessage, ServerMessage, SubscribeMessage,
+  ChangeSet as Wire,
+  ClientMessage,
+  Command,
+  CommandMessage,
+  EventMessage,
+  ServerMessage,
+  SubscribeMessage,
 } from "../../src/protocol/messages.ts";
 
 export const NOTEBOOK = "nb";
@@ -75,8 +81,14 @@ export class ReferenceServer {
     else if ("command" in message) this.#command(client, message.command);
     else if ("check" in message && this.answersChecks) this.#check(client, message.check.version);
     else if ("presence" in message) {
-      const peer = { connection: client.connection, actor: { kind: "user" as const, id: client.user }, name: client.user, state: message.presence.state };
-      for (const each of this.clients) if (each.isSubscribed) each.send({ presence: { notebook: NOTEBOOK, peers: [peer], left: [] } });
+      const peer = {
+        connection: client.connection,
+        actor: { kind: "user" as const, id: client.user },
+        name: client.user,
+        state: message.presence.state,
+      };
+      for (const each of this.clients)
+        if (each.isSubscribed) each.send({ presence: { notebook: NOTEBOOK, peers: [peer], left: [] } });
     }
   }
 

@@ -18,7 +18,9 @@ test("it says who it is, with the protocols that it speaks", () => {
   connection.start("ann");
   expect(connection.state.name).toBe("connecting");
   net.accept();
-  expect(JSON.parse(net.current.toServer[0] ?? "")).toEqual({ hello: { protocols: { min: 1, max: 1 }, token: "ann", client: "test" } });
+  expect(JSON.parse(net.current.toServer[0] ?? "")).toEqual({
+    hello: { protocols: { min: 1, max: 1 }, token: "ann", client: "test" },
+  });
   net.deliverAll();
   expect(connection.state).toMatchObject({ name: "live", welcome: { protocol: 1 } });
 });

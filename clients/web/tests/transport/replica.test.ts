@@ -93,7 +93,17 @@ test("a gap in the events is closed", () => {
 
 test("an event that this client does not know: it takes the server's snapshot and folds nothing on top of the old state", () => {
   const { server, ann } = setup();
-  const frame = { version: 4, id: "e4", type: "MoonRisen", schema: 1, actor: { kind: "system" }, command_id: "m", correlation_id: "m", recorded_at: 2_000, payload: {} };
+  const frame = {
+    version: 4,
+    id: "e4",
+    type: "MoonRisen",
+    schema: 1,
+    actor: { kind: "system" },
+    command_id: "m",
+    correlation_id: "m",
+    recorded_at: 2_000,
+    payload: {},
+  };
   server.append("bo", "x", "NotebookRenamed", { title: "By the moon", previous: "T" });
   const message = { events: { notebook: NOTEBOOK, from: 4, events: [frame] } };
   ann.net.current.onmessage?.({ data: JSON.stringify(message) });

@@ -38,7 +38,8 @@ export const conversationEvents: Handlers = {
   },
   TurnFinished: ({ turn_id, stop_reason }, folding) => endTurn(folding, turn_id, { status: "finished", stop_reason }),
   TurnCancelled: ({ turn_id }, folding) => endTurn(folding, turn_id, { status: "stopped" }),
-  TurnFailed: ({ turn_id, cause, detail }, folding) => endTurn(folding, turn_id, { status: "failed", cause, ...(detail && { detail }) }),
+  TurnFailed: ({ turn_id, cause, detail }, folding) =>
+    endTurn(folding, turn_id, { status: "failed", cause, ...(detail && { detail }) }),
 };
 
 function beginTurn(payload: TurnStarted, { document, event, touched }: Folding): void {

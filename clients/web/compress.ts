@@ -1,0 +1,23 @@
+// Compresses what the build has made: the server sends it as it is.
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import type { Plugin } from "vite";
+
+const WORTHWHILE = /\.(js|css|svg|html)$/;
+
+export function compress(): Plugin {
+  return {
+    name: "compress",
+    apply: "build",
+    writeBundle({ dir }) {
+      for (const name of readdirSync(dir ?? "", { recursive: true, encoding: "utf8" })) {
+        if (!WORTHWHILE.test(name)) continue;
+        const path = join(dir ?? "", name);
+        const bytes = readFileSync(path);
+        writeFileSync(`${path}.gz`, gzipSync(bytes, { level: 9 }));
+        writeFileSync(`${path}.br`, brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }));
+      }
+    },
+  };
+}

@@ -1,0 +1,93 @@
+// A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Browser, type Page, test as base, expect } from "@playwright/test";
+
+const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/notarium", import.meta.url).pathname;
+/** A Python with ipykernel; without it the server makes an environment itself. */
+const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === "object" && address ? address.port : 0;
+}
+
+export class TestServer {
+  url = "";
+  token = "";
+  readonly #folder = mkdtempSync(join(tmpdir(), "notarium-page-"));
+  #process: ChildProcess | undefined;
+  #port = 0;
+
+  async start(): Promise<void> {
+    this.#port ||= await freePort();
+    const kernels = KERNELS ? ["--kernel-path", KERNELS] : [];
+    const options = ["up", "--data", join(this.#folder, "data"), "--listen", `127.0.0.1:${this.#port}`, ...kernels];
+    const started = spawn(BINARY, options, { env: { ...process.env, HOME: this.#folder }, stdio: ["ignore", "pipe", "inherit"] });
+    this.#process = started;
+    let text = "";
+    for await (const piece of started.stdout ?? []) {
+      text += String(piece);
+      const token = /Token: (\S+)/.exec(text)?.[1];
+      if (token) this.token = token;
+      if (token && text.includes("Data:")) break;
+    }
+    this.url = `http://127.0.0.1:${this.#port}`;
+    if (!this.token) throw new Error(`the server did not start: ${text}`);
+  }
+
+  /** As a power cut does it. */
+  async kill(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (!running) return;
+    const gone = new Promise((resolve) => running.once("exit", resolve));
+    running.kill("SIGKILL");
+    await gone;
+  }
+
+  async end(): Promise<void> {
+    await this.kill();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A signed-in person in a browser of their own, at the list of notebooks. */
+export async function person(browser: Browser, server: TestServer): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(`${server.url}/#token=${server.token}`);
+  await expect(page.getByRole("button", { name: "New notebook" })).toBeVisible();
+  return page;
+}
+
+/** Types into the cell that is edited, or into the first. */
+export async function write(page: Page, text: string): Promise<void> {
+  if ((await page.locator(".editing .cm-content").count()) === 0) await page.locator(".cell .source").first().click();
+  await page.locator(".editing .cm-content").waitFor();
+  await page.keyboard.insertText(text);
+}
+
+export async function saved(page: Page): Promise<void> {
+  await expect(page.locator(".connection")).toHaveText("Saved");
+}
+
+export const test = base.extend<object, { server: TestServer }>({
+  server: [
+    // Playwright reads the names of the fixtures that are needed from this pattern.
+    async ({}, use) => {
+      const server = new TestServer();
+      await server.start();
+      await use(server);
+      await server.end();
+    },
+    { scope: "worker", timeout: 240_000 },
+  ],
+});
+
+export { expect } from "@playwright/test";

@@ -1,0 +1,16 @@
+import { defineConfig } from "@playwright/test";
+
+// Debian's Chromium; `make test-web-browser` installs it where it may.
+const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
+
+export default defineConfig({
+  testDir: "e2e",
+  timeout: 90_000,
+  workers: 1,
+  reporter: "list",
+  use: {
+    launchOptions: { executablePath, args: ["--no-sandbox"] },
+    viewport: { width: 1280, height: 860 },
+    trace: "retain-on-failure",
+  },
+});
