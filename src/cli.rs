@@ -24,6 +24,7 @@ mod assistants;
 mod calls;
 mod cells;
 mod chat;
+mod check;
 mod client;
 mod compare;
 pub mod config;

@@ -7,6 +7,7 @@ use clap::Args;
 use notarium_core::{Document, Recorded, Version};
 use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, SubscribedMessage};
 
+use super::check::{CHECK_EVERY, Checker};
 use super::client::NotebookClient;
 use super::follow::{FollowEvent, Follower};
 use super::narrate::{NarratedEvent, Narrator};
@@ -16,7 +17,8 @@ use super::{Context, Ended, history};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   notarium watch analysis
-  notarium watch analysis --since 0 --json | jq -r .type")]
+  notarium watch analysis --since 0 --json | jq -r .type
+  notarium watch analysis --check")]
 pub struct WatchArgs {
     /// Id or title.
     notebook: String,
@@ -26,6 +28,9 @@ pub struct WatchArgs {
     /// One event a line, as the socket sends them; nothing else.
     #[arg(long)]
     json: bool,
+    /// Compare the state with the server's by its digest, again and again; exit with 1 if it ever differed.
+    #[arg(long)]
+    check: bool,
 }
 
 pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
@@ -38,13 +43,26 @@ pub async fn watch(args: WatchArgs, context: &Context) -> Ended {
         as_json: args.json,
         here: BTreeMap::new(),
     };
+    let mut checker = args.check.then(Checker::default);
+    let mut quiet = tokio::time::interval(CHECK_EVERY);
     // One that lives on while an event is shown, or a Ctrl-C in that time would be missed.
     let mut interrupted = pin!(tokio::signal::ctrl_c());
     loop {
         tokio::select! {
             biased;
-            _ = &mut interrupted => return Ok(()),
-            event = follower.next() => watcher.on_event(event?, &follower).await?,
+            _ = &mut interrupted => return checker.map_or(Ok(()), |checker| checker.end()),
+            event = follower.next() => {
+                let event = event?;
+                if let Some(checker) = &mut checker {
+                    checker.on_event(&event, &follower);
+                }
+                watcher.on_event(event, &follower).await?;
+            }
+            _ = quiet.tick() => {
+                if let Some(checker) = &mut checker {
+                    checker.ask(&follower);
+                }
+            }
         }
     }
 }

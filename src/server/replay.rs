@@ -1,19 +1,15 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
-use std::sync::Arc;
-
-use notarium_core::{Document, Hash, Notebook, NotebookId, Version};
-use notarium_store::{EventStore, Snapshot, StoreError};
+use notarium_core::{Document, Hash, NotebookId, Version};
+use notarium_store::{EventStore, StoreError};
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::problem::Problem;
-use crate::rooms::SNAPSHOT_FORMAT;
+use crate::rooms::unpack_document;
 
 /// Events of one reading.
 const PAGE: usize = 2_000;
-/// A state unpacked.
-const MAX_STATE_BYTES: usize = 1 << 30;
 
 /// The state at a version that the log has reached; a problem where that would take more than `limit` events.
 pub async fn state_at(app: &App, notebook: &NotebookId, version: Version, limit: u64) -> Result<Document, Problem> {
@@ -57,21 +53,13 @@ async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> R
 async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, StoreError> {
     let mut at_most = version;
     while let Some(snapshot) = store.snapshot(notebook, Some(at_most)).await? {
-        if let Some(state) = read_snapshot(&snapshot) {
+        if let Ok(state) = unpack_document(&snapshot) {
             return Ok(state);
         }
         // Snapshots are disposable: an older one, or the whole log, gives the same state.
         at_most = snapshot.version.saturating_sub(1);
     }
     Ok(Document::new(notebook.clone()))
-}
-
-fn read_snapshot(snapshot: &Snapshot) -> Option<Document> {
-    if snapshot.format != SNAPSHOT_FORMAT {
-        return None;
-    }
-    let notebook: Notebook = serde_json::from_slice(&snapshot.decompress(MAX_STATE_BYTES).ok()?).ok()?;
-    Some(Arc::unwrap_or_clone(notebook.document))
 }
 
 /// SHA-256 of the state's JSON: the same for every server that has applied the same events.

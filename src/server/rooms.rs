@@ -7,6 +7,7 @@ mod clock;
 mod judge;
 mod outbox;
 mod projections;
+mod snapshot;
 mod stored;
 mod task;
 #[cfg(test)]
@@ -29,7 +30,7 @@ pub use judge::Judge;
 pub use notarium_sync::{ClientId, Identity, ReadState};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
-pub(crate) use stored::SNAPSHOT_FORMAT;
+pub(crate) use snapshot::unpack_document;
 use task::{Message, Task};
 
 /// What the rooms of a server have in common.

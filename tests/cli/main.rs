@@ -331,6 +331,21 @@ async fn watch_tells_what_happens_and_misses_nothing_over_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn watch_compares_its_state_with_the_servers() {
+    let world = World::start().await;
+    let (_, cell) = world.notebook("Checked", "x = 1").await;
+    let mut watch = world.spawn(&["watch", "Checked", "--check"]);
+    let mut lines = Lines::of(watch.stdout.take().unwrap());
+    let mut remarks = Lines::of(watch.stderr.take().unwrap());
+    remarks.until("watching \"Checked\"").await;
+    world.run(&["edit", "Checked", &cell, "--source", "x = 2"]).await.ok();
+    lines.until("Ann edited cell").await;
+    interrupt(&watch);
+    remarks.until("0 differences").await;
+    assert_eq!(ended(watch).await.code, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn exec_streams_outputs_and_its_exit_code_tells_how_it_went() {
     let world = World::start().await;
     let (notebook, good) = world.notebook("Runs", "hello").await;

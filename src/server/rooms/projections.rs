@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, Version};
-use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, Snapshot, StoreError};
+use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
 
-use super::stored::{SNAPSHOT_FORMAT, load};
+use super::snapshot;
+use super::stored::load;
 
 /// Notebooks that are caught up in one round.
 const CATCH_UP_PAGE: usize = 100;
@@ -13,7 +14,7 @@ const CATCH_UP_PAGE: usize = 100;
 /// Writes a snapshot; a failure costs time at the next load, nothing else.
 pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Notebook>, head: Head) {
     let id = notebook.notebook_id.clone();
-    let packed = tokio::task::spawn_blocking(move || pack(&notebook, head)).await;
+    let packed = tokio::task::spawn_blocking(move || snapshot::pack(&notebook, head)).await;
     let written = match packed {
         Ok(Ok(snapshot)) => store.put_snapshot(&id, snapshot).await.map_err(|error| error.to_string()),
         Ok(Err(reason)) => Err(reason),
@@ -22,11 +23,6 @@ pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Not
     if let Err(reason) = written {
         tracing::warn!(notebook = %id, version = head.version, reason, "snapshot was not written");
     }
-}
-
-fn pack(notebook: &Notebook, head: Head) -> Result<Snapshot, String> {
-    let json = serde_json::to_vec(notebook).map_err(|error| error.to_string())?;
-    Snapshot::compress(SNAPSHOT_FORMAT, head, &json).map_err(|error| error.to_string())
 }
 
 pub(super) async fn update_catalog(store: Arc<dyn EventStore>, notebook: Arc<Notebook>) {

@@ -1,13 +1,11 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, Notebook, NotebookId, Stored, Version, in_order};
-use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, Snapshot, StoreError};
+use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
+use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, Replay, Ticket};
 
-/// Of the JSON in snapshots: raised when `Notebook` changes so that old JSON would be read wrongly.
-pub(crate) const SNAPSHOT_FORMAT: u32 = 4;
-/// A snapshot that unpacks to more is not ours.
-const MAX_SNAPSHOT_BYTES: usize = 1 << 30;
+use super::snapshot;
+
 /// Events that a load hands to the room beside the state, at most.
 const MAX_RECENT_EVENTS: usize = 2_000;
 
@@ -114,8 +112,11 @@ pub(super) async fn load(
         let Some(snapshot) = snapshot else {
             return follow(store, notebook, Replay::new(notebook.clone()), recent_after).await;
         };
-        let loaded = match unpack(&snapshot) {
-            Ok(replay) => follow(store, notebook, replay, recent_after).await,
+        let loaded = match snapshot::unpack(&snapshot) {
+            Ok(state) => {
+                let replay = Replay::from_snapshot(state, snapshot.head);
+                follow(store, notebook, replay, recent_after).await
+            }
             Err(reason) => Err(reason),
         };
         let version = snapshot.version;
@@ -129,15 +130,6 @@ pub(super) async fn load(
             Err(reason) => return Err(reason),
         }
     }
-}
-
-fn unpack(snapshot: &Snapshot) -> Result<Replay, String> {
-    if snapshot.format != SNAPSHOT_FORMAT {
-        return Err(format!("its format is {}, this server knows {SNAPSHOT_FORMAT}", snapshot.format));
-    }
-    let json = snapshot.decompress(MAX_SNAPSHOT_BYTES).map_err(|error| error.to_string())?;
-    let notebook: Notebook = serde_json::from_slice(&json).map_err(|error| error.to_string())?;
-    Ok(Replay::from_snapshot(notebook, snapshot.head))
 }
 
 async fn follow(

@@ -289,3 +289,25 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     let asked = &state.tool_calls[&"run".parse().unwrap()];
     assert_eq!(asked.reasons, ["the planted judge says so"]);
 }
+
+#[tokio::test]
+async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else() {
+    let bench = bench(RoomConfig::default());
+    let room = bench.rooms.open(&id());
+    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.execute(anna(), command("2", INSERT)).await.unwrap();
+    let before = room.read(anna()).await.unwrap().notebook;
+    bench.rooms.shut_down().await;
+    let written = bench.store.snapshot(&id(), None).await.unwrap().unwrap();
+    assert_eq!(snapshot::unpack(&written).unwrap(), *before);
+    for part in ["document", "ledger"] {
+        let strange = snapshot::of_another_format(&written, part);
+        assert!(snapshot::unpack(&strange).unwrap_err().contains(part));
+        assert_eq!(snapshot::unpack_document(&strange).is_ok(), part == "ledger");
+        bench.store.put_snapshot(&id(), strange).await.unwrap();
+        let (sender, _work) = mpsc::unbounded_channel();
+        let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+        assert_eq!(*rooms.open(&id()).read(anna()).await.unwrap().notebook, *before);
+        rooms.shut_down().await;
+    }
+}
