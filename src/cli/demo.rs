@@ -8,7 +8,7 @@ use notarium_assistant::assistants::{AssistantsConfig, Models};
 use notarium_assistant::providers::{Family, ProviderSettings, connect};
 use notarium_scripted::{Script, ScriptedServer};
 use notarium_server::RunningServer;
-use notarium_wire::rest::{Answer, CellAnswer};
+use notarium_wire::rest::Answer;
 use serde_json::json;
 
 use super::agent::KernelArgs;
@@ -98,6 +98,6 @@ async fn notebook(client: &Client) -> Result<NotebookClient, Failure> {
     let made: Answer = client.post("/api/notebooks", &json!({"title": "Demo"})).await?;
     let notebook = client.notebook(made.notebook);
     let cell = json!({"cell_type": "code", "source": "answer = 6 * 7\nprint(answer)"});
-    notebook.post::<CellAnswer>("/cells", &cell).await?;
+    notebook.post::<Answer>("/cells", &cell).await?;
     Ok(notebook)
 }
