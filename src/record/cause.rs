@@ -3,12 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::{
-    ExecutionBlocked, ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, ToolCallVoided,
-    ToolCallWithdrawn, TurnFailed, TurnModelCallFinished,
-};
 use crate::open::Open;
-use crate::state::KernelNotice;
 
 /// A cause in words.
 pub trait Cause: Serialize {
@@ -146,37 +141,8 @@ pub fn sentence<C: Cause>(cause: &Open<C>, detail: Option<&str>) -> String {
     }
 }
 
-macro_rules! ends {
-    ($($name:ident),* $(,)?) => {$(
-        impl $name {
-            /// What people read of it.
-            pub fn sentence(&self) -> String {
-                sentence(&self.cause, self.detail.as_deref())
-            }
-        }
-    )*};
-}
-
-ends! {
-    ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, KernelNotice, TurnFailed, ToolCallWithdrawn, ToolCallVoided,
-}
-
 /// What people read of a run that was blocked.
 pub(crate) const BLOCKED: &str = "an earlier cell failed";
-
-impl ExecutionBlocked {
-    /// What people read of it.
-    pub fn sentence(&self) -> String {
-        BLOCKED.to_owned()
-    }
-}
-
-impl TurnModelCallFinished {
-    /// What people read of a call that was not answered.
-    pub fn sentence(&self) -> Option<String> {
-        self.failure.as_ref().map(|cause| sentence(cause, self.detail.as_deref()))
-    }
-}
 
 /// A cause, and what is known beyond it: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]

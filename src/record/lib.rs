@@ -32,6 +32,7 @@ mod open;
 mod order_key;
 mod output;
 mod reply;
+mod sentences;
 mod state;
 mod subject;
 pub mod text;
