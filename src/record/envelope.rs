@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::actor::Actor;
-use crate::event::{DecodeError, Event};
+use crate::event::Event;
 use crate::hash::{Hash, Salt};
 use crate::ids::{CommandId, CorrelationId, EventId, Millis, NotebookId, Version};
 use crate::json::RawJson;
+use crate::upcast::DecodeError;
 use crate::upcast::{newest_schema, to_newest};
 
 /// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.

@@ -24,22 +24,7 @@ use crate::output::Output;
 use crate::reply::CellReply;
 use crate::text::ChangeSet;
 use crate::tool_call::{Gate, Passed, Policy, Risk, Target, ToolCallEnd};
-use crate::upcast;
-
-/// Why an event could not be typed: this build is older than the log.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DecodeError {
-    #[error("this build knows no event '{event_type}' of schema {schema}")]
-    Unknown { event_type: String, schema: u16 },
-    #[error("this build cannot read the payload of the event '{event_type}' of schema {schema}: {reason}")]
-    Malformed { event_type: String, schema: u16, reason: String },
-}
-
-impl DecodeError {
-    pub(crate) fn malformed(event_type: &str, schema: u16, error: &serde_json::Error) -> Self {
-        Self::Malformed { event_type: event_type.to_owned(), schema, reason: error.to_string() }
-    }
-}
+use crate::upcast::{self, DecodeError};
 
 macro_rules! events {
     ($($group:ident [ $($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident : $type:ty),* $(,)? })* ])*) => {

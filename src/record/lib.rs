@@ -61,3 +61,4 @@ pub use output::{BlobPart, Output};
 pub use reply::{CellReply, ReplyStatus};
 pub use state::*;
 pub use tool_call::*;
+pub use upcast::DecodeError;

@@ -7,8 +7,22 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::event::DecodeError;
 use crate::json::RawJson;
+
+/// Why an event could not be typed: this build is older than the log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DecodeError {
+    #[error("this build knows no event '{event_type}' of schema {schema}")]
+    Unknown { event_type: String, schema: u16 },
+    #[error("this build cannot read the payload of the event '{event_type}' of schema {schema}: {reason}")]
+    Malformed { event_type: String, schema: u16, reason: String },
+}
+
+impl DecodeError {
+    pub(crate) fn malformed(event_type: &str, schema: u16, error: &serde_json::Error) -> Self {
+        Self::Malformed { event_type: event_type.to_owned(), schema, reason: error.to_string() }
+    }
+}
 
 /// The fields of a payload, each as the text that stands in the log: an upcaster leaves alone what it does not know.
 pub type Fields = BTreeMap<String, RawJson>;
