@@ -234,6 +234,7 @@ fn has_true_reply(world: &World) -> bool {
 fn no_gated_call_starts_without_a_valid_decision_and_each_ends_once() {
     let mut dice = Dice(20_261_122);
     let mut tally = BTreeMap::<String, usize>::new();
+    #[expect(clippy::disallowed_methods, reason = "the test takes its length from the environment")]
     let steps = std::env::var("NOTARIUM_GATE_STEPS").map_or(STEPS, |steps| steps.parse().expect("a number of steps"));
     for _ in 0..steps / STEPS_OF_A_WORLD {
         let judge = walk(&mut dice);
