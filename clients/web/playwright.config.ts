@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-// Debian's Chromium; `make test-web-browser` installs it where it may.
+// Debian's Chromium, which must be there (apt install chromium). Run `npx playwright test` after `make web` and `cargo build`.
 const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
 
 export default defineConfig({
