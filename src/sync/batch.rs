@@ -103,10 +103,7 @@ impl Room {
         }
         batch.head = self.head;
         let events = std::mem::take(&mut batch.events);
-        #[cfg_attr(not(test), expect(unused_mut, reason = "the simulation plants a bug here"))]
-        let mut commands = batch.records();
-        #[cfg(test)]
-        crate::simulation::plant_in_records(self.fault, &mut commands);
+        let commands = batch.records();
         let (notebook_id, expected) = (self.notebook_id.clone(), batch.expected);
         cycle.out.push(Output::Append(Append { notebook_id, epoch: self.epoch, expected, events, commands }));
         self.idle_at = Some(cycle.now + self.config.idle_ms);
@@ -124,8 +121,6 @@ impl Room {
                 return Step::Done;
             }
         };
-        #[cfg(test)]
-        let command = crate::simulation::plant_in_command(self.fault, &self.state, command);
         if let Some(ticket) = self.judging_ticket(cycle, &queued, &command) {
             queued.command = Some(command);
             self.judging.entry(ticket).or_default().push(queued);
@@ -175,10 +170,6 @@ impl Room {
 
     /// The same command again: it gets the first one's answer.
     fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, queued: &Queued) -> bool {
-        #[cfg(test)]
-        if self.fault == Some(crate::simulation::Fault::ApplyTwice) {
-            return false;
-        }
         if let Some(answer) = self.answers.find(&self.notebook_id, &queued.actor, &queued.id, &queued.digest) {
             self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, answer);
             return true;

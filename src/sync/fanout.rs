@@ -63,10 +63,6 @@ impl Room {
         }
         for (sent, clients) in groups {
             for (from, text) in self.ring.frames(&self.notebook_id, sent, committed) {
-                #[cfg(test)]
-                if crate::simulation::plants_drop(self.fault, from) {
-                    continue;
-                }
                 cycle.out.push(Output::Events { clients: clients.clone(), from, text });
             }
         }

@@ -102,8 +102,6 @@ pub struct Room {
     pub(crate) idle_at: Option<Millis>,
     pub(crate) unload_at: Option<Millis>,
     pub(crate) is_closing: bool,
-    #[cfg(test)]
-    pub(crate) fault: Option<crate::simulation::Fault>,
 }
 
 impl Room {
@@ -143,8 +141,6 @@ impl Room {
             idle_at: None,
             unload_at: None,
             is_closing: false,
-            #[cfg(test)]
-            fault: None,
         };
         (room, vec![Output::Load { recent_after: Version::MAX }])
     }

@@ -12,7 +12,7 @@ mod replica;
 mod world;
 
 pub(crate) use disk::{Disk, context_notebook, harmless, rendered};
-pub(crate) use fault::{Fault, plant_in_command, plant_in_records, plants_drop};
+pub(crate) use fault::Fault;
 
 use world::World;
 

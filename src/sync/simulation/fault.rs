@@ -1,6 +1,13 @@
-//! Bugs that the simulation plants in the room, to see that it would catch them.
+//! Bugs around a room, to see that the simulation would catch them: they change what goes in and what comes out of it.
 
-use notarium_core::{Command, CommandRecord, Notebook, Version};
+use std::sync::Arc;
+
+use notarium_core::{Command, Millis, RawJson};
+
+use super::disk::context_notebook;
+use crate::config::RoomConfig;
+use crate::io::{Input, Output};
+use crate::room::Room;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -12,24 +19,64 @@ pub(crate) enum Fault {
     AcceptStaleFence,
 }
 
-/// With the bug, nothing knows which commands were accepted.
-pub(crate) fn plant_in_records(fault: Option<Fault>, records: &mut Vec<CommandRecord>) {
-    if fault == Some(Fault::ApplyTwice) {
-        records.clear();
+/// A room with a bug, or without one.
+pub(crate) struct FaultyRoom {
+    room: Room,
+    fault: Option<Fault>,
+}
+
+impl FaultyRoom {
+    pub(crate) fn new(fault: Option<Fault>, config: Arc<RoomConfig>, entropy: [u8; 32]) -> (Self, Vec<Output>) {
+        let config = match fault {
+            // Neither the room nor the store remembers which commands were accepted.
+            Some(Fault::ApplyTwice) => Arc::new(RoomConfig { max_recent_answers: 0, ..(*config).clone() }),
+            _ => config,
+        };
+        let (room, outputs) = Room::new(context_notebook(), config, entropy);
+        (Self { room, fault }, outputs)
+    }
+
+    pub(crate) fn handle(&mut self, now: Millis, mut input: Input) -> Vec<Output> {
+        if self.fault == Some(Fault::AcceptStaleFence) {
+            self.renew_fence(&mut input);
+        }
+        let mut outputs = self.room.handle(now, input);
+        match self.fault {
+            Some(Fault::DropEvent) => outputs.retain(|output| !is_dropped(output)),
+            Some(Fault::ApplyTwice) => outputs.iter_mut().for_each(forget_commands),
+            Some(Fault::AcceptStaleFence) | None => {}
+        }
+        outputs
+    }
+
+    pub(crate) fn wake_at(&self, now: Millis) -> Option<Millis> {
+        self.room.wake_at(now)
+    }
+
+    /// Whether nothing waits for a decision.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.room.is_settled() && self.room.queue.is_empty() && self.room.judging.is_empty()
+    }
+
+    /// Every report gets the fence that is wanted.
+    fn renew_fence(&self, input: &mut Input) {
+        if let Input::Command { message, .. } = input
+            && let Ok(mut command) = serde_json::from_str(message.body.get())
+            && let Command::ReportExecution { execution_id, fence, .. } = &mut command
+            && let Some(wanted) = self.room.state.executions.get(execution_id).and_then(|execution| execution.fence)
+        {
+            *fence = wanted;
+            message.body = RawJson::of(&command).expect("a command serialises");
+        }
     }
 }
 
-/// With the bug, every report carries the fence that is wanted.
-pub(crate) fn plant_in_command(fault: Option<Fault>, notebook: &Notebook, mut command: Command) -> Command {
-    if fault == Some(Fault::AcceptStaleFence)
-        && let Command::ReportExecution { execution_id, fence, .. } = &mut command
-        && let Some(wanted) = notebook.executions.get(execution_id).and_then(|execution| execution.fence)
-    {
-        *fence = wanted;
-    }
-    command
+fn is_dropped(output: &Output) -> bool {
+    matches!(output, Output::Events { from, .. } if from.is_multiple_of(7))
 }
 
-pub(crate) fn plants_drop(fault: Option<Fault>, from: Version) -> bool {
-    fault == Some(Fault::DropEvent) && from.is_multiple_of(7)
+fn forget_commands(output: &mut Output) {
+    if let Output::Append(append) = output {
+        append.commands.clear();
+    }
 }

@@ -13,13 +13,12 @@ use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessa
 
 use super::agent::Agent;
 use super::chance::Chance;
-use super::disk::{Disk, context_notebook, harmless, rendered};
+use super::disk::{Disk, harmless, rendered};
 use super::editor::{Editor, Judgement};
-use super::fault::Fault;
+use super::fault::{Fault, FaultyRoom};
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output, ReplyTo};
-use crate::room::Room;
 
 /// Faults happen until here; then everything heals.
 const CHAOS_MS: Millis = 12_000;
@@ -119,7 +118,7 @@ pub(crate) struct World {
     happenings: BTreeMap<(Millis, u64), Happening>,
     count: u64,
     config: Arc<RoomConfig>,
-    room: Option<Room>,
+    room: Option<FaultyRoom>,
     /// Counts the lives of the server.
     life: u64,
     appending: Option<Append>,
@@ -452,8 +451,7 @@ impl World {
                 return;
             }
             let entropy = self.chance.bytes();
-            let (mut room, outputs) = Room::new(context_notebook(), self.config.clone(), entropy);
-            room.fault = self.fault;
+            let (room, outputs) = FaultyRoom::new(self.fault, self.config.clone(), entropy);
             self.room = Some(room);
             self.life += 1;
             self.ticks_at = None;
@@ -469,8 +467,8 @@ impl World {
         self.seed
     }
 
-    /// The state that the server serves, if it is open.
+    /// Whether the server has nothing left to decide.
     pub(crate) fn is_idle(&self) -> bool {
-        self.room.as_ref().is_none_or(|room| room.is_settled() && room.queue.is_empty() && room.judging.is_empty())
+        self.room.as_ref().is_none_or(FaultyRoom::is_idle)
     }
 }
