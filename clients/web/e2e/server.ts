@@ -1,14 +1,18 @@
 // A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, type Page, test as base, expect } from "@playwright/test";
+import { type Browser, type BrowserContext, type Page, test as base, expect } from "@playwright/test";
+import { ScriptedModel } from "./model.ts";
 
 const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/notarium", import.meta.url).pathname;
 /** A Python with ipykernel; without it the server makes an environment itself. */
 const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
+
+/** Serve the page from here, with the server's headers, instead of the one in the binary: no Rust build between two tries. */
+const PAGE = process.env.NOTARIUM_PAGE;
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -21,14 +25,21 @@ async function freePort(): Promise<number> {
 export class TestServer {
   url = "";
   token = "";
+  /** The assistant of this server says what a test wants. */
+  readonly model = new ScriptedModel();
   readonly #folder = mkdtempSync(join(tmpdir(), "notarium-page-"));
+  #modelUrl = "";
   #process: ChildProcess | undefined;
   #port = 0;
 
   async start(): Promise<void> {
     this.#port ||= await freePort();
+    this.#modelUrl ||= await this.model.start();
+    const providers = join(this.#folder, "providers.json");
+    writeFileSync(providers, JSON.stringify([{ family: "compatible", name: "script", base_url: this.#modelUrl, model: "script" }]));
     const kernels = KERNELS ? ["--kernel-path", KERNELS] : [];
-    const options = ["up", "--data", join(this.#folder, "data"), "--listen", `127.0.0.1:${this.#port}`, ...kernels];
+    const place = ["--data", join(this.#folder, "data"), "--listen", `127.0.0.1:${this.#port}`];
+    const options = ["up", ...place, "--providers", providers, ...kernels];
     const started = spawn(BINARY, options, { env: { ...process.env, HOME: this.#folder }, stdio: ["ignore", "pipe", "inherit"] });
     this.#process = started;
     let text = "";
@@ -54,13 +65,31 @@ export class TestServer {
 
   async end(): Promise<void> {
     await this.kill();
+    this.model.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
+/** A browser of its own, in which the page may come from a folder. */
+export async function fresh(browser: Browser): Promise<BrowserContext> {
+  const context = await browser.newContext();
+  if (!PAGE) return context;
+  await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(assets\/.*|frame\.html)?(#.*)?$/, async (route) => {
+    const path = new URL(route.request().url()).pathname;
+    const file = readFileSync(join(PAGE, path === "/" ? "index.html" : path));
+    if (path.startsWith("/assets/")) return route.fulfill({ body: file, contentType: TYPES[path.split(".").at(-1) ?? ""] ?? "" });
+    const answer = await route.fetch();
+    const nonce = /nonce-([^']+)'/.exec(answer.headers()["content-security-policy"] ?? "")?.[1] ?? "";
+    return route.fulfill({ response: answer, body: file.toString().replaceAll("{nonce}", nonce) });
+  });
+  return context;
+}
+
+const TYPES: Record<string, string> = { js: "text/javascript", css: "text/css", svg: "image/svg+xml", woff2: "font/woff2" };
+
 /** A signed-in person in a browser of their own, at the list of notebooks. */
 export async function person(browser: Browser, server: TestServer): Promise<Page> {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await fresh(browser)).newPage();
   await page.goto(`${server.url}/#token=${server.token}`);
   await expect(page.getByRole("button", { name: "New notebook" })).toBeVisible();
   return page;

@@ -1,15 +1,15 @@
 // One cell: gutter, source, outputs, state.
-import { Play, Square } from "lucide-react";
 import { Suspense, lazy, memo, useEffect, useRef, useState } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { causeWords, duration, endSentence, hueOf, kindOf, statusWords } from "../app/words.ts";
+import { hueOf, kindOf, statusWords } from "../app/words.ts";
 import { highlight } from "../editor/highlight.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
-import type { Cell as CellValue, CellType, Execution, PeerState } from "../protocol/messages.ts";
-import { useNow } from "./Bar.tsx";
+import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
+import { Gutter, RunState } from "./CellState.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
+import { ReplyView } from "./Reply.tsx";
 
 const loadEditor = () => import("./Editor.tsx");
 const Editor = lazy(loadEditor);
@@ -95,43 +95,6 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     </div>
   );
 });
-
-function Gutter({ store, id, cell, run }: { store: NotebookStore; id: string; cell: CellValue; run: Execution | undefined }) {
-  if (cell.cell_type !== "code" && cell.cell_type !== "prompt") return <div className="gutter" />;
-  const execution = store.document.latest.get(id);
-  const isOpen = run && !isFinished(run.status);
-  const count = run?.execution_count;
-  return (
-    <div className="gutter">
-      {isOpen && execution ? (
-        <button
-          className="run"
-          aria-label={run.status === "running" ? "Stop" : "Cancel"}
-          title={run.status === "running" ? "Stop" : "Cancel: it has not begun"}
-          disabled={!store.mayRun || run.cancel_requested}
-          onClick={() => void store.do({ CancelExecution: { execution_id: execution } })}
-        >
-          <Square size={12} fill="currentColor" />
-        </button>
-      ) : (
-        <button
-          className="run"
-          aria-label="Run"
-          title={cell.cell_type === "prompt" ? "Ask (Shift Enter)" : "Run (Shift Enter)"}
-          disabled={!store.mayRun}
-          onClick={() => void store.run([id])}
-        >
-          <Play size={13} fill="currentColor" />
-        </button>
-      )}
-      {cell.cell_type === "code" && (
-        <span className="count" aria-hidden>
-          {isOpen ? "*" : (count ?? "")}
-        </span>
-      )}
-    </div>
-  );
-}
 
 interface SourceProps {
   store: NotebookStore;
@@ -219,55 +182,5 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
       )}
       {"\n"}
     </pre>
-  );
-}
-
-function RunState({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
-  const isRunning = run.status === "running";
-  const now = useNow(isRunning ? 200 : undefined);
-  const isStale = store.document.isStale(id);
-  const executionId = store.document.latest.get(id) ?? "";
-  const kernel = store.replica.kernels.find((each) => each.kernel_session === run.kernel_session);
-  const isUnreachable = !isFinished(run.status) && kernel?.reachable === false;
-  if (run.status === "ok" && !isStale && !endSentence(run)) {
-    const took = run.started_at && run.ended_at ? duration(run.ended_at - run.started_at) : "";
-    return took && run.ended_at! - run.started_at! > 500 ? <p className="state quiet small">{took}</p> : null;
-  }
-  const place = store.queue.findIndex(([other]) => other === executionId);
-  return (
-    <p
-      className={`state small ${run.status === "error" || run.status === "lost" ? "bad" : "quiet"}`}
-      role={isFinished(run.status) ? undefined : "status"}
-    >
-      {isRunning ? `Running ${duration(now - (run.started_at ?? now))}` : statusWords(run)}
-      {run.status === "queued" && place > 0 && ` (${place} before it)`}
-      {run.cancel_requested && !isFinished(run.status) && " · being interrupted"}
-      {isStale && <span className="stale"> · the cell has changed since it ran</span>}
-      {isUnreachable && (
-        <span className="bad">
-          {" "}
-          · its runtime agent cannot be reached: it may come back, or{" "}
-          <button className="link" onClick={() => void store.do({ GiveUpExecution: { execution_id: executionId } })}>
-            give the run up
-          </button>
-        </span>
-      )}
-    </p>
-  );
-}
-
-function ReplyView({ reply, isStale }: { reply: NonNullable<CellValue["reply"]>; isStale: boolean }) {
-  return (
-    <div className="reply" aria-live="polite" aria-busy={reply.status === "running"}>
-      {reply.text && <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(reply.text, undefined) }} />}
-      <p className="quiet small">
-        {reply.status === "running" && "The assistant is writing …"}
-        {reply.status === "stopped" && "Stopped"}
-        {reply.status === "failed" &&
-          `The assistant could not answer${reply.cause ? `: ${causeWords(reply.cause, reply.detail)}` : ""}`}
-        {isStale && " The prompt has changed since it was answered."}
-        {reply.is_cut && " There is more of it in the conversation."}
-      </p>
-    </div>
   );
 }
