@@ -58,6 +58,7 @@ impl World {
     fn submit(&mut self, command: Command) -> anyhow::Result<()> {
         self.commands += 1;
         let mut context = Context {
+            instance: "instance".parse().expect("an id"),
             now: self.commands,
             actor: Actor::User { id: UserId::new("ann")? },
             authority: Authority::session(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{Actor, Command, CommandId, Document, Millis, NotebookId, Rejection, Stored, Version};
+use notarium_core::{Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, Rejection, Stored, Version};
 use notarium_wire::{AckMessage, TurnActivity};
 use serde::Serialize;
 
@@ -51,6 +51,9 @@ pub trait Host: Send + Sync + 'static {
 
     /// Sends the activity of a turn to its followers, beside the log.
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity);
+
+    /// This life of the server: claims in its name are those of this process.
+    fn instance(&self) -> &InstanceId;
 
     /// Milliseconds since 1970, by the server's clock.
     fn now(&self) -> Millis;

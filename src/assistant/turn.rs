@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::tools::{Arguments, Executor, Tool};
 use notarium_core::{
-    Because, CallAnswer, Document, Event, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded, Risk,
-    StopReason, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
+    Because, CallAnswer, Document, Event, InstanceId, MAX_MODEL_CALLS, MessageBlock, MessageRole, RawObject, Recorded,
+    Risk, StopReason, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnEnd, TurnFailure, TurnId,
 };
 
 use crate::providers;
@@ -84,10 +84,14 @@ fn is_run(function: &str, arguments: &str) -> bool {
 }
 
 /// What only this process knows: gone after a restart.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Live {
+    /// This life of the server. Its claims are this process's own, all others are dead ones'.
+    pub instance: InstanceId,
     /// A model is being called now.
     pub is_calling_model: bool,
+    /// A model call is over, and its end could not be recorded.
+    pub is_model_call_lost: bool,
     /// Why the model call cannot succeed, however often it is tried.
     pub model_failure: Option<Because<TurnFailure>>,
     /// Why the provider's last answer stopped, where it called no tools.
@@ -99,10 +103,24 @@ pub struct Live {
 }
 
 impl Live {
+    /// Of a process that has done nothing yet.
+    pub fn new(instance: InstanceId) -> Self {
+        Self {
+            instance,
+            is_calling_model: false,
+            is_model_call_lost: false,
+            model_failure: None,
+            stop_reason: None,
+            executing: BTreeSet::new(),
+            refused: BTreeMap::new(),
+        }
+    }
+
     /// Whether a process that has just started would do the same without it. What was refused is asked again and refused
     /// again, so that may go too.
     pub fn is_forgettable(&self) -> bool {
         !self.is_calling_model
+            && !self.is_model_call_lost
             && self.model_failure.is_none()
             && self.stop_reason.is_none()
             && self.executing.is_empty()
@@ -122,14 +140,14 @@ pub struct Wanted {
 /// What is to be done next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Claim a model call, and make it.
+    /// Claim a model call, unless this process has claimed it already, and make it.
     CallModel,
-    /// A claim whose process is gone: report it as failed. Nothing came of it, so it may be tried again.
+    /// A claim whose process is gone, or whose answer is: report it as failed. Nothing came of it, so it may be tried again.
     LoseModelCall,
     Request(Wanted),
     /// The gate is open: start it.
     Start(ToolCallId),
-    /// It has started, its runs are in the log: wait for them, and report.
+    /// It has started, and its runs are in the log: execute it from there, and report.
     Resume(ToolCallId),
     /// It had started when its process went: report that its outcome is unknown.
     Lose(ToolCallId),
@@ -145,12 +163,22 @@ pub enum Step {
 /// The next step of a turn.
 pub fn next(turn_id: &TurnId, notebook: &Document, record: &Record, live: &Live) -> Step {
     let Some(turn) = notebook.turns.get(turn_id).filter(|_| !record.has_ended) else { return Step::Done };
-    if turn.is_calling_model {
-        return if live.is_calling_model { Step::Wait } else { Step::LoseModelCall };
+    if let Some(claimant) = &turn.model_call_claimant {
+        return claimed_model_call(claimant, live);
     }
     match &record.last {
         Some((MessageRole::Assistant, blocks)) => after_reply(turn, notebook, record, live, blocks),
         _ => call_model(turn, live),
+    }
+}
+
+fn claimed_model_call(claimant: &InstanceId, live: &Live) -> Step {
+    if live.is_calling_model {
+        Step::Wait
+    } else if *claimant == live.instance && !live.is_model_call_lost {
+        Step::CallModel
+    } else {
+        Step::LoseModelCall
     }
 }
 
@@ -239,18 +267,26 @@ fn unreadable(arguments: &str) -> Option<CallAnswer> {
 }
 
 fn unfinished(live: &Live, call_id: &ToolCallId, call: &ToolCall) -> Step {
-    match call.phase {
+    match &call.phase {
         ToolCallPhase::Waiting => Step::Wait,
         ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => Step::Start(call_id.clone()),
         ToolCallPhase::Started { .. } if live.executing.contains(call_id) => Step::Wait,
-        ToolCallPhase::Started { .. } if is_resumable(call) => Step::Resume(call_id.clone()),
+        ToolCallPhase::Started { claimant, .. } if is_taken_up(call, claimant, &live.instance) => {
+            Step::Resume(call_id.clone())
+        }
         ToolCallPhase::Started { .. } => Step::Lose(call_id.clone()),
     }
 }
 
+/// Whether a call that has started, and that this process does not execute, is to be executed by it. One of its own claims was
+/// never acted on: the answer to the claim was lost on the way. Another instance that claimed it is dead.
+pub fn is_taken_up(call: &ToolCall, claimant: &InstanceId, instance: &InstanceId) -> bool {
+    claimant == instance || is_resumable(call)
+}
+
 /// Whether it can be taken up by another process: it only reads, or all that it does is in the log (runs) or applied once
 /// however often it is sent (a notebook that is named after the call).
-pub fn is_resumable(call: &ToolCall) -> bool {
+fn is_resumable(call: &ToolCall) -> bool {
     // A function of the notebook is a run in its kernel.
     let Some(tool) = Tool::find(&call.function) else { return true };
     let Ok(arguments) = tool.arguments(&call.arguments) else { return false };

@@ -187,7 +187,7 @@ pub(crate) fn decide_report(
 ) -> Result<Decision, Rejection> {
     check_is_reactor(context)?;
     let call = known(notebook, &context.history, &call_id)?;
-    let ToolCallPhase::Started { at } = call.phase else {
+    let ToolCallPhase::Started { at, .. } = call.phase else {
         return Err(Rejection::new(RejectionCode::ToolCallState, format!("call {call_id} has not started")));
     };
     let limit = context.limits.max_tool_result_bytes;

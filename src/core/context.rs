@@ -6,12 +6,14 @@ use ulid::Ulid;
 use crate::authority::Authority;
 use crate::history::History;
 use crate::limits::Limits;
-use notarium_record::{Actor, CommandId, CorrelationId, EventId, Millis, Salt, Version};
+use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, Millis, Salt, Version};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
 pub struct Context {
     pub now: Millis,
+    /// The server instance that decides: claims are made in its name.
+    pub instance: InstanceId,
     pub actor: Actor,
     pub authority: Authority,
     pub command_id: CommandId,

@@ -258,7 +258,7 @@ pub(crate) fn decide_model_call(
     model: String,
 ) -> Result<Decision, Rejection> {
     let turn = own(notebook, context, &turn_id)?;
-    if turn.is_calling_model {
+    if turn.model_call_claimant.is_some() {
         return Err(Rejection::new(
             RejectionCode::AlreadyClaimed,
             "this turn's model call is under way: wait for its end",
@@ -272,7 +272,8 @@ pub(crate) fn decide_model_call(
         let message = format!("a turn has at most {MAX_MODEL_CALLS} model calls of {MAX_ATTEMPTS} attempts: end it");
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
-    Ok(Decision::one(TurnModelCallStarted { turn_id, number, attempt, provider, model }))
+    let claimant = context.instance.clone();
+    Ok(Decision::one(TurnModelCallStarted { turn_id, claimant, number, attempt, provider, model }))
 }
 
 pub(crate) fn decide_model_report(
@@ -284,7 +285,7 @@ pub(crate) fn decide_model_report(
     usage: Usage,
 ) -> Result<Decision, Rejection> {
     let turn = own(notebook, context, &turn_id)?;
-    if !turn.is_calling_model {
+    if turn.model_call_claimant.is_none() {
         return Err(Rejection::new(RejectionCode::TurnState, "no model call of this turn is under way"));
     }
     Ok(Decision::one(TurnModelCallFinished {

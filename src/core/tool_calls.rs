@@ -308,7 +308,8 @@ fn execute(
 ) -> Decision {
     // The effects come after what was decided before them, and after the start.
     let before = decided as Version + 1;
-    let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed });
+    let claimant = context.instance.clone();
+    let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed, claimant });
     whole.outcome.tool_call = Some(call_id.clone());
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),

@@ -13,8 +13,8 @@ use crate::execution::{ExecutionCause, ExecutionOutcome, ExecutionSubject, PastE
 use crate::function::UserFunction;
 use crate::hash::Hash;
 use crate::ids::{
-    AgentId, CellId, ConversationId, ExecutionId, GrantId, KernelSessionId, MessageId, Millis, ToolCallId, TurnId,
-    UserId, Version,
+    AgentId, CellId, ConversationId, ExecutionId, GrantId, InstanceId, KernelSessionId, MessageId, Millis, ToolCallId,
+    TurnId, UserId, Version,
 };
 use crate::json::{RawJson, RawObject};
 use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
@@ -310,6 +310,8 @@ events! {
     /// The claim before a model is called.
     TurnModelCallStarted {
         turn_id: TurnId,
+        /// The server instance that calls the model. Another one that finds the claim knows that it is a dead one's.
+        claimant: InstanceId,
         /// Of the turn's model calls, 1, 2, 3 …
         number: u32,
         /// Of the same call, 1, 2, 3 …
@@ -383,7 +385,12 @@ events! {
     }
     ToolCallExpired { call_id: ToolCallId }
     /// The claim: from here on it happens, once.
-    ToolCallStarted { call_id: ToolCallId, passed_by: Passed }
+    ToolCallStarted {
+        call_id: ToolCallId,
+        passed_by: Passed,
+        /// The server instance that executes it. Another one that finds the claim knows that it is a dead one's.
+        claimant: InstanceId,
+    }
     ToolCallExecuted {
         call_id: ToolCallId,
         end: ToolCallEnd,

@@ -16,8 +16,8 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Millis, NotebookId, RawJson,
-    Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, InstanceId, Millis,
+    NotebookId, RawJson, Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
@@ -182,6 +182,10 @@ impl Host for AssistantHost {
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
         self.0.turn_activity.publish(notebook, activity.clone());
         self.0.rooms.tell(notebook, activity);
+    }
+
+    fn instance(&self) -> &InstanceId {
+        self.0.rooms.instance()
     }
 
     fn now(&self) -> Millis {

@@ -186,6 +186,7 @@ impl Room {
     fn context(&mut self, cycle: &Cycle, queued: &mut Queued) -> Context {
         Context {
             now: cycle.now,
+            instance: self.config.instance.clone(),
             actor: queued.identity.actor.clone(),
             authority: queued.identity.authority.clone(),
             command_id: queued.id.clone(),

@@ -24,7 +24,7 @@ async fn an_id_that_is_chosen_again_is_another_turn() {
     let mut scene = Scene::start(script(&rules)).await;
     let turn: TurnId = "again".parse().unwrap();
     scene.ada.command(start(&turn, "first")).await;
-    let calls = |state: &notarium_core::Document| state.turns.values().all(|turn| turn.is_calling_model);
+    let calls = |state: &notarium_core::Document| state.turns.values().all(|turn| turn.model_call_claimant.is_some());
     scene.ada.until("the model call", |state| !state.turns.is_empty() && calls(state)).await;
     let commands = vec![Command::CancelTurn { turn_id: turn.clone() }, start(&turn, "second")];
     scene.ada.command(Command::Batch { commands }).await;

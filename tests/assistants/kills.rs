@@ -27,7 +27,10 @@ enum When {
 
 const MOMENTS: &[Moment] = &[
     Moment { name: "started", when: When::Seen(|_, types| count(types, "TurnStarted") == 1) },
-    Moment { name: "mid-stream", when: When::Seen(|state, _| state.turns.values().any(|turn| turn.is_calling_model)) },
+    Moment {
+        name: "mid-stream",
+        when: When::Seen(|state, _| state.turns.values().any(|turn| turn.model_call_claimant.is_some())),
+    },
     Moment { name: "replied", when: When::Seen(|_, types| count(types, "TurnModelCallFinished") == 1) },
     Moment { name: "running a cell", when: When::Executing },
     Moment { name: "a call has ended", when: When::Seen(|_, types| count(types, "ToolCallExecuted") == 1) },

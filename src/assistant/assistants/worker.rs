@@ -26,7 +26,7 @@ use super::model_call::{ModelCall, ModelCallUpdate};
 use super::{Handle, Runtime, assistant_of};
 use crate::messages;
 use crate::providers::{self, Provider};
-use crate::turn::{Live, Record, Step, Wanted, failed, is_resumable, next};
+use crate::turn::{Live, Record, Step, Wanted, failed, is_taken_up, next};
 
 /// Events that are read at once.
 const PAGE: usize = 2_000;
@@ -232,7 +232,7 @@ impl Worker {
         for (turn_id, turn) in &notebook.turns {
             if !self.turns.contains_key(turn_id) {
                 let record = self.recorded(turn_id, turn, notebook.version).await?;
-                let (live, model_call) = (Live::default(), None);
+                let (live, model_call) = (Live::new(self.runtime.host.instance().clone()), None);
                 let turn_state = TurnState { started: turn.started_version, record, live, model_call };
                 self.turns.insert(turn_id.clone(), turn_state);
             }

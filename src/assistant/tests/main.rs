@@ -1,6 +1,7 @@
 //! Providers over real HTTP, against the scripted server; what a model is told of notebooks, by samples; turns against the core.
 
 mod borders;
+mod claims;
 mod context;
 mod conversations;
 mod faults;

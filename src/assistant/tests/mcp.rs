@@ -12,8 +12,8 @@ use notarium_assistant::assistants::Called;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_assistant::mcp::{Caller, McpService, Person, service};
 use notarium_core::{
-    Actor, Command, CommandId, Document, Millis, NotebookId, RawObject, Rejection, RejectionCode, Risk, Scope, Stored,
-    ToolCallId, Version,
+    Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, RawObject, Rejection, RejectionCode, Risk,
+    Scope, Stored, ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity};
 use serde_json::{Value, json};
@@ -65,6 +65,10 @@ impl Host for FakeHost {
     }
 
     fn publish(&self, _: &NotebookId, _: TurnActivity) {}
+
+    fn instance(&self) -> &InstanceId {
+        unreachable!("no call is executed here")
+    }
 
     fn now(&self) -> Millis {
         1_700_000_000_000

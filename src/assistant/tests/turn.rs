@@ -47,7 +47,7 @@ impl World {
             recorded: Vec::new(),
             head: Head::START,
             now: 1_000_000,
-            live: Live::default(),
+            live: Live::new("instance".parse().unwrap()),
             replies,
             steps: 0,
             fails: false,
@@ -71,6 +71,7 @@ impl World {
         });
         let mut context = Context {
             now: self.now,
+            instance: self.live.instance.clone(),
             actor,
             authority,
             command_id: id.parse().unwrap(),
@@ -113,8 +114,10 @@ impl World {
             Step::Done => return false,
             Step::Wait => self.others_act(),
             Step::CallModel => {
-                let (provider, model) = ("scripted".to_owned(), "small".to_owned());
-                self.reactor(Command::StartModelCall { turn_id, provider, model });
+                if self.notebook.turns[&turn_id].model_call_claimant.is_none() {
+                    let (provider, model) = ("scripted".to_owned(), "small".to_owned());
+                    self.reactor(Command::StartModelCall { turn_id, provider, model });
+                }
                 self.live.is_calling_model = true;
             }
             Step::LoseModelCall => {
@@ -178,7 +181,7 @@ impl World {
 
     /// The process is gone, and with it all that the log does not say.
     fn kill(&mut self) {
-        self.live = Live::default();
+        self.live = Live::new(format!("instance-{}", self.steps).parse().unwrap());
     }
 
     fn types(&self) -> Vec<&'static str> {
@@ -402,7 +405,7 @@ fn a_denial_is_told_and_a_stop_ends_the_turn_at_once() {
 fn a_model_that_cannot_be_reached_fails_the_turn_with_its_cause() {
     let mut world = World::new(vec![vec![]]);
     assert!(world.step());
-    world.live.is_calling_model = false;
+    (world.live.is_calling_model, world.live.is_model_call_lost) = (false, true);
     world.live.model_failure = Some(Because::new(TurnFailure::WrongKey, "the key for openai is wrong"));
     run(&mut world);
     let Some(Event::TurnFailed(end)) = world.recorded.last().map(|recorded| &recorded.event) else { panic!() };

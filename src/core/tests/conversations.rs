@@ -191,6 +191,7 @@ fn a_failed_model_call_is_tried_again_and_a_turn_has_ten_at_most() {
     for end in [failed(), answered(), answered()] {
         let (events, _) = world.try_do(&it, &model_call()).unwrap();
         let [Event::TurnModelCallStarted(event)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!(event.claimant.as_str(), "instance");
         seen.push((event.number, event.attempt));
         world.step(&it, end);
     }

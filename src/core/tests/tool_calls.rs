@@ -286,6 +286,7 @@ fn the_record_says_what_opened_the_gate() {
     let (events, _) = world.try_do(&reactor_of("ann"), &start("del")).unwrap();
     let Event::ToolCallStarted(event) = &events[0] else { panic!("{events:?}") };
     assert_eq!(event.passed_by, Passed::Confirmation { by: user("editor").actor });
+    assert_eq!(event.claimant.as_str(), "instance");
     let (events, _) = with_grant().try_do(&reactor_of("ann"), &create()).unwrap();
     let Event::ToolCallStarted(event) = &events[1] else { panic!("{events:?}") };
     assert!(matches!(&event.passed_by, Passed::Grant { grant_id } if grant_id.as_str() == "g"));

@@ -20,11 +20,11 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::TurnModelCallStarted(event) => change(document, &event.turn_id, |turn| {
             turn.model_calls = event.number;
             turn.attempts = event.attempt;
-            turn.is_calling_model = true;
+            turn.model_call_claimant = Some(event.claimant.clone());
             turn.is_model_call_failed = false;
         }),
         Event::TurnModelCallFinished(event) => change(document, &event.turn_id, |turn| {
-            turn.is_calling_model = false;
+            turn.model_call_claimant = None;
             turn.is_model_call_failed = event.failure.is_some();
         }),
         Event::MessagePosted(event) => {
@@ -80,7 +80,7 @@ fn begin_turn(document: &mut Document, recorded: &Recorded, event: &TurnStarted)
         is_bound: event.is_bound,
         model_calls: 0,
         attempts: 0,
-        is_calling_model: false,
+        model_call_claimant: None,
         is_model_call_failed: false,
     };
     document.turns.insert(event.turn_id.clone(), turn);

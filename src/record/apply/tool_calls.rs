@@ -16,8 +16,8 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
             change(document, &event.call_id, |call| call.phase = ToolCallPhase::Confirmed { by });
         }
         Event::ToolCallStarted(event) => {
-            let at = recorded.envelope.recorded_at;
-            change(document, &event.call_id, |call| call.phase = ToolCallPhase::Started { at });
+            let (at, claimant) = (recorded.envelope.recorded_at, event.claimant.clone());
+            change(document, &event.call_id, |call| call.phase = ToolCallPhase::Started { at, claimant });
         }
         Event::GrantIssued(event) => issue(document, recorded, event),
         Event::GrantRevoked(event) => _ = document.grants.remove(&event.grant_id),

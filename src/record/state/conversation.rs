@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Scopes;
 use crate::actor::Actor;
-use crate::ids::{CellId, ConversationId, MessageId, Millis, TurnId, Version};
+use crate::ids::{CellId, ConversationId, InstanceId, MessageId, Millis, TurnId, Version};
 use crate::message::MessageFlags;
 
 /// A conversation. Its messages are a projection.
@@ -48,9 +48,9 @@ pub struct Turn {
     pub model_calls: u32,
     /// Attempts of the last one.
     pub attempts: u32,
-    /// The last one has not been answered.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_calling_model: bool,
+    /// The server instance that makes the last one; absent: it is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_call_claimant: Option<InstanceId>,
     /// The last one failed: the next is another attempt of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_model_call_failed: bool,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
 use crate::hash::Hash;
-use crate::ids::{ConversationId, Millis, ToolCallId, TurnId, UserId, Version};
+use crate::ids::{ConversationId, InstanceId, Millis, ToolCallId, TurnId, UserId, Version};
 use crate::json::RawObject;
 use crate::open::Open;
 use crate::tool_call::{Gate, Risk, Target};
@@ -22,6 +22,8 @@ pub enum ToolCallPhase {
     Passed,
     Started {
         at: Millis,
+        /// The server instance that executes it.
+        claimant: InstanceId,
     },
 }
 

@@ -70,7 +70,8 @@ fn started() -> Happens {
 
 fn model_call(number: u32, attempt: u32) -> Happens {
     let (provider, model) = ("scripted".to_owned(), "one".to_owned());
-    event(TurnModelCallStarted { turn_id: "t".parse().unwrap(), number, attempt, provider, model })
+    let (turn_id, claimant) = ("t".parse().unwrap(), "instance".parse().unwrap());
+    event(TurnModelCallStarted { turn_id, claimant, number, attempt, provider, model })
 }
 
 fn model_call_ended(number: u32, attempt: u32, failure: Option<&str>) -> Happens {
@@ -135,7 +136,11 @@ fn gated_call(id: &str) -> Vec<Happens> {
     vec![
         event(request),
         event(ToolCallConfirmed { call_id: call_id.clone(), arguments_hash }),
-        event(ToolCallStarted { call_id: call_id.clone(), passed_by: Passed::Policy }),
+        event(ToolCallStarted {
+            call_id: call_id.clone(),
+            passed_by: Passed::Policy,
+            claimant: "instance".parse().unwrap(),
+        }),
         activity(1, 1, update),
         event(ToolCallExecuted { call_id, end: ToolCallEnd::Ok, result: "gone".to_owned(), duration_ms: 1 }),
     ]

@@ -329,11 +329,11 @@ const EVENTS = {
     if (cell) cell.reply = { turn_id, status: 'running', prompt: cell.source, text: '' }
   },
   TurnModelCallStarted: turn((t, p) => {
-    Object.assign(t, { model_calls: p.number, attempts: p.attempt, is_calling_model: true })
+    Object.assign(t, { model_calls: p.number, attempts: p.attempt, model_call_claimant: p.claimant })
     delete t.is_model_call_failed
   }),
   TurnModelCallFinished: turn((t, p) => {
-    delete t.is_calling_model
+    delete t.model_call_claimant
     put(t, 'is_model_call_failed', p.failure != null)
   }),
   TurnFinished: endTurn((r, p) => Object.assign(r, { status: 'finished', stop_reason: p.stop_reason })),
@@ -354,7 +354,7 @@ const EVENTS = {
     if (s.tool_calls?.[p.call_id]) s.tool_calls[p.call_id].phase = { phase: 'confirmed', by: e.actor }
   },
   ToolCallStarted(s, p, e) {
-    if (s.tool_calls?.[p.call_id]) s.tool_calls[p.call_id].phase = { phase: 'started', at: e.recorded_at }
+    if (s.tool_calls?.[p.call_id]) s.tool_calls[p.call_id].phase = { phase: 'started', at: e.recorded_at, claimant: p.claimant }
   },
   ToolCallDenied: endCall,
   ToolCallWithdrawn: endCall,

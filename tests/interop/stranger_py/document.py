@@ -256,13 +256,13 @@ def turn_started(s, p, e):
 
 def turn_model_call_started(s, p, e):
     if turn := s.get("turns", {}).get(p["turn_id"]):
-        turn.update(model_calls=p["number"], attempts=p["attempt"], is_calling_model=True)
+        turn.update(model_calls=p["number"], attempts=p["attempt"], model_call_claimant=p["claimant"])
         turn.pop("is_model_call_failed", None)
 
 
 def turn_model_call_finished(s, p, e):
     if turn := s.get("turns", {}).get(p["turn_id"]):
-        turn.pop("is_calling_model", None)
+        turn.pop("model_call_claimant", None)
         put(turn, "is_model_call_failed", p.get("failure") is not None)
 
 
@@ -280,7 +280,7 @@ def tool_call_confirmed(s, p, e):
 
 def tool_call_started(s, p, e):
     if call := s.get("tool_calls", {}).get(p["call_id"]):
-        call["phase"] = {"phase": "started", "at": e["recorded_at"]}
+        call["phase"] = {"phase": "started", "at": e["recorded_at"], "claimant": p["claimant"]}
 
 
 def grant_issued(s, p, e):

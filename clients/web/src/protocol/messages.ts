@@ -724,6 +724,11 @@ export type OpenKernelCause = (KernelCause | (string | {
 
 }))
 /**
+ * One life of a server process: who holds a notebook's lease, and whose a claim is.
+ * 
+ */
+export type InstanceId = string
+/**
  * Something that a call touches, as it was when the call was requested. A change of it voids the call.
  * 
  */
@@ -777,6 +782,7 @@ phase: "passed"
 } | {
 phase: "started"
 at: number
+claimant: InstanceId
 })
 /**
  * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
@@ -953,6 +959,7 @@ RegisteredFunction?: RegisteredFunction
 Conversation?: Conversation
 MessageFlags?: MessageFlags
 Turn?: Turn
+InstanceId?: InstanceId
 ToolCall?: ToolCall
 Target?: Target
 OpenGate?: OpenGate
@@ -1770,9 +1777,9 @@ model_calls: number
  */
 attempts: number
 /**
- * The last one has not been answered.
+ * The server instance that makes the last one; absent: it is over.
  */
-is_calling_model?: boolean
+model_call_claimant?: (InstanceId | null)
 /**
  * The last one failed: the next is another attempt of it.
  */
@@ -2441,6 +2448,7 @@ is_bound: boolean
  */
 export interface TurnModelCallStarted {
 turn_id: TurnId
+claimant: InstanceId
 /**
  * Of the turn's model calls, 1, 2, 3 …
  */
@@ -2539,6 +2547,7 @@ call_id: ToolCallId
 export interface ToolCallStarted {
 call_id: ToolCallId
 passed_by: Passed
+claimant: InstanceId
 }
 export interface ToolCallExecuted {
 call_id: ToolCallId

@@ -4900,6 +4900,8 @@ export interface components {
         InputValue: {
             value: string;
         };
+        /** @description One life of a server process: who holds a notebook's lease, and whose a claim is. */
+        InstanceId: string;
         IssuedGrant: {
             id: components["schemas"]["GrantId"];
             /** Format: uint64 */
@@ -5623,6 +5625,8 @@ export interface components {
         } | {
             /** Format: uint64 */
             at: number;
+            /** @description The server instance that executes it. */
+            claimant: components["schemas"]["InstanceId"];
             /** @constant */
             phase: "started";
         };
@@ -5651,12 +5655,12 @@ export interface components {
             conversation_id: components["schemas"]["ConversationId"];
             /** @description Its calls reach no other notebook. */
             is_bound: boolean;
-            /** @description The last one has not been answered. */
-            is_calling_model?: boolean;
             /** @description The last one failed: the next is another attempt of it. */
             is_model_call_failed?: boolean;
             message_id: components["schemas"]["MessageId"];
             model?: string | null;
+            /** @description The server instance that makes the last one; absent: it is over. */
+            model_call_claimant?: components["schemas"]["InstanceId"] | null;
             /**
              * Format: uint32
              * @description Model calls that have begun.

@@ -278,6 +278,7 @@ impl Inner {
         let now = 1_000_000 + state.version;
         let mut context = Context {
             now,
+            instance: "instance".parse().unwrap(),
             actor: actor.clone(),
             authority,
             command_id: message.id.clone(),

@@ -41,7 +41,8 @@ impl Worker {
         matches!(call.phase, ToolCallPhase::Started { .. }).then(|| call.clone())
     }
 
-    /// Takes up a wait that another process had begun.
+    /// Takes up a call that has started: one that another process had begun, or one that this process claimed without learning
+    /// it.
     pub(super) async fn resume(&mut self, call_id: &ToolCallId) -> Result<(), Rejection> {
         let Some(call) = self.started(call_id) else { return Ok(()) };
         let effects = Effects::recorded(&*self.runtime.host, &self.id, call_id, &call).await?;
@@ -143,12 +144,16 @@ impl Worker {
         let open: Vec<(ToolCallId, Arc<ToolCall>)> = open.map(|(id, call)| (id.clone(), call.clone())).collect();
         let mut progress = Progress::None;
         for (call_id, call) in open {
-            let done = match call.phase {
+            let done = match &call.phase {
                 ToolCallPhase::Waiting => continue,
                 ToolCallPhase::Passed | ToolCallPhase::Confirmed { .. } => {
                     self.start(&call_id, &call.requested_by).await
                 }
-                ToolCallPhase::Started { .. } if is_resumable(&call) => self.resume(&call_id).await,
+                ToolCallPhase::Started { claimant, .. }
+                    if is_taken_up(&call, claimant, self.runtime.host.instance()) =>
+                {
+                    self.resume(&call_id).await
+                }
                 ToolCallPhase::Started { .. } => self.lose(&call_id, &call.requested_by).await,
             };
             match done {

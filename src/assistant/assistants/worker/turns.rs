@@ -44,7 +44,9 @@ impl Worker {
                 return self.end(turn_id, actor, failed(Because::new(TurnFailure::NoModel, detail))).await;
             }
         };
-        self.start_model_call(turn_id, actor, &*provider, &model).await?;
+        if turn.model_call_claimant.is_none() {
+            self.start_model_call(turn_id, actor, &*provider, &model).await?;
+        }
         let Some((turn, _)) = self.turn(turn_id) else { return Ok(()) };
         let call = ModelCall {
             runtime: self.runtime.clone(),
@@ -58,6 +60,7 @@ impl Worker {
         };
         let Some(turn_state) = self.turns.get_mut(turn_id) else { return Ok(()) };
         turn_state.live.is_calling_model = true;
+        turn_state.live.is_model_call_lost = false;
         turn_state.model_call = Some(self.runtime.spawn(call.make()));
         Ok(())
     }
@@ -124,7 +127,15 @@ impl Worker {
             turn_state.live.is_calling_model = false;
             turn_state.live.model_failure = is_final.then(|| why.clone());
         }
-        self.report_model_call(turn_id, actor, Some(why), usage).await
+        let reported = self.report_model_call(turn_id, actor, Some(why), usage).await;
+        self.note_model_call(turn_id, &reported);
+        reported
+    }
+
+    fn note_model_call(&mut self, turn_id: &TurnId, reported: &Result<(), Rejection>) {
+        if let Some(turn_state) = self.turns.get_mut(turn_id) {
+            turn_state.live.is_model_call_lost = reported.is_err();
+        }
     }
 
     pub(super) async fn answered(
@@ -135,6 +146,7 @@ impl Worker {
         usage: Usage,
     ) -> Result<(), Rejection> {
         let mut posted = self.report_model_call(turn_id, actor, None, usage).await;
+        self.note_model_call(turn_id, &posted);
         if posted.is_ok() {
             let blocks = messages::recorded(reply, || ulid::Ulid::generate().into());
             posted = self.post(turn_id, actor, MessageRole::Assistant, blocks).await;

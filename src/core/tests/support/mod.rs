@@ -125,6 +125,7 @@ impl World {
         let correlation = self.correlation.unwrap_or(&command_id);
         Context {
             now: self.now,
+            instance: "instance".parse().unwrap(),
             actor: who.actor.clone(),
             authority: who.authority.clone(),
             correlation_id: CorrelationId::new(correlation).unwrap(),

@@ -24,6 +24,7 @@ impl Author {
         seed[..name.len()].copy_from_slice(name.as_bytes());
         let context = Context {
             now: 1_700_000_000_000,
+            instance: "instance".parse().unwrap(),
             actor: Actor::User { id: UserId::new("ann").unwrap() },
             authority: Authority::session(),
             command_id: CommandId::new("c0").unwrap(),

@@ -166,6 +166,7 @@ impl World {
         let id = CommandId::new(format!("node-{}", self.count)).expect("an id");
         let mut context = Context {
             now: self.now,
+            instance: "instance".parse().unwrap(),
             actor: Actor::System,
             authority: Authority::default(),
             correlation_id: id.as_str().parse().expect("an id"),

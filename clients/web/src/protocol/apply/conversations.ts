@@ -28,13 +28,13 @@ export const conversationEvents: Handlers = {
     folding.touched.part("assistants");
   },
   TurnStarted: (payload, folding) => beginTurn(payload, folding),
-  TurnModelCallStarted({ turn_id, number, attempt }, folding) {
-    const fields = { model_calls: number, attempts: attempt, is_calling_model: true, is_model_call_failed: false };
+  TurnModelCallStarted({ turn_id, claimant, number, attempt }, folding) {
+    const fields = { model_calls: number, attempts: attempt, model_call_claimant: claimant, is_model_call_failed: false };
     changeTurn(folding, turn_id, fields);
   },
   TurnModelCallFinished({ turn_id, failure }, folding) {
     const is_model_call_failed = failure !== undefined && failure !== null;
-    changeTurn(folding, turn_id, { is_calling_model: false, is_model_call_failed });
+    changeTurn(folding, turn_id, { model_call_claimant: null, is_model_call_failed });
   },
   TurnFinished: ({ turn_id, stop_reason }, folding) => endTurn(folding, turn_id, { status: "finished", stop_reason }),
   TurnCancelled: ({ turn_id }, folding) => endTurn(folding, turn_id, { status: "stopped" }),
@@ -66,7 +66,7 @@ function beginTurn(payload: TurnStarted, { document, event, touched }: Folding):
 function changeTurn({ document, touched }: Folding, id: string, fields: Partial<Turn>): void {
   const turn = document.turns.get(id);
   if (!turn) return;
-  document.turns.set(id, without({ ...turn, ...fields }, "is_calling_model", "is_model_call_failed"));
+  document.turns.set(id, present(without({ ...turn, ...fields }, "is_model_call_failed")));
   touched.part("assistants");
 }
 

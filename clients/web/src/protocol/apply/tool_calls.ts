@@ -8,8 +8,8 @@ export const toolCallEvents: Handlers = {
   ToolCallConfirmed({ call_id }, folding) {
     change(folding, call_id, { phase: "confirmed", by: folding.event.actor });
   },
-  ToolCallStarted({ call_id }, folding) {
-    change(folding, call_id, { phase: "started", at: folding.event.recorded_at });
+  ToolCallStarted({ call_id, claimant }, folding) {
+    change(folding, call_id, { phase: "started", at: folding.event.recorded_at, claimant });
   },
   ToolCallDenied: ({ call_id }, folding) => end(folding, call_id),
   ToolCallWithdrawn: ({ call_id }, folding) => end(folding, call_id),
