@@ -54,7 +54,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_batch_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("batch", &cases());
 }
 
 #[test]

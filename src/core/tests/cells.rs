@@ -125,7 +125,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_cell_command_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("cells", &cases());
 }
 
 #[test]

@@ -180,7 +180,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn each_command_is_judged_as_the_table_says() {
-    cases().iter().for_each(check);
+    check_all("conversations", &cases());
 }
 
 #[test]
@@ -208,7 +208,13 @@ fn the_conversation_goes_on_when_its_turn_has_ended() {
     let mut world = talking().with(&reactor_of("ann"), end());
     assert!(world.notebook.turns.is_empty());
     let (events, outcome) = world.try_do(&user("ann"), &turn("talk", "next", "And now?")).unwrap();
-    assert_eq!(types(&events), ["MessagePosted", "TurnStarted"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"MessagePosted": {"conversation_id": "talk", "message_id": "000000YGJJ00000000000141R8", "turn_id": "next", "role": "user", "blocks": [{"text": {"text": "And now?"}}]}},
+            {"TurnStarted": {"turn_id": "next", "conversation_id": "talk", "message_id": "000000YGJJ00000000000141R8", "scopes": ["read", "edit", "run"], "is_bound": false}},
+        ])
+    );
     assert_eq!(outcome.turn.unwrap().as_str(), "next");
     assert_eq!(world.notebook.conversations.values().next().unwrap().title, "Tidy up");
 }

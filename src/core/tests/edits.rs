@@ -43,7 +43,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_edit_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("edits", &cases());
 }
 
 #[test]

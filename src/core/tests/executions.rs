@@ -85,7 +85,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_execution_command_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("executions", &cases());
 }
 
 #[test]
@@ -129,7 +129,15 @@ fn request_all(stop_on_error: bool) -> World {
 fn a_failure_stops_what_waits_behind_it_of_the_same_request() {
     let mut world = request_all(true);
     let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 1, completed(false))).unwrap();
-    assert_eq!(types(&events), ["ExecutionCompleted", "ExecutionBlocked", "ExecutionBlocked", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ExecutionCompleted": {"execution_id": "run-a", "output_seq": 1, "outcome": "error", "execution_count": 1}},
+            {"ExecutionBlocked": {"execution_id": "run-a2", "blocked_by": "run-a"}},
+            {"ExecutionBlocked": {"execution_id": "run-c", "blocked_by": "run-a"}},
+            {"ExecutionAssigned": {"execution_id": "other", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
     assert_eq!(world.status("other"), Status::Assigned);
 }
 

@@ -118,7 +118,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn each_command_is_judged_as_the_table_says() {
-    cases().iter().for_each(check);
+    check_all("functions", &cases());
 }
 
 #[test]
@@ -133,7 +133,14 @@ fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
     assert_eq!(event.risk, Risk::Edit);
     assert!(matches!(&event.targets[..], [Target::Function { name, .. }] if name == "load"), "{:?}", event.targets);
     let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
-    assert_eq!(types(&events), ["ToolCallStarted", "ExecutionRequested", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"ExecutionRequested": {"execution_id": "000000YGJK00000000000161R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionAssigned": {"execution_id": "000000YGJK00000000000161R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
     let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
     let ExecutionSubject::Tool { tool, .. } = &event.subject else { panic!("{event:?}") };
     assert_eq!((tool.as_str(), event.timeout_ms), ("call_function", None));
@@ -147,19 +154,29 @@ fn a_function_that_went_or_changed_voids_the_call() {
     let requested = || registered().with(&assistant_of("ann"), load(json!(1)));
     let mut changed = function("load", "edit");
     changed["version"] = json!("2");
-    for (what, mut world) in [
-        ("the kernel has ended", requested().with(&agent("gpu"), end_kernel())),
-        (
-            "the function was dropped",
-            requested().with(&agent("gpu"), register(json!([function("wipe", "destructive")]))),
-        ),
-        ("the function was changed", requested().with(&agent("gpu"), register(json!([changed])))),
+    let dropped = register(json!([function("wipe", "destructive")]));
+    let names = offered(&requested().with(&agent("gpu"), dropped.clone()).notebook).into_iter().map(|tool| tool.name);
+    let unknown = format!("there is no tool 'load': there are {}", names.collect::<Vec<_>>().join(", "));
+    for (change, cause, detail) in [
+        (end_kernel(), "tool_changed", "the kernel that had load has ended: run the cell that registers it again"),
+        (dropped, "tool_changed", &unknown),
+        (register(json!([changed])), "target_changed", "load was registered anew, and is not what it was"),
     ] {
+        let mut world = requested().with(&agent("gpu"), change);
         let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
-        assert_eq!(types(&events), ["ToolCallVoided"], "{what}");
+        let voided = json!({"call_id": "tool", "cause": cause, "detail": detail});
+        assert_eq!(world.whole(&events), json!([{ "ToolCallVoided": voided }]));
     }
     let mut same = requested().with(&agent("gpu"), register(json!([function("load", "edit")])));
-    assert_eq!(types(&same.try_do(&reactor_of("ann"), &start("tool")).unwrap().0)[0], "ToolCallStarted");
+    let (events, _) = same.try_do(&reactor_of("ann"), &start("tool")).unwrap();
+    assert_eq!(
+        same.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "call_function", "digest": "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel"}},
+            {"ExecutionAssigned": {"execution_id": "000000YGJM00000000000181R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
 }
 
 #[test]
@@ -168,7 +185,12 @@ fn a_changed_function_voids_what_waits_for_a_person() {
     world.step(&agent("gpu"), end_kernel());
     assert_eq!(notarium_core::sweep_due(&world.notebook), Some(0));
     let (events, _) = world.try_do(&reactor_of("ann"), &json!({"SweepToolCalls": {}})).unwrap();
-    assert_eq!(types(&events), ["ToolCallVoided"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallVoided": {"call_id": "tool", "cause": "target_changed", "detail": "the kernel that had wipe has ended: run the cell that registers it again"}},
+        ])
+    );
 }
 
 #[test]

@@ -114,7 +114,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn each_command_is_judged_as_the_table_says() {
-    cases().iter().for_each(check);
+    check_all("held_calls", &cases());
 }
 
 #[test]
@@ -128,7 +128,12 @@ fn code_is_judged_again_when_its_turn_comes() {
     let bind = json!({"cell_id": "names", "cell_version": version, "source": "from os import remove as tidy"});
     world.step(&assistant_of("ann"), call("bind", "modify_cell", bind));
     let (events, outcome) = world.try_do(&reactor_of("ann"), &start("run")).unwrap();
-    assert_eq!(types(&events), ["ToolCallVoided"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallVoided": {"call_id": "run", "cause": "risk_grew", "detail": "it can do more now than when it was asked for: Line 1: `tidy('x')` deletes."}},
+        ])
+    );
     assert!(outcome.notices[0].contains("more now than when it was asked for"), "{:?}", outcome.notices);
 }
 
@@ -136,7 +141,14 @@ fn code_is_judged_again_when_its_turn_comes() {
 fn what_waits_for_an_earlier_call_ends_with_its_turn() {
     let mut world = held();
     let (events, _) = world.try_do(&user("ann"), &json!({"CancelTurn": {"turn_id": "turn"}})).unwrap();
-    assert_eq!(types(&events), ["ToolCallWithdrawn", "ToolCallWithdrawn", "TurnCancelled"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallWithdrawn": {"call_id": "del", "cause": "turn_cancelled"}},
+            {"ToolCallWithdrawn": {"call_id": "new", "cause": "turn_cancelled"}},
+            {"TurnCancelled": {"turn_id": "turn"}},
+        ])
+    );
 }
 
 #[test]

@@ -23,7 +23,14 @@ fn turn() -> serde_json::Value {
 fn the_start_of_a_call_begins_a_recorded_run_of_its_own_group() {
     let mut world = asked(talking(), "inspect_variable", json!({"name": "naïve"}));
     let events = begin(&mut world);
-    assert_eq!(types(&events), ["ToolCallStarted", "ExecutionRequested", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"ExecutionRequested": {"execution_id": "000000YGJJ00000000000141R8", "subject": {"kind": "tool", "tool": "inspect_variable", "digest": "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel", "timeout_ms": 30000}},
+            {"ExecutionAssigned": {"execution_id": "000000YGJJ00000000000141R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
     let Event::ExecutionRequested(event) = &events[1] else { panic!("{events:?}") };
     let ExecutionSubject::Tool { tool, digest: code, call_id } = &event.subject else { panic!("{event:?}") };
     assert_eq!((tool.as_str(), call_id.as_str()), ("inspect_variable", "tool"));
@@ -38,15 +45,36 @@ fn the_start_of_a_call_begins_a_recorded_run_of_its_own_group() {
 #[test]
 fn without_a_kernel_one_is_launched_and_the_run_waits() {
     let mut world = asked(with_cells().with(&user("ann"), turn()), "get_variables", json!({}));
-    assert_eq!(types(&begin(&mut world)), ["ToolCallStarted", "KernelLaunchRequested", "ExecutionRequested"]);
+    let events = begin(&mut world);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"KernelLaunchRequested": {"kernel_session": "000000YGJF000000000000Y1R9", "kernelspec": "python3"}},
+            {"ExecutionRequested": {"execution_id": "000000YGJF000000000000Y1R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "kernel_session": "000000YGJF000000000000Y1R9", "timeout_ms": 30000}},
+        ])
+    );
 }
 
 #[test]
 fn a_tool_waits_behind_a_cell_and_outlives_its_failure() {
     let mut world = asked(running().with(&user("ann"), turn()), "get_variables", json!({}));
-    assert_eq!(types(&begin(&mut world)), ["ToolCallStarted", "ExecutionRequested"]);
+    let events = begin(&mut world);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"ExecutionRequested": {"execution_id": "000000YGJM00000000000181R8", "subject": {"kind": "tool", "tool": "get_variables", "digest": "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291", "call_id": "tool"}, "cause": "requested", "kernel_session": "$kernel", "timeout_ms": 30000}},
+        ])
+    );
     let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 2, completed(false))).unwrap();
-    assert_eq!(types(&events), ["ExecutionCompleted", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ExecutionCompleted": {"execution_id": "run-a", "output_seq": 2, "outcome": "error", "execution_count": 1}},
+            {"ExecutionAssigned": {"execution_id": "000000YGJM00000000000181R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
 }
 
 #[test]
@@ -109,7 +137,14 @@ fn the_language_of_the_kernel_is_asked_again_at_the_start() {
     world.step(&agent("gpu"), json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
     let info = json!({"name": "julia"});
     world.step(&agent("gpu"), json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": info}}));
-    assert_eq!(types(&begin(&mut world)), ["ToolCallStarted", "ToolCallExecuted"]);
+    let events = begin(&mut world);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallStarted": {"call_id": "tool", "passed_by": {"kind": "policy"}}},
+            {"ToolCallExecuted": {"call_id": "tool", "end": "error", "result": "get_variables needs a Python kernel, and this notebook's is julia: run code in a cell instead", "duration_ms": 0}},
+        ])
+    );
 }
 
 #[test]

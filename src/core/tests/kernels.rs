@@ -114,7 +114,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_kernel_command_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("kernels", &cases());
 }
 
 fn session(world: &World, name: &str) -> Option<notarium_core::KernelSession> {
@@ -137,7 +137,13 @@ fn the_start_gives_the_fence_and_the_first_of_the_queue() {
     let mut world = claimed().with(&user("ann"), request("a", "run-a")).with(&user("ann"), request("c", "run-c"));
     let before = world.version();
     let (events, _) = world.try_do(&agent("gpu"), &answers()).unwrap();
-    assert_eq!(types(&events), ["KernelSessionStarted", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"KernelSessionStarted": {"kernel_session": "$kernel", "agent": "gpu", "kernelspec": "python3", "language_info": {"name": "python"}}},
+            {"ExecutionAssigned": {"execution_id": "run-a", "kernel_session": "$kernel", "agent": "gpu", "fence": 17}},
+        ])
+    );
     assert_eq!(session(&world, "kernel").unwrap().fence, Some(before + 1));
     assert_eq!(world.execution("run-a").unwrap().fence, Some(before + 1));
     assert_eq!(world.status("run-c"), Status::Queued);
@@ -147,7 +153,13 @@ fn the_start_gives_the_fence_and_the_first_of_the_queue() {
 fn a_failed_launch_tells_everybody_its_cause_until_the_next_start() {
     let mut world = claimed().with(&user("ann"), request("a", "run-a"));
     let (events, _) = world.try_do(&agent("gpu"), &told("ReportKernelLaunchFailed")).unwrap();
-    assert_eq!(types(&events), ["ExecutionCancelled", "KernelLaunchFailed"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ExecutionCancelled": {"execution_id": "run-a", "cause": "kernel_not_started", "detail": "the kernel did not start: why"}},
+            {"KernelLaunchFailed": {"kernel_session": "$kernel", "cause": "died", "detail": "why"}},
+        ])
+    );
     assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().sentence(), "why");
     assert!(world.execution("run-a").unwrap().notice.as_ref().unwrap().contains("why"));
     let next = world.step(&user("ann"), json!({"LaunchKernel": {}})).kernel_session.unwrap();
@@ -219,7 +231,13 @@ fn a_dead_kernel_is_lost_with_its_cause_and_the_next_request_launches_anew() {
     assert_eq!(world.status("run-c"), Status::Cancelled);
     assert_eq!(world.notebook.kernel_notice.as_ref().unwrap().sentence(), "killed");
     let (events, _) = world.try_do(&user("ann"), &request("a", "again")).unwrap();
-    assert_eq!(types(&events), ["KernelLaunchRequested", "ExecutionRequested"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"KernelLaunchRequested": {"kernel_session": "000000YGJM00000000000181R8", "kernelspec": "python3"}},
+            {"ExecutionRequested": {"execution_id": "again", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "000000YGJM00000000000181R8"}},
+        ])
+    );
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn every_lifecycle_command_is_accepted_or_refused_as_written() {
-    cases().iter().for_each(check);
+    check_all("lifecycle", &cases());
 }
 
 #[test]

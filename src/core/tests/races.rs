@@ -24,14 +24,26 @@ fn editing_a_cell_while_it_runs_leaves_the_run_its_source_and_shows_stale() {
 fn deleting_a_cell_while_it_runs_lets_the_run_go_on_and_cancels_what_waits() {
     let mut world = running().with(&user("ann"), request("a", "second")).with(&user("ann"), request("c", "run-c"));
     let (events, _) = world.try_do(&user("editor"), &json!({"DeleteCell": {"cell_id": "a"}})).unwrap();
-    assert_eq!(types(&events), ["ExecutionCancelled", "CellDeleted"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ExecutionCancelled": {"execution_id": "second", "cause": "cell_deleted"}},
+            {"CellDeleted": {"cell_id": "a", "cell": {"cell_type": "code", "source": "x = 1", "order_key": "a0"}, "latest_execution": "second"}},
+        ])
+    );
     assert_eq!(world.status("run-a"), ExecutionStatus::Running);
     assert!(world.execution("second").is_none(), "cancelled and shown nowhere");
     assert_eq!(world.status("run-c"), ExecutionStatus::Queued);
     world.step(&agent("gpu"), report("run-a", 2, output(&["late"])));
     assert_eq!(world.outputs("run-a"), ["late"]);
     let (events, _) = world.try_do(&agent("gpu"), &report("run-a", 3, completed(true))).unwrap();
-    assert_eq!(types(&events), ["ExecutionCompleted", "ExecutionAssigned"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ExecutionCompleted": {"execution_id": "run-a", "output_seq": 3, "outcome": "ok", "execution_count": 1}},
+            {"ExecutionAssigned": {"execution_id": "run-c", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+        ])
+    );
     assert!(world.execution("run-a").is_none(), "ended, and no cell shows it");
     assert_eq!(world.status("run-c"), ExecutionStatus::Assigned);
 }

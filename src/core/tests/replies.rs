@@ -65,7 +65,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn each_command_is_judged_as_the_table_says() {
-    cases().iter().for_each(check);
+    check_all("replies", &cases());
 }
 
 #[test]

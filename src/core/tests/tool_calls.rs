@@ -237,7 +237,7 @@ pub fn cases() -> Vec<Case> {
 
 #[test]
 fn each_command_is_judged_as_the_table_says() {
-    cases().iter().for_each(check);
+    check_all("tool_calls", &cases());
 }
 
 #[test]
@@ -297,7 +297,12 @@ fn a_grant_ends_at_its_time() {
     let mut world = with_grant();
     world.now += 3_600_000;
     let (events, _) = world.try_do(&reactor_of("ann"), &create()).unwrap();
-    assert_eq!(types(&events), ["ToolCallRequested"]);
+    assert_eq!(
+        world.whole(&events),
+        json!([
+            {"ToolCallRequested": {"call_id": "new", "turn_id": "turn", "function": "create_cell", "arguments": {"source": "print('hello world')"}, "arguments_hash": "3e629795e100a5b0ecf47c88500546c99c7205cc89acc2cf53c469596be14aab", "risk": "edit", "gate": {"kind": "waits_for_person", "until": 91000019}}},
+        ])
+    );
 }
 
 #[test]
@@ -308,7 +313,11 @@ fn a_grant_ends_with_its_issuers_right_to_confirm_also_for_what_has_not_started(
     world.step(&reactor_of("ann"), call("save", "create_cells", json!({"cells": [{"source": "1"}], "run": true})));
     world.step(&user("ann"), grant("user", "editor", "author"));
     let (events, _) = world.try_do(&reactor_of("ann"), &start("save")).unwrap();
-    assert_eq!(types(&events), ["ToolCallVoided"], "an author runs nothing");
+    assert_eq!(
+        world.whole(&events),
+        json!([{"ToolCallVoided": {"call_id": "save", "cause": "gate_closed"}}]),
+        "an author runs nothing"
+    );
 }
 
 #[test]
@@ -317,7 +326,7 @@ fn a_policy_that_was_tightened_holds_for_what_has_not_started() {
         talking().with(&assistant_of("ann"), call("save", "save_data", json!({"path": "x.csv", "content": ""})));
     world.step(&user("ann"), policy("ask_for_every_edit"));
     let (events, _) = world.try_do(&reactor_of("ann"), &start("save")).unwrap();
-    assert_eq!(types(&events), ["ToolCallVoided"]);
+    assert_eq!(world.whole(&events), json!([{"ToolCallVoided": {"call_id": "save", "cause": "gate_closed"}}]));
 }
 
 #[test]
@@ -336,8 +345,14 @@ fn harmless_code_runs_at_once() {
     let run = call("run", "execute_cell_async", json!({"cell_id": "a", "cell_version": version}));
     let (events, outcome) = world.try_do(&assistant_of("ann"), &run).unwrap();
     assert_eq!(
-        types(&events),
-        ["ToolCallRequested", "ToolCallStarted", "ExecutionRequested", "ExecutionAssigned", "ToolCallExecuted"]
+        world.whole(&events),
+        json!([
+            {"ToolCallRequested": {"call_id": "run", "turn_id": "turn", "function": "execute_cell_async", "arguments": {"cell_id": "a", "cell_version": 8}, "arguments_hash": "23992e4672995e00e61e49e7c59b78c4eb16f94695beb8bc7c2791d95a235b34", "risk": "edit", "targets": [{"kind": "cell", "cell_id": "a", "cell_version": 8}], "gate": {"kind": "passes"}}},
+            {"ToolCallStarted": {"call_id": "run", "passed_by": {"kind": "policy"}}},
+            {"ExecutionRequested": {"execution_id": "000000YGJH00000000000121R8", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "$kernel", "stop_on_error": true}},
+            {"ExecutionAssigned": {"execution_id": "000000YGJH00000000000121R8", "kernel_session": "$kernel", "agent": "gpu", "fence": 15}},
+            {"ToolCallExecuted": {"call_id": "run", "end": "ok", "result": "{\"executions\":[\"000000YGJH00000000000121R8\"],\"kernel_session\":\"000000YGJD000000000000T1R8\",\"call_id\":\"run\",\"cells\":[]}", "duration_ms": 0}},
+        ])
     );
     assert_eq!(outcome.executions.len(), 1);
 }

@@ -100,14 +100,14 @@ fn waiting(scene: &Scene) -> Option<&ToolCallPhase> {
     scene.room.state.tool_calls.get(&ToolCallId::new("d").unwrap()).map(|call| &call.phase)
 }
 
-/// The types of the last events that a client saw.
-fn seen_types(scene: &mut Scene) -> Vec<String> {
+/// The last events that a client saw, in whole.
+fn seen_events(scene: &mut Scene) -> Vec<String> {
     let messages = scene.seen(1);
     let events = messages.iter().filter_map(|message| match message {
         ServerMessage::Events(events) => Some(&events.events),
         _ => None,
     });
-    events.flatten().map(|event| event.event_type.clone()).collect()
+    events.flatten().map(|event| format!("{} {}", event.event_type, event.payload.get())).collect()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_call_that_nobody_answers_expires_when_it_is_due_and_not_before() {
     scene.advance(due - scene.now - 1);
     assert!(waiting(&scene).is_some());
     scene.advance(1);
-    assert_eq!(seen_types(&mut scene), ["ToolCallExpired"]);
+    assert_eq!(seen_events(&mut scene), [r#"ToolCallExpired {"call_id":"d"}"#]);
     assert_eq!(waiting(&scene), None);
 }
 
@@ -158,6 +158,10 @@ fn a_call_has_ended_as_soon_as_what_it_would_destroy_has_changed() {
     scene.seen(1);
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
     scene.advance(1);
-    assert_eq!(seen_types(&mut scene), ["CellSourceEdited", "ToolCallVoided"]);
+    let expected = [
+        r#"CellSourceEdited {"cell_id":"a","change":[[0,"x"]]}"#,
+        r#"ToolCallVoided {"call_id":"d","cause":"target_changed","detail":"cell a is at version 5, not 2"}"#,
+    ];
+    assert_eq!(seen_events(&mut scene), expected);
     assert_eq!(waiting(&scene), None);
 }

@@ -1,5 +1,6 @@
 //! Given, when, then. [`World`] is a little driver: decide → seal → typed → apply, with a counted clock and ids.
 
+mod expected;
 mod fixtures;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use notarium_core::*;
 use serde_json::Value;
 
+pub use expected::*;
 pub use fixtures::*;
 pub use serde_json::json;
 
@@ -237,57 +239,4 @@ pub fn cell_id(id: &str) -> CellId {
 
 pub fn text_output(text: &str) -> Value {
     json!({"content": {"output_type": "stream", "name": "stdout", "text": text}})
-}
-
-/// What a case expects.
-#[derive(Debug, Clone)]
-pub enum Expect {
-    /// Accepted with events of these types, in this order.
-    Events(Vec<&'static str>),
-    Rejected(RejectionCode),
-}
-
-pub fn events<const N: usize>(types: [&'static str; N]) -> Expect {
-    Expect::Events(types.into())
-}
-
-/// Accepted, because it is so already.
-pub fn nothing() -> Expect {
-    Expect::Events(Vec::new())
-}
-
-pub fn rejected(code: RejectionCode) -> Expect {
-    Expect::Rejected(code)
-}
-
-/// Given a world, when somebody sends a command, then …
-pub struct Case {
-    pub given: fn() -> World,
-    pub who: Who,
-    pub command: Value,
-    pub expect: Expect,
-}
-
-pub fn case(given: fn() -> World, who: Who, command: Value, expect: Expect) -> Case {
-    Case { given, who, command, expect }
-}
-
-pub fn check(case: &Case) {
-    let mut world = (case.given)();
-    let before = world.clone();
-    let judged = world.try_do(&case.who, &case.command);
-    let what = format!("{} by {:?}", case.command, case.who.actor);
-    match (&case.expect, judged) {
-        (Expect::Events(expected), Ok((events, _))) => {
-            assert_eq!(types(&events), *expected, "{what}");
-            assert_eq!(replay(&world.log), world.notebook, "replay after {what}");
-        }
-        (Expect::Rejected(code), Err(rejection)) => {
-            assert_eq!(rejection.code, *code, "{what}: {rejection}");
-            assert_eq!(world.json(), before.json(), "{what} left a trace");
-            assert_eq!(world.log, before.log);
-            assert!(rejection.message.len() > 10, "says what to do: {rejection}");
-        }
-        (expected, judged) => panic!("{what}: expected {expected:?}, got {judged:?}"),
-    }
 }
