@@ -11,7 +11,7 @@ const BINARY = process.env.NOTARIUM_BINARY ?? new URL("../../../target/debug/not
 /** A Python with ipykernel; without it the server makes an environment itself. */
 const KERNELS = process.env.NOTARIUM_KERNEL_PATH;
 
-/** Serve the page from here, with the server's headers, instead of the one in the binary: no Rust build between two tries. */
+/** Serve the page from here, as src/server/page.rs would, instead of the one in the binary: no Rust build between two tries. */
 const PAGE = process.env.NOTARIUM_PAGE;
 
 async function freePort(): Promise<number> {
@@ -78,12 +78,18 @@ export async function fresh(browser: Browser): Promise<BrowserContext> {
     const path = new URL(route.request().url()).pathname;
     const file = readFileSync(join(PAGE, path === "/" ? "index.html" : path));
     if (path.startsWith("/assets/")) return route.fulfill({ body: file, contentType: TYPES[path.split(".").at(-1) ?? ""] ?? "" });
-    const answer = await route.fetch();
-    const nonce = /nonce-([^']+)'/.exec(answer.headers()["content-security-policy"] ?? "")?.[1] ?? "";
-    return route.fulfill({ response: answer, body: file.toString().replaceAll("{nonce}", nonce) });
+    const headers = { "content-security-policy": path === "/" ? policy(new URL(route.request().url()).host) : FRAME_POLICY };
+    return route.fulfill({ body: file.toString().replaceAll("{nonce}", "once"), contentType: "text/html", headers });
   });
   return context;
 }
+
+const policy = (host: string) =>
+  `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-once'; img-src 'self' data: blob:; font-src 'self'; ` +
+  `connect-src 'self'; frame-src ${host}/frame.html; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const FRAME_POLICY =
+  "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; " +
+  "media-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 const TYPES: Record<string, string> = { js: "text/javascript", css: "text/css", svg: "image/svg+xml", woff2: "font/woff2" };
 

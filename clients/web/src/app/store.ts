@@ -8,10 +8,13 @@ import { newId } from "../transport/ids.ts";
 import { type Done, Rejected } from "../transport/outbox.ts";
 import { Replica } from "../transport/replica.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
+import { keep, kept, type CopiedCell } from "./clipboard.ts";
+import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
+import { Places } from "./places.ts";
 import type { Session } from "./session.ts";
 
 /** What a component may wait for. A cell is `cell:ID`. */
-export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel";
+export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds";
 
 export interface Toast {
   id: string;
@@ -34,9 +37,12 @@ export class NotebookStore {
   isEditing = false;
   toasts: Toast[] = [];
   panel: Panel;
+  readonly places = new Places();
+  folds: Folds = { hidden: new Set(), counts: new Map() };
+  /** Headings that somebody collapsed or opened who may not edit: for this page alone. */
+  readonly #foldedHere = new Map<string, boolean>();
   readonly #counts = new Map<Topic, number>();
   readonly #listeners = new Map<Topic, Set<() => void>>();
-  #clipboard: { cell_type: CellType; source: string }[] = [];
 
   constructor(
     readonly session: Session,
@@ -46,6 +52,7 @@ export class NotebookStore {
     this.texts = new Texts(this.replica);
     this.replica.changed.add((touched) => {
       if (touched.parts.has("order")) this.#reorder();
+      this.#fold(touched.parts.has("order") || [...touched.cells].some((id) => this.#mayFold(id)));
       for (const cell of touched.cells) this.tell(`cell:${cell}`);
       for (const part of touched.parts) this.tell(part);
     });
@@ -58,6 +65,7 @@ export class NotebookStore {
       (listeners as typeof this.replica.statusChanged).add(() => this.tell("status"));
     }
     this.replica.presence.changed.add(() => this.#peersMoved());
+    this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
     this.texts.copied.add(({ text, reason }) => {
       this.toast({ text: `Your text could not be merged: ${reason}. It is kept here.`, copy: text, isError: true });
     });
@@ -121,12 +129,21 @@ export class NotebookStore {
   select(cell: string | undefined, { edit = false, extend = false } = {}): void {
     const previous = this.current;
     const touched = new Set([...this.selected, ...(previous === undefined ? [] : [previous])]);
+    if (cell !== undefined && this.folds.hidden.has(cell)) this.#reveal(cell);
     this.anchor = extend ? (this.anchor ?? previous) : undefined;
     this.current = cell;
     this.isEditing = edit && cell !== undefined;
     if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
     for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
     if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
+  }
+
+  /** Opens the collapsed headings above a cell that somebody goes to. */
+  #reveal(cell: string): void {
+    const { order, cells } = this.document;
+    for (let above = headingAbove(order, cells, cell); above; above = headingAbove(order, cells, above))
+      if (this.isCollapsed(above)) this.#foldedHere.set(above, false);
+    this.#fold(true);
   }
 
   /** The ids of the selected cells, from top to bottom. */
@@ -141,10 +158,50 @@ export class NotebookStore {
     return cell === this.current || (this.anchor !== undefined && this.selected.includes(cell));
   }
 
+  /** The next cell up or down that is not hidden; the last one where there is no more. */
   neighbour(step: number, from = this.current): string | undefined {
-    const { order } = this.document;
-    const index = from === undefined ? -1 : order.indexOf(from);
-    return order[Math.max(0, Math.min(order.length - 1, index + step))];
+    const shown =
+      this.folds.hidden.size === 0 ? this.document.order : this.document.order.filter((id) => !this.folds.hidden.has(id));
+    const index = from === undefined ? -1 : shown.indexOf(from);
+    return shown[Math.max(0, Math.min(shown.length - 1, index + step))];
+  }
+
+  /** Goes through the cells where I edited. */
+  revisit(step: 1 | -1): void {
+    const cell = this.places.go(step, this.current, (id) => this.document.cells.has(id));
+    if (cell !== undefined) this.select(cell, { edit: true });
+  }
+
+  // Headings
+
+  isCollapsed(id: string): boolean {
+    return this.#foldedHere.get(id) ?? this.document.cells.get(id)?.flags?.heading_collapsed ?? false;
+  }
+
+  /** Collapses a heading or opens it; from a cell below a heading, collapsing goes to the heading. */
+  collapse(isCollapsed: boolean, id = this.current): void {
+    if (id === undefined) return;
+    const { order, cells } = this.document;
+    if (headingLevel(cells.get(id)) === undefined || (isCollapsed && this.isCollapsed(id))) {
+      const above = isCollapsed ? headingAbove(order, cells, id) : undefined;
+      if (above !== undefined) this.select(above);
+    } else if (this.mayEdit) {
+      void this.do({ SetCellFlags: { cell_id: id, flags: { heading_collapsed: isCollapsed } } });
+    } else {
+      this.#foldedHere.set(id, isCollapsed);
+      this.#fold(true);
+    }
+  }
+
+  #mayFold(id: string): boolean {
+    return this.folds.counts.has(id) || headingLevel(this.document.cells.get(id)) !== undefined;
+  }
+
+  #fold(isDue: boolean): void {
+    if (!isDue) return;
+    const { order, cells } = this.document;
+    this.folds = foldsOf(order, cells, (id) => this.isCollapsed(id));
+    this.tell("folds");
   }
 
   // Commands
@@ -200,19 +257,31 @@ export class NotebookStore {
 
   copy(): void {
     const cells = this.selected.flatMap((id) => this.document.cells.get(id) ?? []);
-    this.#clipboard = cells.map(({ cell_type, source }) => ({ cell_type, source }));
+    keep(cells.map(({ cell_type, source }) => ({ cell_type, source })));
   }
 
-  paste(): void {
+  /** One text of several cells, with the type of the first; one alone takes in the one below. */
+  merge(): void {
+    const cells = this.selected.length > 1 ? this.selected : [this.current, this.neighbour(1)];
+    const [first, ...others] = cells.flatMap((id) => (id === undefined ? [] : [[id, this.document.cells.get(id)] as const]));
+    if (!first?.[1] || others.length === 0 || others[0]?.[0] === first[0]) return;
+    const source = [first, ...others].map(([, cell]) => cell?.source ?? "").join("\n");
+    const replace: Command = { ReplaceSource: { cell_id: first[0], cell_version: first[1].cell_version, source } };
+    const deletions = others.map(([cell_id]): Command => ({ DeleteCell: { cell_id } }));
+    void this.do({ Batch: { commands: [replace, ...deletions] } }).then((done) => done && this.select(first[0]));
+  }
+
+  paste(cells: CopiedCell[] = kept()): void {
     const after = this.selected.at(-1);
     let place: Place = after === undefined ? "end" : { after };
-    const commands: Command[] = this.#clipboard.map(({ cell_type, source }) => {
+    const commands: Command[] = cells.map(({ cell_type, source }) => {
       const cell_id = newId();
       const insert = { InsertCell: { cell_id, cell_type, source, place } };
       place = { after: cell_id };
       return insert;
     });
-    if (commands.length > 0) void this.do({ Batch: { commands } });
+    const last = typeof place === "object" && "after" in place ? place.after : undefined;
+    if (commands.length > 0) void this.do({ Batch: { commands } }).then((done) => done && this.select(last));
   }
 
   /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */

@@ -1,4 +1,5 @@
 // Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
+import { headingLevel } from "../app/headings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
 
@@ -17,6 +18,8 @@ export interface Action {
 
 /** What the page itself does; it registers these when it is there. */
 export interface PageActions {
+  copy: () => void;
+  keys: () => void;
   palette: () => void;
   help: () => void;
   home: () => void;
@@ -48,6 +51,16 @@ function heading(store: NotebookStore, level: number): void {
   const source = `${"#".repeat(level)} ${cell.source.replace(/^#{1,6} /, "")}`;
   const replace = { ReplaceSource: { cell_id, cell_version: cell.cell_version, source } };
   void store.do({ Batch: { commands: [replace, { ChangeCellType: { cell_id, cell_type: "markdown" } }] } });
+}
+
+function selectTo(store: NotebookStore, cell: string | undefined): void {
+  if (cell !== undefined) store.select(cell, { extend: true });
+}
+
+/** Nothing below a cell stays collapsed, or everything is. */
+function collapseAll(store: NotebookStore, isCollapsed: boolean): void {
+  const headings = store.document.order.filter((id) => headingLevel(store.document.cells.get(id)) !== undefined);
+  for (const id of headings) if (store.isCollapsed(id) !== isCollapsed) store.collapse(isCollapsed, id);
 }
 
 function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidden" | "pinned" | "skipped"): void {
@@ -87,6 +100,12 @@ export const actions: Action[] = [
     needs: "run",
     run: (store) => void store.run(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))),
   },
+  {
+    id: "run-below",
+    title: "Run the cell and all below",
+    needs: "run",
+    run: (store) => void store.run(store.document.order.slice(Math.max(0, store.document.order.indexOf(store.current ?? "")))),
+  },
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.restart() },
   { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
@@ -105,6 +124,33 @@ export const actions: Action[] = [
     keys: ["Shift+ArrowDown", "Shift+J"],
     run: (store) => store.select(store.neighbour(1), { extend: true }),
   },
+  {
+    id: "extend-first",
+    title: "Extend the selection to the first cell",
+    keys: ["Shift+Home"],
+    run: (store) => selectTo(store, store.document.order[0]),
+  },
+  {
+    id: "extend-last",
+    title: "Extend the selection to the last cell",
+    keys: ["Shift+End"],
+    run: (store) => selectTo(store, store.document.order.at(-1)),
+  },
+  {
+    id: "select-all",
+    title: "Select all cells",
+    keys: ["$mod+a"],
+    run: (store) => {
+      store.select(store.document.order[0]);
+      selectTo(store, store.document.order.at(-1));
+    },
+  },
+  { id: "collapse", title: "Collapse the heading, or go to it", keys: ["ArrowLeft"], run: (store) => store.collapse(true) },
+  { id: "open", title: "Open the heading", keys: ["ArrowRight"], run: (store) => store.collapse(false) },
+  { id: "collapse-all", title: "Collapse all headings", run: (store) => collapseAll(store, true) },
+  { id: "open-all", title: "Open all headings", run: (store) => collapseAll(store, false) },
+  { id: "back", title: "Back to where I edited", editKeys: ["Control+Alt+Minus"], run: (store) => store.revisit(-1) },
+  { id: "forward", title: "Forward to where I edited", editKeys: ["Control+Alt+Equal"], run: (store) => store.revisit(1) },
   { id: "first", title: "First cell", keys: ["$mod+Home", "g g"], run: (store) => store.select(store.document.order[0]) },
   { id: "last", title: "Last cell", keys: ["$mod+End", "Shift+G"], run: (store) => store.select(store.document.order.at(-1)) },
   { id: "insert-above", title: "Insert a cell above", keys: ["a"], needs: "edit", run: (store) => insertBeside(store, "before") },
@@ -139,8 +185,15 @@ export const actions: Action[] = [
     needs: "edit",
     run: (store) => store.move(1),
   },
-  { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => store.copy() },
-  { id: "cut", title: "Cut cells", keys: ["x"], needs: "edit", run: (store) => (store.copy(), store.delete(store.selected)) },
+  { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => (store.copy(), page.copy?.()) },
+  {
+    id: "cut",
+    title: "Cut cells",
+    keys: ["x"],
+    needs: "edit",
+    run: (store) => (store.copy(), page.copy?.(), store.delete(store.selected)),
+  },
+  { id: "merge", title: "Merge cells", keys: ["Shift+M"], needs: "edit", run: (store) => store.merge() },
   { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.paste() },
   ...types.map(([type, title, keys]): Action => ({
     id: `type-${type}`,
@@ -149,7 +202,7 @@ export const actions: Action[] = [
     needs: "edit",
     run: (store) => store.changeType(type),
   })),
-  ...[1, 2, 3].map((level): Action => ({
+  ...[1, 2, 3, 4, 5, 6].map((level): Action => ({
     id: `heading-${level}`,
     title: `Make it a heading of level ${level}`,
     keys: [String(level)],
@@ -186,6 +239,7 @@ export const actions: Action[] = [
   { id: "history", title: "History: open or close", run: (store) => store.show("history") },
   { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
   { id: "help", title: "Keys", keys: ["Shift+?", "h"], run: () => page.help?.() },
+  { id: "edit-keys", title: "Change the keys", run: () => page.keys?.() },
   { id: "theme", title: "Light, dark, or as the system", run: () => page.theme?.() },
   { id: "home", title: "All notebooks", run: () => page.home?.() },
 ];
@@ -194,11 +248,19 @@ export function isAllowed(action: Action, store: NotebookStore): boolean {
   return action.needs === "edit" ? store.mayEdit : action.needs === "run" ? store.mayRun : true;
 }
 
-const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
+export const isMac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
 
 /** As people read a key: `Ctrl Shift P`. */
 export function keyLabel(keys: string): string {
-  const names: Record<string, string> = { $mod: isMac ? "⌘" : "Ctrl", ArrowUp: "↑", ArrowDown: "↓", Enter: "↵" };
+  const arrows = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→" };
+  const names: Record<string, string> = {
+    $mod: isMac ? "⌘" : "Ctrl",
+    Control: "Ctrl",
+    Enter: "↵",
+    Minus: "−",
+    Equal: "=",
+    ...arrows,
+  };
   return keys
     .split(" ")
     .map((press) =>
@@ -212,5 +274,9 @@ export function keyLabel(keys: string): string {
 
 /** `Shift+Enter` as CodeMirror writes it. */
 export function editorKey(keys: string): string {
-  return keys.replace("$mod", "Mod").replaceAll("+", "-");
+  const names: Record<string, string> = { $mod: "Mod", Control: "Ctrl", Minus: "-", Equal: "=" };
+  return keys
+    .split("+")
+    .map((name) => names[name] ?? name)
+    .join("-");
 }

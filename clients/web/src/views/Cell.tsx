@@ -6,7 +6,7 @@ import { highlight } from "../editor/highlight.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
-import { Gutter, RunState } from "./CellState.tsx";
+import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
 import { ReplyView } from "./Reply.tsx";
@@ -49,6 +49,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   return (
     <div
       ref={root}
+      id={`cell-${id}`}
       className={classes.filter(Boolean).join(" ")}
       role="group"
       tabIndex={isCurrent || (store.current === undefined && number === 1) ? 0 : -1}
@@ -63,6 +64,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       <div className="body">
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
         {cell.cell_type === "prompt" && cell.reply && <ReplyView reply={cell.reply} isStale={store.document.isStale(id)} />}
+        <HiddenCells store={store} id={id} />
         {run && <RunState store={store} id={id} run={run} />}
         {run?.pending_input && (
           <InputRequest store={store} executionId={store.document.latest.get(id) ?? ""} input={run.pending_input} />

@@ -40,10 +40,12 @@ export function CellList({ store }: { store: NotebookStore }) {
 }
 
 const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chunk: Chunk }) {
-  const lines = chunk.cells.reduce((sum, id) => sum + 3 + (store.document.cells.get(id)?.source.split("\n").length ?? 1), 0);
+  useTopics(store, "folds");
+  const shown = store.folds.hidden.size === 0 ? chunk.cells : chunk.cells.filter((id) => !store.folds.hidden.has(id));
+  const lines = shown.reduce((sum, id) => sum + 3 + (store.document.cells.get(id)?.source.split("\n").length ?? 1), 0);
   return (
     <div className="chunk" ref={(node) => node?.style.setProperty("contain-intrinsic-size", `auto ${lines * 21}px`)}>
-      {chunk.cells.map((id) => (
+      {shown.map((id) => (
         <Boundary key={id} what="This cell">
           <Cell store={store} id={id} />
         </Boundary>

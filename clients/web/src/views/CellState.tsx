@@ -1,6 +1,7 @@
 // Beside and below a cell's source: the run button, and what became of its run.
-import { Play, Square } from "lucide-react";
-import { type NotebookStore } from "../app/store.ts";
+import { ChevronDown, ChevronRight, Play, Square } from "lucide-react";
+import { headingLevel } from "../app/headings.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
 import { useNow } from "../app/now.ts";
 import { duration, endSentence, statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
@@ -17,7 +18,8 @@ export function Gutter({
   cell: CellValue;
   run: Execution | undefined;
 }) {
-  if (cell.cell_type !== "code" && cell.cell_type !== "prompt") return <div className="gutter" />;
+  if (cell.cell_type !== "code" && cell.cell_type !== "prompt")
+    return <div className="gutter">{headingLevel(cell) !== undefined && <Fold store={store} id={id} />}</div>;
   const execution = store.document.latest.get(id);
   const isOpen = run && !isFinished(run.status);
   const count = run?.execution_count;
@@ -50,6 +52,34 @@ export function Gutter({
         </span>
       )}
     </div>
+  );
+}
+
+function Fold({ store, id }: { store: NotebookStore; id: string }) {
+  useTopics(store, "folds");
+  const isCollapsed = store.isCollapsed(id);
+  return (
+    <button
+      className="run"
+      aria-expanded={!isCollapsed}
+      aria-label={isCollapsed ? "Open the heading" : "Collapse the heading"}
+      title={isCollapsed ? "Open (→)" : "Collapse (←)"}
+      onClick={() => store.collapse(!isCollapsed, id)}
+    >
+      {isCollapsed ? <ChevronRight size={15} /> : <ChevronDown size={15} />}
+    </button>
+  );
+}
+
+/** Below a collapsed heading: how much it hides. */
+export function HiddenCells({ store, id }: { store: NotebookStore; id: string }) {
+  useTopics(store, "folds");
+  const count = store.folds.counts.get(id);
+  if (!count) return null;
+  return (
+    <button className="button bare small quiet" onClick={() => store.collapse(false, id)}>
+      {count === 1 ? "1 hidden cell" : `${count} hidden cells`}
+    </button>
   );
 }
 

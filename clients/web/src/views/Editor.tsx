@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
 import { type NotebookStore } from "../app/store.ts";
 import { hueOf, kindOf } from "../app/words.ts";
+import { keysOf } from "../commands/keys.ts";
 import { actions, editorKey, isAllowed } from "../commands/table.ts";
 import { createEditor } from "../editor/mount.ts";
 import { setPeers } from "../editor/peers.ts";
@@ -78,7 +79,7 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
     return true;
   };
   const table = actions.flatMap((action) =>
-    (action.editKeys ?? []).map((press) => ({
+    keysOf(action).editKeys.map((press) => ({
       key: editorKey(press),
       run: () => {
         if (isAllowed(action, store)) action.run(store);

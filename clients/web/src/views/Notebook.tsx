@@ -1,20 +1,21 @@
 // A notebook: bar, cells, side panel, keys.
-import { Suspense, lazy, useEffect, useMemo, useState } from "react";
-import { createKeybindingsHandler } from "tinykeys";
+import { Suspense, lazy, useEffect, useState } from "react";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
 import { nextTheme } from "../app/theme.ts";
-import { actions, isAllowed, page } from "../commands/table.ts";
+import { page } from "../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "./Broken.tsx";
 import { CellList } from "./CellList.tsx";
 import { SignIn } from "./SignIn.tsx";
 import { Toasts } from "./Toasts.tsx";
+import { useKeys } from "./useKeys.ts";
 
 // Loaded when they are opened.
 const Assistant = lazy(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
 const History = lazy(() => import("./History.tsx").then((module) => ({ default: module.History })));
+const Keys = lazy(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
 const Palette = lazy(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
 interface Props {
@@ -52,14 +53,17 @@ export function NotebookView({ session, id, cell, signedIn }: Props) {
 
 function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys">();
   const { title, version } = store.document;
   useKeys(store);
 
   useEffect(() => {
     Object.assign(page, {
       palette: () => setPalette("palette"),
+      // Asks the browser for a copy event, which puts the cells on the system's clipboard.
+      copy: () => void document.execCommand("copy"),
       help: () => setPalette("help"),
+      keys: () => setPalette("keys"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
     });
@@ -90,7 +94,8 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
             <History store={store} />
           </Boundary>
         )}
-        {palette && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
+        {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
+        {palette && palette !== "keys" && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
       </Suspense>
       <Toasts store={store} />
     </div>
@@ -120,29 +125,4 @@ function Away({ title, text }: { title: string; text: string }) {
       </div>
     </main>
   );
-}
-
-/** The keys of command mode, and those that work everywhere. */
-function useKeys(store: NotebookStore): void {
-  const handler = useMemo(() => {
-    const bindings = actions.flatMap((action) => {
-      const run = (event: KeyboardEvent) => {
-        if (!isAllowed(action, store) || (action.once && event.repeat)) return;
-        event.preventDefault();
-        action.run(store);
-      };
-      return [...(action.keys ?? []), ...(action.editKeys ?? [])].map((keys) => [keys, run] as const);
-    });
-    return createKeybindingsHandler(Object.fromEntries(bindings));
-  }, [store]);
-  useEffect(() => {
-    const hear = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement;
-      const isElsewhere = target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]");
-      const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
-      if (!isElsewhere && !isButton && !event.defaultPrevented) handler(event);
-    };
-    addEventListener("keydown", hear);
-    return () => removeEventListener("keydown", hear);
-  }, [handler]);
 }

@@ -2,6 +2,7 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
+import { keysOf } from "../commands/keys.ts";
 import { type Action, actions, isAllowed, keyLabel } from "../commands/table.ts";
 
 interface Props {
@@ -65,9 +66,12 @@ export function Palette({ store, mode, close }: Props) {
                 onClick={() => run(action)}
               >
                 <span className="grow">{action.title}</span>
-                {[...(action.keys ?? []), ...(action.editKeys ?? [])].slice(0, 2).map((keys) => (
-                  <kbd key={keys}>{keyLabel(keys)}</kbd>
-                ))}
+                {Object.values(keysOf(action))
+                  .flat()
+                  .slice(0, 2)
+                  .map((keys) => (
+                    <kbd key={keys}>{keyLabel(keys)}</kbd>
+                  ))}
               </li>
             ))}
           </ul>

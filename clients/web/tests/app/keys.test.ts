@@ -1,6 +1,9 @@
 // Jupyter's keys, and what they do here.
-import { expect, test } from "vitest";
-import { actions } from "../../src/commands/table.ts";
+import { afterEach, expect, test, vi } from "vitest";
+import { duplicates, keysOf, latinKey, pressOf, setKeys } from "../../src/commands/keys.ts";
+import { actions, editorKey, keyLabel } from "../../src/commands/table.ts";
+
+afterEach(() => vi.unstubAllGlobals());
 
 const JUPYTER = {
   Enter: "edit",
@@ -10,6 +13,12 @@ const JUPYTER = {
   j: "down",
   "Shift+ArrowUp": "extend-up",
   "Shift+ArrowDown": "extend-down",
+  "Shift+Home": "extend-first",
+  "Shift+End": "extend-last",
+  "$mod+a": "select-all",
+  ArrowLeft: "collapse",
+  ArrowRight: "open",
+  "Shift+M": "merge",
   a: "insert-above",
   b: "insert-below",
   x: "cut",
@@ -24,6 +33,9 @@ const JUPYTER = {
   "1": "heading-1",
   "2": "heading-2",
   "3": "heading-3",
+  "4": "heading-4",
+  "5": "heading-5",
+  "6": "heading-6",
   o: "toggle-outputs",
   "i i": "interrupt",
   "0 0": "restart",
@@ -45,4 +57,50 @@ test("no key and no id stands twice", () => {
   const presses = actions.flatMap(({ keys = [], editKeys = [] }) => [...keys, ...editKeys]);
   expect(presses.filter((press, index) => presses.indexOf(press) !== index)).toEqual([]);
   expect(new Set(actions.map(({ id }) => id)).size).toBe(actions.length);
+});
+
+const press = (key: string, held: Partial<Record<"ctrlKey" | "shiftKey" | "altKey" | "metaKey", boolean>> = {}) =>
+  pressOf({ key, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...held }, false);
+
+test("what is pressed is written as the table has it", () => {
+  expect(press("x")).toBe("x");
+  expect(press("Control", { ctrlKey: true })).toBeUndefined();
+  expect(press("P", { ctrlKey: true, shiftKey: true })).toBe("$mod+Shift+P");
+  expect(press("M", { shiftKey: true })).toBe("Shift+M");
+  expect(press("ArrowUp", { altKey: true })).toBe("Alt+ArrowUp");
+});
+
+test("a person's own keys take the place of the usual ones, duplicates are named, and the usual ones come back", () => {
+  const kept = new Map<string, string>();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+  });
+  const find = (id: string) => actions.find((action) => action.id === id)!;
+  expect(duplicates(actions).size).toBe(0);
+  setKeys(find("merge"), ["a"]);
+  expect(keysOf(find("merge"))).toEqual({ keys: ["a"], editKeys: [] });
+  expect(duplicates(actions).get("a")).toEqual(expect.arrayContaining(["merge", "insert-above"]));
+  setKeys(find("merge"), ["$mod+j"]);
+  expect(keysOf(find("merge"))).toEqual({ keys: [], editKeys: ["$mod+j"] });
+  // A key that begins another's would leave that one out of reach.
+  setKeys(find("merge"), ["d"]);
+  expect(duplicates(actions).get("d d")).toEqual(expect.arrayContaining(["merge", "delete"]));
+  setKeys(find("merge"), undefined);
+  expect(keysOf(find("merge")).keys).toEqual(["Shift+M"]);
+  expect(duplicates(actions).size).toBe(0);
+});
+
+test("letters of another script count as the Latin ones of the same key; what is Latin stays", () => {
+  expect(latinKey("ф", "KeyA", false)).toBe("a");
+  expect(latinKey("Ф", "KeyA", true)).toBe("A");
+  expect(latinKey("é", "Digit2", false)).toBe("2");
+  expect(latinKey("a", "KeyQ", false)).toBe("a");
+  expect(latinKey("ArrowUp", "ArrowUp", false)).toBe("ArrowUp");
+});
+
+test("keys by place have names for people and for the editor", () => {
+  expect(keyLabel("Control+Alt+Minus")).toBe("Ctrl Alt −");
+  expect(editorKey("Control+Alt+Minus")).toBe("Ctrl-Alt--");
+  expect(editorKey("$mod+Shift+p")).toBe("Mod-Shift-p");
 });

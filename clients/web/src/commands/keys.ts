@@ -1,0 +1,85 @@
+// Which keys an action has: those of the table, or a person's own, remembered on this machine.
+import type { Action } from "./table.ts";
+
+interface Own {
+  keys?: string[];
+  editKeys?: string[];
+}
+
+const STORE = "notarium.keys";
+const listeners = new Set<() => void>();
+let own: Record<string, Own> | undefined;
+
+function read(): Record<string, Own> {
+  try {
+    own ??= JSON.parse(globalThis.localStorage?.getItem(STORE) ?? "{}") as Record<string, Own>;
+  } catch {
+    own = {};
+  }
+  return own;
+}
+
+export function onKeysChanged(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+/** Another object after each change. */
+export function ownKeys(): Record<string, Own> {
+  return read();
+}
+
+export function keysOf(action: Action): { keys: string[]; editKeys: string[] } {
+  const { keys = action.keys ?? [], editKeys = action.editKeys ?? [] } = read()[action.id] ?? {};
+  return { keys, editKeys };
+}
+
+/** Other keys for an action; without any, those of the table again. */
+export function setKeys(action: Action, presses: string[] | undefined): void {
+  const { [action.id]: _, ...others } = read();
+  const works = (press: string) => /^(F\d+|(\$mod|Control|Alt|Meta)\+.*|Shift\+Enter)$/.test(press);
+  own = presses
+    ? { ...others, [action.id]: { keys: presses.filter((each) => !works(each)), editKeys: presses.filter(works) } }
+    : others;
+  globalThis.localStorage?.setItem(STORE, JSON.stringify(own));
+  for (const listener of listeners) listener();
+}
+
+/** Keys that several actions have, or that begin another's, with the actions' ids. */
+export function duplicates(actions: readonly Action[]): Map<string, string[]> {
+  const all = actions.flatMap((action) => {
+    const { keys, editKeys } = keysOf(action);
+    return [...keys, ...editKeys].map((press) => [press, action.id] as const);
+  });
+  const found = new Map<string, string[]>();
+  for (const [press, id] of all) {
+    const others = all.filter(([other, otherId]) => otherId !== id && (other === press || press.startsWith(`${other} `)));
+    if (others.length > 0) found.set(press, [id, ...others.map(([, other]) => other)]);
+  }
+  return found;
+}
+
+const MODIFIERS = new Set(["Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process"]);
+
+/** What a person presses, as the table writes it; nothing for a modifier alone. */
+export function pressOf(
+  event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">,
+  isMac: boolean,
+): string | undefined {
+  const { key, ctrlKey, metaKey, altKey, shiftKey } = event;
+  if (MODIFIERS.has(key)) return undefined;
+  const mod = isMac ? metaKey : ctrlKey;
+  const other = isMac ? ctrlKey && "Control" : metaKey && "Meta";
+  const name = key === " " ? "Space" : key.length === 1 ? key.toLowerCase() : key;
+  const isCapital = shiftKey && name.length === 1 && name !== key;
+  const parts = [mod && "$mod", other, altKey && "Alt", shiftKey && "Shift", isCapital ? name.toUpperCase() : name];
+  return parts.filter(Boolean).join("+");
+}
+
+/** The key that stands there on a Latin keyboard, where the person's layout has letters of another script. */
+export function latinKey(key: string, code: string, shift: boolean): string {
+  if (key.length !== 1 || (key >= " " && key <= "~")) return key;
+  const letter = /^Key([A-Z])$/.exec(code)?.[1] ?? /^Digit(\d)$/.exec(code)?.[1];
+  if (letter === undefined) return key;
+  return shift ? letter : letter.toLowerCase();
+}

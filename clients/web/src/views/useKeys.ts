@@ -1,0 +1,88 @@
+// The keys of command mode, those that work everywhere, and the clipboard of cells.
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import { createKeybindingsHandler } from "tinykeys";
+import { CELLS_MIME, kept, pasted, toNbformat } from "../app/clipboard.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
+import { actions, isAllowed } from "../commands/table.ts";
+
+const ELSEWHERE = "input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]";
+
+export function useKeys(store: NotebookStore): void {
+  const own = useSyncExternalStore(onKeysChanged, ownKeys);
+  const handler = useMemo(() => createKeybindingsHandler(bindings(store)), [store, own]);
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      const target = event.target as HTMLElement;
+      const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
+      if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
+      if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
+      const meant = asMeant(event);
+      handler(meant);
+      if (meant.defaultPrevented) event.preventDefault();
+    };
+    addEventListener("keydown", hear);
+    return () => removeEventListener("keydown", hear);
+  }, [handler]);
+  useEffect(() => {
+    const isOurs = (event: Event) => !(event.target as HTMLElement).closest?.(ELSEWHERE);
+    const copy = (event: ClipboardEvent) => {
+      // Marked text is copied as text.
+      if (!isOurs(event) || getSelection()?.isCollapsed === false || store.selected.length === 0) return;
+      const isCut = event.type === "cut" && store.mayEdit;
+      store.copy();
+      if (isCut) store.delete(store.selected);
+      event.clipboardData?.setData(CELLS_MIME, toNbformat(kept()));
+      event.clipboardData?.setData(
+        "text/plain",
+        kept()
+          .map(({ source }) => source)
+          .join("\n\n"),
+      );
+      event.preventDefault();
+    };
+    const paste = (event: ClipboardEvent) => {
+      if (!isOurs(event) || !store.mayEdit) return;
+      event.preventDefault();
+      store.paste(pasted(event.clipboardData));
+    };
+    const listeners = { copy, cut: copy, paste };
+    for (const [type, listener] of Object.entries(listeners)) document.addEventListener(type as "copy", listener);
+    return () => {
+      for (const [type, listener] of Object.entries(listeners)) document.removeEventListener(type as "copy", listener);
+    };
+  }, [store]);
+}
+
+function bindings(store: NotebookStore): Record<string, (event: KeyboardEvent) => void> {
+  const all = actions.flatMap((action) => {
+    const run = (event: KeyboardEvent) => {
+      if (!isAllowed(action, store) || (action.once && event.repeat)) return;
+      event.preventDefault();
+      action.run(store);
+    };
+    const { keys, editKeys } = keysOf(action);
+    return [...keys, ...editKeys].map((press) => [press, run] as const);
+  });
+  return Object.fromEntries(all);
+}
+
+/** The event with the Latin letter of its key, where the layout writes another script. */
+function asMeant(event: KeyboardEvent): KeyboardEvent {
+  const key = latinKey(event.key, event.code, event.shiftKey);
+  const { code, ctrlKey, metaKey, altKey, shiftKey, repeat } = event;
+  return new KeyboardEvent("keydown", { key, code, ctrlKey, metaKey, altKey, shiftKey, repeat, cancelable: true });
+}
+
+function isSelectAll(event: KeyboardEvent): boolean {
+  return (event.ctrlKey || event.metaKey) && !event.altKey && latinKey(event.key, event.code, false).toLowerCase() === "a";
+}
+
+/** Select all in an output selects that output. */
+function selectOutput(target: HTMLElement): boolean {
+  const anchor = getSelection()?.anchorNode;
+  const within = target.closest(".outputs") ?? (anchor instanceof Element ? anchor : anchor?.parentElement)?.closest(".outputs");
+  if (!within || target.closest(".cm-editor")) return false;
+  getSelection()?.selectAllChildren(within);
+  return true;
+}

@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { CELLS_MIME, fromNbformat, pasted, toNbformat } from "../../src/app/clipboard.ts";
+
+const data = (values: Record<string, string>) => ({ getData: (type: string) => values[type] ?? "" });
+
+test("cells come back as they were, prompts too", () => {
+  const cells = [
+    { cell_type: "code" as const, source: "a = 1\nb = 2" },
+    { cell_type: "prompt" as const, source: "why?" },
+    { cell_type: "markdown" as const, source: "# T" },
+  ];
+  expect(fromNbformat(toNbformat(cells))).toEqual(cells);
+});
+
+test("cells of another program: sources as lists of lines, foreign line breaks, unknown types", () => {
+  const cells = [
+    { cell_type: "code", source: ["a\r\n", "b"], metadata: {} },
+    { cell_type: "heading", source: "old" },
+  ];
+  const expected = [
+    { cell_type: "code", source: "a\nb" },
+    { cell_type: "raw", source: "old" },
+  ];
+  expect(pasted(data({ [CELLS_MIME]: JSON.stringify(cells) }))).toEqual(expected);
+  expect(pasted(data({ "text/plain": JSON.stringify({ nbformat: 4, cells }) }))).toEqual(expected);
+});
+
+test("other text becomes a cell; what is no notebook is text", () => {
+  expect(pasted(data({ "text/plain": "x = 1\r\ny" }))).toEqual([{ cell_type: "code", source: "x = 1\ny" }]);
+  for (const text of ["[1, 2]", '{"cells": [{"cell_type": 3}]}', "[]"])
+    expect(pasted(data({ "text/plain": text }))).toEqual([{ cell_type: "code", source: text }]);
+  expect(pasted(data({ "text/plain": " \n" }))).toEqual([]);
+});
