@@ -14,7 +14,7 @@ mod launch;
 mod messages;
 mod process;
 
-use notarium_core::{Because, KernelCause};
+use notarium_core::{Because, KernelCause, RawObject};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -105,7 +105,11 @@ pub enum LossReason {
 #[derive(Debug, Clone)]
 pub enum KernelEvent {
     /// The kernel answers. `language_info` is what its `kernel_info_reply` says.
-    Ready { language_info: Option<Box<RawValue>> },
+    Ready {
+        language_info: Option<Box<RawValue>>,
+        /// What keeps its code from the rest of the machine; absent: nothing.
+        sandbox: RawObject,
+    },
     /// The kernel has begun with this execution.
     Started { execution_id: ExecutionId },
     /// An output, or what happens to outputs. Without `execution_id` it belongs to no execution that is remembered.

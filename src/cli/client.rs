@@ -10,7 +10,7 @@ use reqwest::{Method, Request, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::context::Access;
+use super::context::{Access, PROGRAM};
 use super::{Ended, Failure, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(access: Access) -> Result<Self, Failure> {
-        let http = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).build();
+        let http = reqwest::Client::builder().user_agent(PROGRAM).connect_timeout(CONNECT_TIMEOUT).build();
         let http = http.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
         Ok(Self { http, access })
     }

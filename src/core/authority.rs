@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
-use notarium_record::{Actor, Role, Scope, Scopes, WorkspaceId};
+use notarium_record::{Actor, Means, Role, Scope, Scopes, WorkspaceId};
 
 /// What can be done to a notebook. Every command, route and message is one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +104,8 @@ pub struct Authority {
     /// The server's own reactor, in the name of an assistant: it alone starts and reports what the gate let through. No
     /// connection ever has it.
     pub reactor: Option<DelegatedAuthority>,
+    /// How the connection came in: decisions on tool calls record it.
+    pub means: Option<Means>,
 }
 
 /// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who

@@ -80,7 +80,8 @@ pub(crate) fn decide_confirm(
         return Ok(voided(call_id, changed(change)));
     }
     let outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
-    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash }.into()], outcome })
+    let by_means = context.authority.means.clone();
+    Ok(Decision { events: vec![ToolCallConfirmed { call_id, arguments_hash, by_means }.into()], outcome })
 }
 
 pub(crate) fn decide_deny(
@@ -91,7 +92,8 @@ pub(crate) fn decide_deny(
 ) -> Result<Decision, Rejection> {
     let call = waiting(notebook, context, &call_id)?;
     check_decider(notebook, context, call)?;
-    Ok(Decision::one(ToolCallDenied { call_id, detail: context.limits.detail(detail) }))
+    let (by_means, detail) = (context.authority.means.clone(), context.limits.detail(detail));
+    Ok(Decision::one(ToolCallDenied { call_id, by_means, detail }))
 }
 
 fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) -> Result<&'a ToolCall, Rejection> {

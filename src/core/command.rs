@@ -224,6 +224,9 @@ pub enum Command {
     ReportKernelStarted {
         kernel_session: KernelSessionId,
         language_info: RawObject,
+        /// What keeps the kernel's code from the rest of its machine.
+        #[serde(skip_serializing_if = "RawObject::is_empty", default)]
+        sandbox: RawObject,
     },
     ReportKernelLaunchFailed {
         kernel_session: KernelSessionId,

@@ -93,8 +93,8 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, kernel_session),
         C::StopAll {} => Ok(kernels::decide_stop_all(notebook)),
         C::ClaimKernelLaunch { kernel_session } => kernels::decide_claim(notebook, context, kernel_session),
-        C::ReportKernelStarted { kernel_session, language_info } => {
-            kernels::decide_started(notebook, context, kernel_session, language_info)
+        C::ReportKernelStarted { kernel_session, language_info, sandbox } => {
+            kernels::decide_started(notebook, context, kernel_session, language_info, sandbox)
         }
         C::ReportKernelLaunchFailed { kernel_session, cause, detail } => {
             kernels::decide_failed(notebook, context, kernel_session, Because { cause, detail })

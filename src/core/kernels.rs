@@ -97,10 +97,12 @@ pub(crate) fn decide_started(
     context: &Context,
     id: KernelSessionId,
     language_info: RawObject,
+    sandbox: RawObject,
 ) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     check_owner(context, session)?;
     check_metadata(&context.limits, &language_info)?;
+    check_metadata(&context.limits, &sandbox)?;
     let agent = match (session.phase, &session.agent) {
         (KernelPhase::Claimed, Some(agent)) => agent.clone(),
         (KernelPhase::Started, _) => return Ok(Decision::nothing()),
@@ -108,8 +110,8 @@ pub(crate) fn decide_started(
     };
     // The start is the first event of this decision: its version is the fence.
     let next = executions::assign_next(notebook, &id, &agent, notebook.version + 1, &[]);
-    let started =
-        KernelSessionStarted { kernel_session: id, agent, kernelspec: session.kernelspec.clone(), language_info };
+    let kernelspec = session.kernelspec.clone();
+    let started = KernelSessionStarted { kernel_session: id, agent, kernelspec, language_info, sandbox };
     Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
 }
 

@@ -23,7 +23,7 @@ use crate::order_key::OrderKey;
 use crate::output::Output;
 use crate::reply::CellReply;
 use crate::text::ChangeSet;
-use crate::tool_call::{Gate, Passed, Policy, Risk, Target, ToolCallEnd};
+use crate::tool_call::{Gate, Means, Passed, Policy, Risk, Target, ToolCallEnd};
 use crate::upcast::{self, DecodeError};
 
 macro_rules! events {
@@ -242,7 +242,15 @@ events! {
     /// An agent's claim, before it acts: one wins.
     KernelLaunchClaimed { kernel_session: KernelSessionId, agent: AgentId }
     /// The kernel answers. The version of this event is the fence of every later write about the session.
-    KernelSessionStarted { kernel_session: KernelSessionId, agent: AgentId, kernelspec: String, language_info: RawObject }
+    KernelSessionStarted {
+        kernel_session: KernelSessionId,
+        agent: AgentId,
+        kernelspec: String,
+        language_info: RawObject,
+        /// What keeps the kernel's code from the rest of its machine, as its agent says; absent: nothing is known to.
+        #[serde(skip_serializing_if = "RawObject::is_empty", default)]
+        sandbox: RawObject,
+    }
     KernelLaunchFailed {
         kernel_session: KernelSessionId,
         cause: Open<KernelCause>,
@@ -362,9 +370,16 @@ events! {
         after: Option<ToolCallId>,
     }
     /// A permitted person said yes, once, to exactly these arguments.
-    ToolCallConfirmed { call_id: ToolCallId, arguments_hash: Hash }
+    ToolCallConfirmed {
+        call_id: ToolCallId,
+        arguments_hash: Hash,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by_means: Option<Means>,
+    }
     ToolCallDenied {
         call_id: ToolCallId,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        by_means: Option<Means>,
         /// The person's own reason.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,

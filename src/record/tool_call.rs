@@ -21,6 +21,33 @@ pub enum Risk {
     Destructive,
 }
 
+/// How a person decided, as the server saw it. Later versions may add fields.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Means {
+    /// Through which door, as the program presented itself.
+    pub door: Open<Door>,
+    /// The kind of what was shown there: `session`, `api`, `share` …
+    pub credential: String,
+    /// What its owner calls that session or token.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+}
+
+/// Where somebody comes in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Door {
+    /// The notebook's page, or another one of an allowed origin.
+    Page,
+    /// The command line.
+    Terminal,
+    /// A request of another program.
+    #[default]
+    Rest,
+    /// A socket of another program.
+    Socket,
+}
+
 /// How much an assistant may do unasked in a notebook. What destroys asks under every policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -8,9 +8,9 @@ use axum::handler::Handler;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
-use http::Method;
 use http::request::Parts;
-use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
+use http::{HeaderMap, Method, header};
+use notarium_core::{ASSISTANT_SCOPES, Door, Millis, NotebookId, Operation, Rejection, Role, Scope, Subject};
 use notarium_store::accounts::TokenKind;
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -18,6 +18,9 @@ use serde_json::Value;
 use crate::auth::{Accounts, AuthError, Authenticated, bearer};
 use crate::openapi::{self, Describe, Documented, Endpoint};
 use crate::problem::Problem;
+
+/// How the command line begins to name itself, in `User-Agent` and in `hello`.
+pub(crate) const COMMAND_LINE: &str = "notarium ";
 
 /// Who may use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -229,7 +232,8 @@ impl Gate {
             return Ok(());
         }
         let token = bearer(request.headers()).ok_or(AuthError::Missing)?;
-        let authenticated = self.accounts.authenticate(token).await?;
+        let mut authenticated = self.accounts.authenticate(token).await?;
+        authenticated.door = door_of(request.headers());
         self.require(guard, &authenticated, parameters).await?;
         request.extensions_mut().insert(authenticated);
         Ok(())
@@ -284,6 +288,16 @@ pub(crate) fn require_assistant(authenticated: &Authenticated) -> Result<(), Pro
 pub(crate) fn notebook_of(parameters: &RawPathParams) -> Result<NotebookId, Problem> {
     let id = parameters.iter().find(|(name, _)| *name == "notebook").map_or("", |(_, value)| value);
     NotebookId::new(id).map_err(|error| Problem::invalid(error.to_string()))
+}
+
+/// Browsers name the page's origin, which has been compared with the list; our command line names itself.
+fn door_of(headers: &HeaderMap) -> Door {
+    let program = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    match headers.contains_key(header::ORIGIN) {
+        true => Door::Page,
+        false if program.starts_with(COMMAND_LINE) => Door::Terminal,
+        false => Door::Rest,
+    }
 }
 
 /// Whom the guard let in. A route that is public has nobody.

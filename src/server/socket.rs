@@ -43,6 +43,8 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
     };
     let (mut parts, _) = request.into_parts();
     let token = bearer_subprotocol(&parts.headers);
+    // Its origin has been compared with the list.
+    let is_page = parts.headers.contains_key(header::ORIGIN);
     let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
         Ok(upgrade) => upgrade,
         Err(rejection) => return refused(rejection.status()),
@@ -56,7 +58,7 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
         .max_frame_size(hard_limit)
         .protocols([SUBPROTOCOL])
         .on_failed_upgrade(|error| tracing::debug!(%error, "upgrade failed"))
-        .on_upgrade(move |socket| Box::pin(run(app, socket, token, permit)))
+        .on_upgrade(move |socket| Box::pin(run(app, socket, reader::Stranger { token, is_page }, permit)))
 }
 
 fn refused(status: StatusCode) -> Response {
@@ -72,11 +74,11 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
     names.find_map(|name| name.strip_prefix(BEARER_SUBPROTOCOL)).map(str::to_owned)
 }
 
-async fn run(app: App, socket: WebSocket, token: Option<String>, _permit: OwnedSemaphorePermit) {
+async fn run(app: App, socket: WebSocket, stranger: reader::Stranger, _permit: OwnedSemaphorePermit) {
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames);
     let (sink, stream) = socket.split();
     let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));
-    let reading = Box::pin(reader::read(app, stream, outbox.clone(), token));
+    let reading = Box::pin(reader::read(app, stream, outbox.clone(), stranger));
     tokio::select! {
         // Nobody takes what is written: what the connection held is given up.
         () = &mut writing => {}

@@ -216,7 +216,11 @@ impl EchoAgent {
                 self.connection.subscribe(&notebook);
                 let claim = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
                 self.send(&notebook, claim).await;
-                let started = Command::ReportKernelStarted { kernel_session, language_info: RawObject::default() };
+                let started = Command::ReportKernelStarted {
+                    kernel_session,
+                    language_info: RawObject::default(),
+                    sandbox: RawObject::default(),
+                };
                 self.send(&notebook, started).await;
             }
             ConnectionEvent::Message(ServerMessage::InputValue { notebook, execution_id, value }) => {

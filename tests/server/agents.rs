@@ -41,7 +41,14 @@ async fn start(agent: &mut TestClient, session: &KernelSessionId) {
     let kernel_session = session.clone();
     agent.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
     agent
-        .run("n", &Command::ReportKernelStarted { kernel_session, language_info: RawObject::default() })
+        .run(
+            "n",
+            &Command::ReportKernelStarted {
+                kernel_session,
+                language_info: RawObject::default(),
+                sandbox: RawObject::default(),
+            },
+        )
         .await
         .unwrap();
 }

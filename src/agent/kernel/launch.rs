@@ -1,6 +1,6 @@
 //! Launches a kernel process and brings it to the point at which it answers.
 
-use notarium_core::{Because, KernelCause};
+use notarium_core::{Because, KernelCause, RawObject};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
@@ -213,7 +213,7 @@ fn ready(kernel_info: &str) -> KernelEvent {
         language_info: Option<Box<RawValue>>,
     }
     let info = serde_json::from_str::<KernelInfo>(kernel_info);
-    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info) }
+    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info), sandbox: RawObject::default() }
 }
 
 async fn connection_info(

@@ -15,7 +15,7 @@ const MAX_FINISHED_RUNS: usize = 32;
 impl SessionMachine {
     pub(super) fn kernel(&mut self, now_ms: u64, event: KernelEvent) {
         match event {
-            KernelEvent::Ready { language_info } => self.ready(now_ms, language_info.as_deref()),
+            KernelEvent::Ready { language_info, sandbox } => self.ready(now_ms, language_info.as_deref(), sandbox),
             KernelEvent::Started { execution_id } => self.started(now_ms, &id_of(&execution_id)),
             KernelEvent::Output { execution_id, output } => self.output(now_ms, execution_id.as_ref(), output),
             KernelEvent::Functions { execution_id, data } => self.functions(now_ms, execution_id.as_ref(), &data),
@@ -30,14 +30,14 @@ impl SessionMachine {
         }
     }
 
-    fn ready(&mut self, now_ms: u64, language_info: Option<&RawValue>) {
+    fn ready(&mut self, now_ms: u64, language_info: Option<&RawValue>, sandbox: RawObject) {
         self.idle_since = now_ms;
         if self.phase != Phase::Launching {
             return;
         }
         self.phase = Phase::Running;
         let language_info = language_info.and_then(|info| RawObject::parse(info.get()).ok()).unwrap_or_default();
-        self.push_command(Command::ReportKernelStarted { kernel_session: self.id.clone(), language_info });
+        self.push_command(Command::ReportKernelStarted { kernel_session: self.id.clone(), language_info, sandbox });
         self.flush();
     }
 

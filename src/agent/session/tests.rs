@@ -1,6 +1,6 @@
 //! The session's promises, as pairs of input and output.
 
-use notarium_core::{Because, Command, ExecutionReport, KernelCause, Open, RejectionCode, sentence};
+use notarium_core::{Because, Command, ExecutionReport, KernelCause, Open, RawObject, RejectionCode, sentence};
 
 use super::*;
 use crate::kernel::{EndCause, ExitStatus, FinishStatus, KernelEvent};
@@ -23,7 +23,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
 }
 
 fn ready() -> Input {
-    Input::Kernel(KernelEvent::Ready { language_info: None })
+    Input::Kernel(KernelEvent::Ready { language_info: None, sandbox: RawObject::default() })
 }
 
 fn started(execution: &str) -> Input {

@@ -80,7 +80,9 @@ fn runs(world: &mut World, ann: &Who, gpu: &Who) {
         world.name("kernel", format!("\"{session}\""));
         world.step(gpu, json!({"ClaimKernelLaunch": {"kernel_session": "$kernel"}}));
         let info = json!({"name": "python", "version": "3.11"});
-        world.step(gpu, json!({"ReportKernelStarted": {"kernel_session": "$kernel", "language_info": info}}));
+        let sandbox = json!({"file_system": true, "processes": true, "network": "all", "by": ["landlock 7"]});
+        let started = json!({"kernel_session": "$kernel", "language_info": info, "sandbox": sandbox});
+        world.step(gpu, json!({"ReportKernelStarted": started}));
         let version = world.version();
         world.name("fence", version);
     };
@@ -175,13 +177,13 @@ fn assistance() -> World {
     };
     for (id, then) in [("denied", "DenyToolCall"), ("withdrawn", "WithdrawToolCall")] {
         world.step(&it, delete(&world, id));
-        world.step(&ann, json!({then: {"call_id": id, "detail": "not now"}}));
+        world.step(&at(ann.clone(), Door::Page), json!({then: {"call_id": id, "detail": "not now"}}));
     }
     let mut after = call("after", "create_cell", json!({"source": "later", "after": "b"}));
     after["RequestToolCall"]["after"] = json!("first");
     world.step(&it, delete(&world, "first"));
     world.step(&it, after);
-    world.step(&ann, json!({"DenyToolCall": {"call_id": "first"}}));
+    world.step(&at(ann.clone(), Door::Terminal), json!({"DenyToolCall": {"call_id": "first"}}));
     world.step(&reactor, start("after"));
     world.step(&it, delete(&world, "expires"));
     world.now += EXPIRY_MS;
@@ -192,7 +194,8 @@ fn assistance() -> World {
     world.step(&reactor, json!({"SweepToolCalls": {}}));
     world.step(&it, delete(&world, "done"));
     let hash = world.notebook.tool_calls.values().next().unwrap().arguments_hash;
-    world.step(&user("editor"), json!({"ConfirmToolCall": {"call_id": "done", "arguments_hash": hash}}));
+    world
+        .step(&at(user("editor"), Door::Page), json!({"ConfirmToolCall": {"call_id": "done", "arguments_hash": hash}}));
     world.step(&reactor, start("done"));
     world.step(&ann, json!({"SetPolicy": {"policy": "ask_for_every_edit"}}));
     let until = world.now + 3_600_000;

@@ -49,8 +49,8 @@ fn insert(
     requested_version: Version,
 ) {
     let kernelspec = kernelspec.to_owned();
-    let language_info = RawObject::default();
-    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info };
+    let (language_info, sandbox) = (RawObject::default(), RawObject::default());
+    let session = KernelSession { kernelspec, phase, requested_version, agent, fence: None, language_info, sandbox };
     document.kernels.insert(id.clone(), session);
 }
 
@@ -61,6 +61,7 @@ fn apply_started(document: &mut Document, event: &KernelSessionStarted, version:
         session.agent = Some(event.agent.clone());
         session.fence = Some(version);
         session.language_info = event.language_info.clone();
+        session.sandbox = event.sandbox.clone();
     });
 }
 

@@ -36,6 +36,9 @@ pub struct KernelSession {
     pub fence: Option<Version>,
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub language_info: RawObject,
+    /// As `KernelSessionStarted` says.
+    #[serde(default, skip_serializing_if = "RawObject::is_empty")]
+    pub sandbox: RawObject,
 }
 
 /// The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Actor, Millis, NotebookId, Scope, ShareLinkId, TokenId};
+use notarium_core::{Actor, Door, Millis, NotebookId, Scope, ShareLinkId, TokenId};
 use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenHolder,
     TokenKind, TokenScopes, User,
@@ -134,7 +134,7 @@ impl Accounts {
             None => self.load_into_cache(earlier.kind, &earlier.token_id, None).await?,
         };
         self.refuse_expired(cached.authenticated.expires_at)?;
-        Ok(cached.authenticated)
+        Ok(Authenticated { door: earlier.door, ..cached.authenticated })
     }
 
     /// Follows a token for as long as a connection lives. Nothing that happened since it was authenticated is missed.
@@ -215,6 +215,8 @@ impl Accounts {
             name: if link.label.is_empty() { "Guest".to_owned() } else { link.label },
             kind: TokenKind::Share,
             token_id,
+            label: String::new(),
+            door: Door::default(),
             scopes: TokenScopes::all_of(TokenKind::Share).scopes().clone(),
             coverage: Coverage::Notebooks([link.notebook_id].into()),
             workspaces: Default::default(),
@@ -244,6 +246,8 @@ impl Accounts {
             name,
             kind: token.kind(),
             token_id: token.id.clone(),
+            label: token.label.clone(),
+            door: Door::default(),
             scopes,
             coverage: token.coverage.clone(),
             workspaces,

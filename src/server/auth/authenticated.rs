@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use notarium_core::{Actor, Authority, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId};
+use notarium_core::{
+    Actor, Authority, Door, Means, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId,
+};
 use notarium_store::accounts::{Coverage, TokenKind};
 
 /// Which notebook is in which workspace. Shared by all who are connected, and kept current.
@@ -32,6 +34,10 @@ pub struct Authenticated {
     pub name: String,
     pub kind: TokenKind,
     pub token_id: TokenId,
+    /// What its owner calls the session or token.
+    pub label: String,
+    /// Where it came in.
+    pub door: Door,
     pub scopes: Scopes,
     /// The notebooks that the token is good for.
     pub coverage: Coverage,
@@ -57,10 +63,14 @@ impl Authenticated {
                 let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
                 let workspaces = self.workspaces.keys().cloned().collect();
                 let is_bound = self.coverage != Coverage::All;
-                Authority { ambient_role, scopes, workspaces, is_bound, reactor: None }
+                Authority { ambient_role, scopes, workspaces, is_bound, reactor: None, means: Some(self.means()) }
             }
-            _ => Authority { scopes, ..Authority::default() },
+            _ => Authority { scopes, means: Some(self.means()), ..Authority::default() },
         }
+    }
+
+    fn means(&self) -> Means {
+        Means { door: self.door.into(), credential: self.kind.as_str().to_owned(), label: self.label.clone() }
     }
 
     /// Whether the token is good for the notebook at all. Where it is not, the notebook is unknown.

@@ -1,6 +1,6 @@
 //! What a person may do now, for those who act in the person's name without a token of theirs.
 
-use notarium_core::{Actor, Authority, NotebookId, TokenId, UserId};
+use notarium_core::{Actor, Authority, Door, NotebookId, TokenId, UserId};
 use notarium_store::accounts::{AccountError, Coverage, TokenKind};
 
 use super::{Accounts, Authenticated};
@@ -26,6 +26,8 @@ impl Accounts {
             name: account.name,
             kind: TokenKind::Session,
             token_id,
+            label: String::new(),
+            door: Door::default(),
             scopes: Authority::session().scopes,
             coverage: Coverage::All,
             workspaces: memberships.into_iter().map(|member| (member.workspace_id, member.role)).collect(),

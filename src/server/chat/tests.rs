@@ -135,7 +135,7 @@ fn gated_call(id: &str) -> Vec<Happens> {
     let update = ActivityKind::ToolUpdate { call_id: call_id.clone(), message: "still at it".to_owned() };
     vec![
         event(request),
-        event(ToolCallConfirmed { call_id: call_id.clone(), arguments_hash }),
+        event(ToolCallConfirmed { call_id: call_id.clone(), arguments_hash, by_means: None }),
         event(ToolCallStarted {
             call_id: call_id.clone(),
             passed_by: Passed::Policy,
@@ -423,8 +423,8 @@ fn bad_ends() -> Vec<Event> {
     let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c was deleted".to_owned()));
     let (end, result) = (ToolCallEnd::OutcomeUnknown, "perhaps".to_owned());
     vec![
-        ToolCallDenied { call_id: id(), detail: None }.into(),
-        ToolCallDenied { call_id: id(), detail: detail() }.into(),
+        ToolCallDenied { call_id: id(), by_means: None, detail: None }.into(),
+        ToolCallDenied { call_id: id(), by_means: None, detail: detail() }.into(),
         ToolCallWithdrawn { call_id: id(), cause: WithdrawalCause::Requested.into(), detail: detail() }.into(),
         ToolCallVoided { call_id: id(), cause: VoidCause::TargetChanged.into(), detail: detail() }.into(),
         ToolCallExpired { call_id: id() }.into(),

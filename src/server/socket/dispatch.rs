@@ -109,8 +109,9 @@ impl Connection {
     // --- who it is ---
 
     async fn refresh(&mut self, token: String, follow: &mut Follow) -> Done {
-        let (authenticated, followed) =
-            let_in(&self.app, Some(token)).await.map_err(|error| ErrorMessage { fatal: false, ..refusal(&error) })?;
+        let (authenticated, followed) = let_in(&self.app, Some(token), self.authenticated.door)
+            .await
+            .map_err(|error| ErrorMessage { fatal: false, ..refusal(&error) })?;
         if authenticated.actor != self.authenticated.actor {
             return Err(problem(ErrorCode::Forbidden, "that token is another account's: open a connection for it"));
         }

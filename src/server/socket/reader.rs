@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
-use notarium_core::Actor;
+use notarium_core::{Actor, Door};
 use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
     WelcomeMessage,
@@ -20,6 +20,7 @@ use crate::agent_locks::AgentLock;
 use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
+use crate::guard::COMMAND_LINE;
 use crate::rooms::Outbox;
 
 type Stream = SplitStream<WebSocket>;
@@ -39,9 +40,27 @@ enum Received {
     Gone,
 }
 
+/// What is known of a connection before its `hello`.
+pub struct Stranger {
+    /// Where it came as the subprotocol.
+    pub token: Option<String>,
+    /// A page in a browser.
+    pub is_page: bool,
+}
+
+impl Stranger {
+    fn door(&self, client: &str) -> Door {
+        match self.is_page {
+            true => Door::Page,
+            false if client.starts_with(COMMAND_LINE) => Door::Terminal,
+            false => Door::Socket,
+        }
+    }
+}
+
 /// Reads until the connection ends. Its last messages are in the outbox.
-pub async fn read(app: App, mut stream: Stream, outbox: Outbox, token: Option<String>) {
-    match Box::pin(greet(&app, &mut stream, token)).await {
+pub async fn read(app: App, mut stream: Stream, outbox: Outbox, stranger: Stranger) {
+    match Box::pin(greet(&app, &mut stream, stranger)).await {
         Ok(Some(Greeted { protocol, authenticated, follow, agent_lock })) => {
             let connection = Connection::new(app, protocol, authenticated, agent_lock, outbox);
             serve(connection, stream, follow).await;
@@ -62,14 +81,16 @@ struct Greeted {
 }
 
 /// `None`: the client left without a word.
-async fn greet(app: &App, stream: &mut Stream, token: Option<String>) -> Result<Option<Greeted>, ErrorMessage> {
+async fn greet(app: &App, stream: &mut Stream, stranger: Stranger) -> Result<Option<Greeted>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
     let hello = timeout(limit, first_message(app, stream)).await.map_err(|_| {
         fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
     })??;
     let Some(hello) = hello else { return Ok(None) };
     let protocol = PROTOCOLS.common(hello.protocols).ok_or_else(|| no_common_protocol(hello.protocols))?;
-    let (authenticated, follow) = let_in(app, hello.token.or(token)).await.map_err(|error| refusal(&error))?;
+    let door = stranger.door(&hello.client);
+    let (authenticated, follow) =
+        let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
     Ok(Some(Greeted { protocol, authenticated, follow, agent_lock }))
 }
@@ -114,9 +135,10 @@ async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMes
 }
 
 /// Authenticates a token and follows it.
-pub async fn let_in(app: &App, token: Option<String>) -> Result<(Authenticated, Follow), AuthError> {
+pub async fn let_in(app: &App, token: Option<String>, door: Door) -> Result<(Authenticated, Follow), AuthError> {
     let token = token.ok_or(AuthError::Missing)?;
-    let authenticated = app.accounts.authenticate(&token).await?;
+    let mut authenticated = app.accounts.authenticate(&token).await?;
+    authenticated.door = door;
     let follow = Follow::new(&app.accounts, &authenticated).await?;
     Ok((authenticated, follow))
 }

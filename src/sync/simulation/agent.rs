@@ -156,8 +156,8 @@ impl Agent {
                 KernelPhase::Requested => commands.push(Command::ClaimKernelLaunch { kernel_session: id.clone() }),
                 KernelPhase::Claimed if is_mine => {
                     self.kernels.entry(id.clone()).or_default();
-                    let language_info = RawObject::default();
-                    commands.push(Command::ReportKernelStarted { kernel_session: id.clone(), language_info });
+                    let (language_info, sandbox) = (RawObject::default(), RawObject::default());
+                    commands.push(Command::ReportKernelStarted { kernel_session: id.clone(), language_info, sandbox });
                 }
                 _ => {}
             }

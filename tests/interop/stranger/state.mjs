@@ -246,6 +246,7 @@ const EVENTS = {
     if (!k) return
     Object.assign(k, { phase: 'started', agent: p.agent, kernelspec: p.kernelspec, fence: e.version })
     put(k, 'language_info', p.language_info)
+    put(k, 'sandbox', p.sandbox)
     delete s.kernel_notice
   },
   KernelRestartRequested(s, p, e) {

@@ -183,6 +183,7 @@ def kernel_session_started(s, p, e):
     if kernel := s["kernels"].get(p["kernel_session"]):
         kernel.update(phase="started", agent=p["agent"], fence=e["version"])
         put(kernel, "language_info", p["language_info"])
+        put(kernel, "sandbox", p.get("sandbox"))
 
 
 def kernel_restart_requested(s, p, e):

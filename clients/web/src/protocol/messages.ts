@@ -224,6 +224,7 @@ kernel_session: KernelSessionId
 ReportKernelStarted: {
 kernel_session: KernelSessionId
 language_info: AnyObject
+sandbox?: AnyObject
 }
 } | {
 ReportKernelLaunchFailed: {
@@ -836,6 +837,18 @@ export type OpenExecutionOutcome = (ExecutionOutcome | (string | {
  * A later version may add variants: keep what you do not know.
  * 
  */
+export type OpenDoor = (Door | (string | {
+
+}))
+/**
+ * Where somebody comes in.
+ * 
+ */
+export type Door = ("page" | "terminal" | "rest" | "socket")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
 export type OpenWithdrawalCause = (WithdrawalCause | (string | {
 
 }))
@@ -1040,6 +1053,9 @@ TurnCancelled?: TurnCancelled
 TurnFailed?: TurnFailed
 ToolCallRequested?: ToolCallRequested
 ToolCallConfirmed?: ToolCallConfirmed
+Means?: Means
+OpenDoor?: OpenDoor
+Door?: Door
 ToolCallDenied?: ToolCallDenied
 ToolCallWithdrawn?: ToolCallWithdrawn
 OpenWithdrawalCause?: OpenWithdrawalCause
@@ -1676,6 +1692,7 @@ agent?: (AgentId | null)
  */
 fence?: (number | null)
 language_info?: AnyObject
+sandbox?: AnyObject
 }
 /**
  * The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start.
@@ -2349,6 +2366,7 @@ kernel_session: KernelSessionId
 agent: AgentId
 kernelspec: string
 language_info: AnyObject
+sandbox?: AnyObject
 }
 export interface KernelLaunchFailed {
 kernel_session: KernelSessionId
@@ -2511,9 +2529,26 @@ after?: (ToolCallId | null)
 export interface ToolCallConfirmed {
 call_id: ToolCallId
 arguments_hash: Hash
+by_means?: (Means | null)
+}
+/**
+ * How a person decided, as the server saw it. Later versions may add fields.
+ * 
+ */
+export interface Means {
+door: OpenDoor
+/**
+ * The kind of what was shown there: `session`, `api`, `share` …
+ */
+credential: string
+/**
+ * What its owner calls that session or token.
+ */
+label?: string
 }
 export interface ToolCallDenied {
 call_id: ToolCallId
+by_means?: (Means | null)
 /**
  * The person's own reason.
  */

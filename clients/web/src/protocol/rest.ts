@@ -4968,6 +4968,8 @@ export interface components {
              * @description Version of the launch request, kept over restarts: the lowest is the default kernel.
              */
             requested_version: number;
+            /** @description As `KernelSessionStarted` says. */
+            sandbox?: components["schemas"]["AnyObject"];
         };
         /** @description One life of a kernel, from launch to end. A restart begins a new session. */
         KernelSessionId: string;

@@ -404,7 +404,7 @@ async fn the_language_of_the_kernel_is_kept_as_sent() {
     let folder = tempfile::tempdir().unwrap();
     let (sender, mut events) = mpsc::channel(8);
     let _kernel = Kernel::launch(ipykernel(&folder), LaunchOptions::default(), sender).await.unwrap();
-    let Some(KernelEvent::Ready { language_info: Some(language) }) = events.recv().await else { panic!() };
+    let Some(KernelEvent::Ready { language_info: Some(language), .. }) = events.recv().await else { panic!() };
     let language: Value = serde_json::from_str(language.get()).unwrap();
     assert_eq!((&language["name"], &language["codemirror_mode"]["name"]), (&json!("python"), &json!("ipython")));
 }

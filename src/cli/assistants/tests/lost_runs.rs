@@ -81,7 +81,11 @@ impl Scene {
         let kernel_session = kernels.keys().next().cloned().expect("a kernel is wanted");
         self.as_agent(notebook, &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await;
         let language_info = RawObject::parse(r#"{"name": "python"}"#).unwrap();
-        let started = Command::ReportKernelStarted { kernel_session: kernel_session.clone(), language_info };
+        let started = Command::ReportKernelStarted {
+            kernel_session: kernel_session.clone(),
+            language_info,
+            sandbox: RawObject::default(),
+        };
         self.as_agent(notebook, &started).await;
         let state = self.server.assistant_host().read(notebook).await.unwrap();
         let (id, run) = state.executions.iter().find(|(_, run)| run.fence.is_some()).expect("a run is assigned");

@@ -42,6 +42,13 @@ impl Who {
     }
 }
 
+/// As the server says of a session that came in at a door.
+pub fn at(mut who: Who, door: Door) -> Who {
+    let (credential, label) = ("session".to_owned(), "notarium up".to_owned());
+    who.authority.means = Some(Means { door: door.into(), credential, label });
+    who
+}
+
 pub fn user(name: &str) -> Who {
     Who { actor: Actor::User { id: UserId::new(name).unwrap() }, authority: Authority::session() }
 }

@@ -9,9 +9,9 @@ export const kernelEvents: Handlers = {
     set(folding, kernel_session, { kernelspec, phase: "requested", requested_version });
   },
   KernelLaunchClaimed: ({ kernel_session, agent }, folding) => change(folding, kernel_session, { phase: "claimed", agent }),
-  KernelSessionStarted({ kernel_session, agent, language_info }, folding) {
+  KernelSessionStarted({ kernel_session, agent, language_info, sandbox }, folding) {
     folding.document.kernel_notice = undefined;
-    change(folding, kernel_session, { phase: "started", agent, language_info, fence: folding.event.version });
+    change(folding, kernel_session, { phase: "started", agent, language_info, sandbox, fence: folding.event.version });
     folding.touched.part("kernels");
   },
   KernelRestartRequested({ kernel_session, next }, folding) {
@@ -41,7 +41,7 @@ export const kernelEvents: Handlers = {
 };
 
 function set({ document, touched }: Folding, id: string, session: KernelSession): void {
-  document.kernels.set(id, present(without(session, "language_info")));
+  document.kernels.set(id, present(without(session, "language_info", "sandbox")));
   touched.part("kernels");
 }
 
