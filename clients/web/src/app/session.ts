@@ -15,10 +15,10 @@ export class Session {
   readonly #names = new Map<string, Promise<string>>();
 
   constructor(
-    readonly token: string,
+    public token: string,
     readonly me: Me,
   ) {
-    this.rest = new Rest({ base: "", token: () => token });
+    this.rest = new Rest({ base: "", token: () => this.token });
     const address = new URL("/api/socket", location.href);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     const open = () => new WebSocket(address) as never;
@@ -27,6 +27,12 @@ export class Session {
 
   get userId(): string | undefined {
     return this.me.actor.kind === "user" ? this.me.actor.id : undefined;
+  }
+
+  /** The same person has signed in again: what is open goes on. */
+  renew({ token }: Session): void {
+    this.token = token;
+    this.connection.refresh(token);
   }
 
   /** The name behind an id: events have ids alone. */

@@ -1,6 +1,6 @@
 // One open notebook: its replica and texts, what of them changed for whom, what is selected, and what a person can do.
 import { createContext, useContext, useSyncExternalStore } from "react";
-import type { CellType, Command, Execution, Place } from "../protocol/messages.ts";
+import type { CellType, Command, Execution, Place, ToolCall } from "../protocol/messages.ts";
 import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Part } from "../protocol/touched.ts";
@@ -11,7 +11,10 @@ import { type Chunk, rechunk } from "./chunks.ts";
 import { keep, kept, type CopiedCell } from "./clipboard.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
+import { Progress } from "./progress.ts";
 import type { Session } from "./session.ts";
+import { Groups } from "./steps.ts";
+import { Together } from "./together.ts";
 
 /** What a component may wait for. A cell is `cell:ID`. */
 export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds";
@@ -20,11 +23,14 @@ export interface Toast {
   id: string;
   text: string;
   action?: { label: string; run: () => void };
+  second?: { label: string; run: () => void };
   isError?: boolean;
   copy?: string;
 }
 
 export type Panel = "assistant" | "history" | undefined;
+
+const DEAF_MS = 1_500;
 
 export class NotebookStore {
   readonly replica: Replica;
@@ -38,6 +44,11 @@ export class NotebookStore {
   toasts: Toast[] = [];
   panel: Panel;
   readonly places = new Places();
+  readonly progress = new Progress();
+  readonly groups = new Groups();
+  readonly together: Together;
+  /** Since when there is no connection. */
+  lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
   /** Headings that somebody collapsed or opened who may not edit: for this page alone. */
   readonly #foldedHere = new Map<string, boolean>();
@@ -64,11 +75,16 @@ export class NotebookStore {
     ]) {
       (listeners as typeof this.replica.statusChanged).add(() => this.tell("status"));
     }
+    session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
+    if (session.connection.state.name === "live") this.lostAt = undefined;
+    this.replica.folded.add((event) => {
+      this.progress.hear(event);
+      this.groups.hear(event);
+    });
+    this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
     this.replica.presence.changed.add(() => this.#peersMoved());
     this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
-    this.texts.copied.add(({ text, reason }) => {
-      this.toast({ text: `Your text could not be merged: ${reason}. It is kept here.`, copy: text, isError: true });
-    });
+    this.together = new Together(this);
   }
 
   get document() {
@@ -82,6 +98,11 @@ export class NotebookStore {
 
   get mayRun(): boolean {
     return ["runner", "editor", "owner"].includes(this.replica.role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+  }
+
+  /** Changes that the server has not confirmed. */
+  get unsent(): number {
+    return Math.max(this.texts.cells().length, this.replica.unanswered);
   }
 
   close(): void {
@@ -108,6 +129,8 @@ export class NotebookStore {
   #reorder(): void {
     this.chunks = rechunk(this.document.order, this.chunks);
     if (this.current === undefined || this.document.cells.has(this.current)) return;
+    // What is still typed was meant for the cell that is gone: it is no command to its neighbour.
+    if (this.isEditing) this.deafUntil = Date.now() + DEAF_MS;
     // The neighbour takes the place of a cell that is gone.
     this.select(this.document.order[Math.min(this.#lastIndex, this.document.order.length - 1)]);
   }
@@ -133,6 +156,7 @@ export class NotebookStore {
     this.anchor = extend ? (this.anchor ?? previous) : undefined;
     this.current = cell;
     this.isEditing = edit && cell !== undefined;
+    if (this.isEditing) this.lastEdited = cell;
     if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
     for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
     if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
@@ -204,6 +228,11 @@ export class NotebookStore {
     this.tell("folds");
   }
 
+  /** The cell that was edited last: a deletion has moved the focus on when it is told. */
+  lastEdited: string | undefined;
+  /** Keys before this time are passed over. */
+  deafUntil = 0;
+
   // Commands
 
   /** Sends a command; what the server refuses is shown. */
@@ -224,6 +253,17 @@ export class NotebookStore {
     const done = await this.do(command === "Undo" ? { Undo: {} } : { Redo: {} });
     const cell = next?.cells?.find((id) => this.document.cells.has(id));
     if (done && cell !== undefined) this.select(cell);
+  }
+
+  /** “Undo: deleted 2 cells”: what the server says that I can take back next. */
+  nextWords(command: "undo" | "redo"): string | undefined {
+    const next = this.replica.next?.[command];
+    if (!next) return undefined;
+    const name = command === "undo" ? "Undo" : "Redo";
+    const known = this.groups.words(next.correlation_id)?.replace(/^undid: /, "");
+    const where = next.cells?.map((id) => this.document.order.indexOf(id) + 1).filter((number) => number > 0) ?? [];
+    const place = where.length === 0 ? "" : where.length === 1 ? ` (cell ${where[0]})` : ` (${where.length} cells)`;
+    return `${name}: ${known ?? "my last change"}${place}`;
   }
 
   insert(place: Place, cell_type: CellType = "code", source = "", edit = true): void {
@@ -317,10 +357,20 @@ export class NotebookStore {
     }
   }
 
+  async restartAndRun(kernel_session: string): Promise<void> {
+    if (await this.do({ RestartKernel: { kernel_session } })) await this.run(this.document.order);
+  }
+
   /** Runs that have not ended, in the order of the queue. */
   get queue(): [string, Execution][] {
     const open = [...this.document.executions].filter(([, run]) => !isFinished(run.status));
     return open.sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  }
+
+  /** The calls of assistants that wait for a person, the longest waiting first. */
+  get waiting(): [string, ToolCall][] {
+    const waiting = [...this.document.tool_calls].filter(([, call]) => call.phase.phase === "waiting");
+    return waiting.sort(([, a], [, b]) => a.requested_version - b.requested_version);
   }
 
   show(panel: Panel): void {

@@ -64,6 +64,35 @@ export function duration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** As it fits into the gutter. */
+export function shortDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  return minutes < 60
+    ? `${minutes}:${String(Math.floor((ms % 60_000) / 1_000)).padStart(2, "0")}`
+    : `${Math.floor(minutes / 60)} h`;
+}
+
+/** 2nd, 3rd, 11th. */
+export function ordinal(number: number): string {
+  const ending = { one: "st", two: "nd", few: "rd", other: "th" }[
+    new Intl.PluralRules("en", { type: "ordinal" }).select(number) as string
+  ];
+  return `${number}${ending ?? "th"}`;
+}
+
+/** Who asked for a run, when, how long it took and how it ended. */
+export function runSentence(run: Execution, name: string): string {
+  const asked = `${name || kindOf(run.requested_by)} asked for it ${date(run.requested_at)}.`;
+  if (run.started_at && run.ended_at) {
+    const took = duration(run.ended_at - run.started_at);
+    return `${asked} It ran ${took}: ${run.status === "ok" ? "done" : statusWords(run).toLowerCase()}.`;
+  }
+  return `${asked} ${statusWords(run)}.`;
+}
+
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 

@@ -1,6 +1,7 @@
 // One notebook as a client keeps it: subscribes, folds events, heals gaps and differences, sends commands. Knows no DOM.
 import type {
   AckMessage,
+  Cell,
   Command,
   EventMessage,
   EventsMessage,
@@ -44,8 +45,10 @@ export class Replica {
   readonly changed = new Listeners<[Touched]>();
   readonly stateChanged = new Listeners<[ReplicaState]>();
   readonly statusChanged = new Listeners<[]>();
-  /** Each event as it is folded, for who follows more than the state. */
-  readonly folded = new Listeners<[EventMessage]>();
+  /** Each event as it is folded, with its cell as it was before, for who follows more than the state. */
+  readonly folded = new Listeners<[EventMessage, Cell | undefined]>();
+  /** A snapshot has taken the place of the document. */
+  readonly replaced = new Listeners<[]>();
   readonly message = new Listeners<[ServerMessage]>();
   readonly presence: Presence;
   document: Document;
@@ -171,9 +174,11 @@ export class Replica {
 
   #fold(event: EventMessage, touched: Touched): void {
     this.texts?.receive(event);
+    const { cell_id } = event.payload as { cell_id?: string };
+    const before = cell_id === undefined ? undefined : this.document.cells.get(cell_id);
     touched.add(apply(this.document, event));
     this.#lastEvent = event.id;
-    this.folded.tell(event);
+    this.folded.tell(event, before);
   }
 
   /** Passes over events until the server has answered. */
@@ -207,6 +212,7 @@ export class Replica {
     for (const event of unconfirmedEvents) if (event.version > this.document.version) this.texts?.receive(event);
     for (const cell of this.texts?.cells() ?? []) if (!document.cells.has(cell)) this.texts?.giveUp(cell, "the cell was deleted");
     this.document = document;
+    this.replaced.tell();
     this.#checked = 0;
   }
 

@@ -1,14 +1,15 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, Command, History, House, Play, Square } from "lucide-react";
+import { Bot, Command, History, House, Play, Redo2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
-import type { Session } from "../app/session.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { keyLabel, page } from "../commands/table.ts";
+import { useNow } from "../app/now.ts";
+import { duration } from "../app/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "./Kernel.tsx";
 import { People } from "./People.tsx";
 
-export function Bar({ store, signedIn }: { store: NotebookStore; signedIn: (session: Session) => void }) {
+export function Bar({ store }: { store: NotebookStore }) {
   useTopics(store, "notebook", "panel", "executions");
   const isRunning = store.queue.length > 0;
   return (
@@ -17,10 +18,12 @@ export function Bar({ store, signedIn }: { store: NotebookStore; signedIn: (sess
         <House size={17} />
       </a>
       <Title store={store} />
-      <ConnectionStatus store={store} signedIn={signedIn} />
+      <ConnectionStatus store={store} />
       <span className="grow" />
+      <Steps store={store} />
       <People store={store} />
       <Kernel store={store} />
+      {isRunning && <ProgressButton store={store} />}
       {isRunning ? (
         <button className="button" onClick={() => void store.do({ StopAll: {} })} disabled={!store.mayRun}>
           <Square size={14} aria-hidden /> Stop all
@@ -57,6 +60,57 @@ export function Bar({ store, signedIn }: { store: NotebookStore; signedIn: (sess
         <Command size={17} />
       </button>
     </header>
+  );
+}
+
+/** What I can take back, in all my sessions together: the server says what it is. */
+function Steps({ store }: { store: NotebookStore }) {
+  useTopics(store, "status");
+  if (!store.mayEdit) return null;
+  const steps = [
+    { command: "Undo", name: "undo", icon: <Undo2 size={16} /> },
+    { command: "Redo", name: "redo", icon: <Redo2 size={16} /> },
+  ] as const;
+  return (
+    <span className="steps-back wide">
+      {steps.map(({ command, name, icon }) => {
+        const words = store.nextWords(name);
+        return (
+          <button
+            key={name}
+            className="button bare icon"
+            aria-label={words ?? `Nothing to ${name}`}
+            title={words ?? `Nothing to ${name}`}
+            disabled={!words}
+            onClick={() => void store.step(command)}
+          >
+            {icon}
+          </button>
+        );
+      })}
+    </span>
+  );
+}
+
+/** “3 / 12 · 40 s”: a click goes to the cell that runs. */
+function ProgressButton({ store }: { store: NotebookStore }) {
+  const now = useNow(1_000);
+  const { done, total, since } = store.progress;
+  const running = store.queue.find(([, run]) => run.status === "running") ?? store.queue[0];
+  const cell = running?.[1].subject.kind === "cell" ? running[1].subject.cell_id : undefined;
+  const words = total > 1 ? `${done} of ${total} runs are done` : "One run";
+  return (
+    <button
+      className="button bare progress"
+      title={`${words}: go to the cell that runs`}
+      disabled={cell === undefined || !store.document.cells.has(cell)}
+      onClick={() => store.select(cell)}
+    >
+      {total > 1 && `${done} / ${total} · `}
+      {duration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))
+        .replace(".0", "")
+        .replace("0 ms", "0 s")}
+    </button>
   );
 }
 

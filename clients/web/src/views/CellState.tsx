@@ -1,28 +1,25 @@
-// Beside and below a cell's source: the run button, and what became of its run.
+// Beside and below a cell's source: the run button with its clock, and what became of the run, with the cause.
 import { ChevronDown, ChevronRight, Play, Square } from "lucide-react";
 import { headingLevel } from "../app/headings.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
 import { useNow } from "../app/now.ts";
-import { duration, endSentence, statusWords } from "../app/words.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { date, endSentence, ordinal, runSentence, shortDuration, statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
+import { useName } from "./Author.tsx";
 
-export function Gutter({
-  store,
-  id,
-  cell,
-  run,
-}: {
+interface Props {
   store: NotebookStore;
   id: string;
   cell: CellValue;
   run: Execution | undefined;
-}) {
+}
+
+export function Gutter({ store, id, cell, run }: Props) {
   if (cell.cell_type !== "code" && cell.cell_type !== "prompt")
     return <div className="gutter">{headingLevel(cell) !== undefined && <Fold store={store} id={id} />}</div>;
   const execution = store.document.latest.get(id);
   const isOpen = run && !isFinished(run.status);
-  const count = run?.execution_count;
   return (
     <div className="gutter">
       {isOpen && execution ? (
@@ -46,12 +43,23 @@ export function Gutter({
           <Play size={13} fill="currentColor" />
         </button>
       )}
-      {cell.cell_type === "code" && (
-        <span className="count" aria-hidden>
-          {isOpen ? "*" : (count ?? "")}
-        </span>
-      )}
+      {cell.cell_type === "code" && run && <Clock store={store} run={run} />}
     </div>
+  );
+}
+
+/** The kernel's number and the time: live while it runs; the rest of the story is in the tooltip. */
+function Clock({ store, run }: { store: NotebookStore; run: Execution }) {
+  const isRunning = run.status === "running";
+  const now = useNow(isRunning ? 200 : undefined);
+  const name = useName(store, run.requested_by);
+  const end = isRunning ? now : run.ended_at;
+  const took = run.started_at && end ? end - run.started_at : undefined;
+  return (
+    <span className="count" title={runSentence(run, name)}>
+      <span aria-hidden>{isFinished(run.status) ? (run.execution_count ?? "") : "*"}</span>
+      {took !== undefined && (isRunning || took >= 100) && <span className="took">{shortDuration(took)}</span>}
+    </span>
   );
 }
 
@@ -77,42 +85,73 @@ export function HiddenCells({ store, id }: { store: NotebookStore; id: string })
   const count = store.folds.counts.get(id);
   if (!count) return null;
   return (
-    <button className="button bare small quiet" onClick={() => store.collapse(false, id)}>
+    <button className="button bare small quiet hidden-cells" onClick={() => store.collapse(false, id)}>
       {count === 1 ? "1 hidden cell" : `${count} hidden cells`}
     </button>
   );
 }
 
+/** Nothing where all is well: the clock in the gutter says enough. */
 export function RunState({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
-  const isRunning = run.status === "running";
-  const now = useNow(isRunning ? 200 : undefined);
+  const isOpen = !isFinished(run.status);
   const isStale = store.document.isStale(id);
-  const executionId = store.document.latest.get(id) ?? "";
-  const kernel = store.replica.kernels.find((each) => each.kernel_session === run.kernel_session);
-  const isUnreachable = !isFinished(run.status) && kernel?.reachable === false;
-  if (run.status === "ok" && !isStale && !endSentence(run)) {
-    const took = run.started_at && run.ended_at ? duration(run.ended_at - run.started_at) : "";
-    return took && run.ended_at! - run.started_at! > 500 ? <p className="state quiet small">{took}</p> : null;
-  }
-  const place = store.queue.findIndex(([other]) => other === executionId);
+  const name = useName(store, run.requested_by);
+  if (run.status === "ok" && !isStale && !endSentence(run)) return null;
+  const isBad = run.status === "error" || run.status === "lost";
+  if (run.status === "error" && !isStale && !endSentence(run)) return null;
   return (
-    <p
-      className={`state small ${run.status === "error" || run.status === "lost" ? "bad" : "quiet"}`}
-      role={isFinished(run.status) ? undefined : "status"}
-    >
-      {isRunning ? `Running ${duration(now - (run.started_at ?? now))}` : statusWords(run)}
-      {run.status === "queued" && place > 0 && ` (${place} before it)`}
-      {run.cancel_requested && !isFinished(run.status) && " · being interrupted"}
-      {isStale && <span className="stale"> · the cell has changed since it ran</span>}
-      {isUnreachable && (
-        <span className="bad">
-          {" "}
-          · its runtime agent cannot be reached: it may come back, or{" "}
-          <button className="link" onClick={() => void store.do({ GiveUpExecution: { execution_id: executionId } })}>
-            give the run up
-          </button>
+    <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
+      {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
+      {isOpen && name !== "You" && name !== "" && <span> · {name} asked for it</span>}
+      {run.cancel_requested && isOpen && " · being interrupted"}
+      {isStale && (
+        <span className="stale" title={run.ended_at ? `It ran ${date(run.ended_at)}` : undefined}>
+          {run.status === "ok" && !endSentence(run) ? "" : " · "}The cell has changed since it ran
         </span>
       )}
+      {isOpen && <Unreachable store={store} id={id} run={run} />}
     </p>
+  );
+}
+
+function Words({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
+  useTopics(store, "executions");
+  if (run.status === "blocked") return <Blocked store={store} run={run} />;
+  if (run.status !== "queued") return <>{run.status === "running" ? "Running" : statusWords(run)}</>;
+  const place = store.queue.findIndex(([other]) => other === (store.document.latest.get(id) ?? ""));
+  if (store.document.kernels.size === 0) return <>Waits for a kernel</>;
+  return <>{place > 0 ? `Waits: ${ordinal(place + 1)} in the queue` : statusWords(run)}</>;
+}
+
+/** What did not run names the cell that failed. */
+function Blocked({ store, run }: { store: NotebookStore; run: Execution }) {
+  const subject = store.document.executions.get(run.blocked_by ?? "")?.subject;
+  const cell = subject?.kind === "cell" && store.document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
+  if (cell === undefined) return <>Not run: an earlier cell failed</>;
+  return (
+    <>
+      Not run:{" "}
+      <button className="link" onClick={() => store.select(cell)}>
+        cell {store.document.order.indexOf(cell) + 1}
+      </button>{" "}
+      failed before it
+    </>
+  );
+}
+
+function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
+  const kernel = store.replica.kernels.find((each) => each.kernel_session === run.kernel_session);
+  if (kernel?.reachable !== false) return null;
+  return (
+    <span className="bad">
+      {" "}
+      · its runtime agent cannot be reached: it may come back, or{" "}
+      <button
+        className="link"
+        onClick={() => void store.do({ GiveUpExecution: { execution_id: store.document.latest.get(id) ?? "" } })}
+      >
+        give the run up
+      </button>
+    </span>
   );
 }

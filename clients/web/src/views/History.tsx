@@ -2,9 +2,10 @@
 import { type FormEvent, useEffect, useState } from "react";
 import { go } from "../app/route.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { ago, date, kindOf, plain } from "../app/words.ts";
+import { ago, date, plain } from "../app/words.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { Document } from "../protocol/document.ts";
+import { Author } from "./Author.tsx";
 import type { Actor, Document as Snapshot, EventMessage } from "../protocol/messages.ts";
 
 interface Step {
@@ -124,16 +125,6 @@ export function History({ store }: { store: NotebookStore }) {
       )}
     </aside>
   );
-}
-
-export function Author({ store, actor }: { store: NotebookStore; actor: Actor }) {
-  const id = actor.kind === "user" ? actor.id : actor.kind === "assistant" ? actor.for_user : undefined;
-  const [name, setName] = useState<string>();
-  useEffect(() => {
-    if (id) store.session.nameOf(id).then(setName, () => undefined);
-  }, [store, id]);
-  if (actor.kind === "assistant") return <strong>{name ? `${name}'s assistant` : "The assistant"}</strong>;
-  return <strong>{name ?? kindOf(actor)}</strong>;
 }
 
 function Past({ store, at, close }: { store: NotebookStore; at: number; close: () => void }) {

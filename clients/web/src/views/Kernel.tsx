@@ -1,9 +1,14 @@
-// The kernel: how it is, and what can be done with it.
-import { Menu } from "@base-ui/react/menu";
+// The kernel: how it is, where it runs, and what can be done with it.
+import { Popover } from "@base-ui/react/popover";
 import { ChevronDown } from "lucide-react";
+import { useEffect, useState } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { causeWords } from "../app/words.ts";
+import { causeWords, duration, plain } from "../app/words.ts";
+import { useNow } from "../app/now.ts";
 import type { KernelSession } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+
+type Kernels = components["schemas"]["Kernels"];
 
 function kernelWords(session: KernelSession, status: { reachable: boolean; busy: boolean } | undefined): [string, string] {
   if (session.phase === "requested") return ["wait", "waits for a runtime agent"];
@@ -16,44 +21,150 @@ function kernelWords(session: KernelSession, status: { reachable: boolean; busy:
 export function Kernel({ store }: { store: NotebookStore }) {
   useTopics(store, "kernels", "executions");
   const { kernels, kernel_notice } = store.document;
-  const entry = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version)[0];
-  const status = store.replica.kernels.find((each) => each.kernel_session === entry?.[0]);
-  const busy = status && { reachable: status.reachable ?? true, busy: status.busy ?? false };
-  const [look, words] = entry
-    ? kernelWords(entry[1], busy)
+  const all = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  const first = all[0];
+  const [look, words] = first
+    ? kernelWords(first[1], statusOf(store, first[0]))
     : ["none", kernel_notice ? `ended: ${causeWords(kernel_notice.cause, kernel_notice.detail)}` : "not started"];
-  const name = entry?.[1].kernelspec ?? "Kernel";
+  const name = first?.[1].kernelspec ?? "Kernel";
   return (
-    <Menu.Root>
-      <Menu.Trigger className="button bare kernel" title={`${name} ${words}`}>
-        <span className={`dot ${look}`} aria-hidden /> <span>{name}</span> <span className="quiet small wide">{words}</span>{" "}
-        <ChevronDown size={14} aria-hidden />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={6} className="above">
-          <Menu.Popup className="menu">
-            <Menu.Item className="item" disabled={!store.mayRun || !!entry} onClick={() => void store.do({ LaunchKernel: {} })}>
-              Start
-            </Menu.Item>
-            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.interrupt()}>
-              Interrupt <kbd>I, I</kbd>
-            </Menu.Item>
-            <Menu.Item className="item" disabled={!store.mayRun || !entry} onClick={() => store.restart()}>
-              Restart <kbd>0, 0</kbd>
-            </Menu.Item>
-            <Menu.Item
-              className="item"
-              disabled={!store.mayRun || !entry}
-              onClick={() => entry && void store.do({ ShutDownKernel: { kernel_session: entry[0] } })}
-            >
-              Shut down
-            </Menu.Item>
+    <Popover.Root>
+      <Popover.Trigger className="button bare kernel" title={`${name} ${words}`}>
+        <span className={`dot ${kernel_notice && !first ? "bad" : look}`} aria-hidden /> <span>{name}</span>{" "}
+        <span className="quiet small wide words">{words}</span> <ChevronDown size={14} aria-hidden />
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={6} align="end" className="above">
+          <Popover.Popup className="menu kernel-panel">
+            <Popover.Title className="hidden">Kernel</Popover.Title>
+            {all.map(([id, session]) => (
+              <Session key={id} store={store} id={id} session={session} />
+            ))}
             {kernel_notice && (
-              <p className="note small">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+              <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
             )}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+            <Offered store={store} isNone={all.length === 0} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+function statusOf(store: NotebookStore, id: string) {
+  return store.replica.kernels.find((each) => each.kernel_session === id);
+}
+
+function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {
+  const status = statusOf(store, id);
+  const [look, words] = kernelWords(session, status);
+  const runs = store.queue.filter(([, run]) => run.kernel_session === id || (run.kernel_session ?? null) === null);
+  const running = runs.find(([, run]) => run.status === "running")?.[1];
+  const now = useNow(running ? 1_000 : undefined);
+  const info = session.language_info as { name?: string; version?: string } | undefined;
+  const functions = [...store.document.functions.values()].filter(({ kernel_session }) => kernel_session === id);
+  const agent = useAgentName(store, session.agent ?? undefined);
+  const isStarted = session.phase === "started";
+  const rows: [string, string | undefined][] = [
+    ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
+    ["Runs at", agent],
+    ["Works for", running && duration(Math.max(0, Math.floor((now - (running.started_at ?? now)) / 1_000) * 1_000))],
+    ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
+    ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],
+  ];
+  return (
+    <section className="stack tight" aria-label={`Kernel ${session.kernelspec}`}>
+      <p className="row">
+        <span className={`dot ${look}`} aria-hidden />
+        <strong>{session.kernelspec}</strong> <span className="quiet">{words}</span>
+      </p>
+      <dl className="facts small">
+        {rows.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt className="quiet">{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {status && !status.reachable && (
+        <p className="small bad">
+          Its runtime agent has not been heard of for a while. What runs there may still go on; it is counted as lost when the agent
+          does not come back.
+        </p>
+      )}
+      <div className="row">
+        <button
+          className="button"
+          disabled={!store.mayRun || !isStarted}
+          onClick={() => void store.do({ InterruptKernel: { kernel_session: id } })}
+        >
+          Interrupt
+        </button>
+        <button
+          className="button"
+          disabled={!store.mayRun || !isStarted}
+          onClick={() => void store.do({ RestartKernel: { kernel_session: id } })}
+        >
+          Restart
+        </button>
+        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.restartAndRun(id)}>
+          Restart and run all
+        </button>
+        <button
+          className="button danger"
+          disabled={!store.mayRun || session.phase === "ending"}
+          onClick={() => void store.do({ ShutDownKernel: { kernel_session: id } })}
+        >
+          Shut down
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Agents have names for those who made their tokens. */
+function useAgentName(store: NotebookStore, agent: string | undefined): string | undefined {
+  const [name, setName] = useState<string>();
+  useEffect(() => {
+    if (agent === undefined) return;
+    type Agents = components["schemas"]["Token"][];
+    store.session.rest.get<Agents>("/api/agents").then(
+      (all) => setName(all.find((each) => each.agent === agent)?.label),
+      () => undefined,
+    );
+  }, [store, agent]);
+  return agent === undefined ? undefined : (name ?? `agent ${agent.slice(-6)}`);
+}
+
+function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
+  const [offered, setOffered] = useState<Kernels["kernelspecs"]>();
+  useEffect(() => {
+    store.session.rest.get<Kernels>(`/api/notebooks/${store.id}/kernels`).then(
+      ({ kernelspecs }) => setOffered(kernelspecs),
+      () => setOffered([]),
+    );
+  }, [store]);
+  const start = (kernelspec: string | null) => void store.do({ LaunchKernel: { kernelspec } });
+  if (offered?.length === 0)
+    return (
+      <p className="note small">
+        No runtime agent offers a kernel now. Start one: <code>notarium agent</code>
+      </p>
+    );
+  if (!isNone && (offered?.length ?? 0) < 2) return null;
+  return (
+    <div className="stack tight">
+      <p className="quiet small">{isNone ? "Start a kernel" : "Start another kernel"}</p>
+      <div className="row">
+        {offered?.map(({ name, display_name }) => (
+          <button key={name} className="button" disabled={!store.mayRun} onClick={() => start(name)}>
+            {display_name || name}
+          </button>
+        ))}
+      </div>
+    </div>
   );
 }

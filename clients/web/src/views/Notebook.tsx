@@ -1,5 +1,6 @@
 // A notebook: bar, cells, side panel, keys.
 import { Suspense, lazy, useEffect, useState } from "react";
+import { keepDrafts } from "../app/drafts.ts";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
@@ -8,8 +9,12 @@ import { page } from "../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "./Broken.tsx";
 import { CellList } from "./CellList.tsx";
+import { Gone } from "./Gone.tsx";
 import { SignIn } from "./SignIn.tsx";
+import { Following } from "./People.tsx";
+import { Notices } from "./Notices.tsx";
 import { Toasts } from "./Toasts.tsx";
+import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
 
 // Loaded when they are opened.
@@ -31,15 +36,23 @@ export function NotebookView({ session, id, cell, signedIn }: Props) {
     const opened = new NotebookStore(session, id);
     if (session.connection.state.name === "idle") session.connection.start(session.token);
     setStore(opened);
+    const drafts = () =>
+      keepDrafts(
+        id,
+        opened.texts.cells().map((each) => ({ cell: each, text: opened.texts.shown(each) ?? "" })),
+      );
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {
       if (opened.replica.unanswered > 0 || opened.texts.cells().length > 0) event.preventDefault();
     };
     addEventListener("online", online);
     addEventListener("beforeunload", leaving);
+    addEventListener("pagehide", drafts);
     return () => {
       removeEventListener("online", online);
       removeEventListener("beforeunload", leaving);
+      removeEventListener("pagehide", drafts);
+      drafts();
       opened.close();
     };
   }, [session, id]);
@@ -56,6 +69,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
   const [palette, setPalette] = useState<"palette" | "help" | "keys">();
   const { title, version } = store.document;
   useKeys(store);
+  useAttention(store);
 
   useEffect(() => {
     Object.assign(page, {
@@ -75,11 +89,14 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
 
   const { state } = store.replica;
   const connection = store.session.connection.state;
-  if (state.name === "gone") return <Away title="This notebook cannot be opened" text={state.message} />;
+  if (state.name === "gone") return <Gone store={store} message={state.message} />;
   if (version === 0 && connection.name === "refused") return <SignIn reason={connection.message} signedIn={signedIn} />;
   return (
     <div className={store.panel ? "notebook with-panel" : "notebook"}>
-      <Bar store={store} signedIn={signedIn} />
+      <div className="top">
+        <Bar store={store} />
+        <Notices store={store} signedIn={signedIn} />
+      </div>
       <main className="page" aria-label={title || "Untitled"}>
         {version === 0 ? <Loading /> : <CellList store={store} />}
       </main>
@@ -97,6 +114,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
         {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
         {palette && palette !== "keys" && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
       </Suspense>
+      <Following store={store} />
       <Toasts store={store} />
     </div>
   );
@@ -112,17 +130,5 @@ function Loading() {
         <div key={width} className="shape" style={{ width: `${width}%` }} />
       ))}
     </div>
-  );
-}
-
-function Away({ title, text }: { title: string; text: string }) {
-  return (
-    <main className="sign-in">
-      <div className="card stack">
-        <h1>{title}</h1>
-        <p>{text}</p>
-        <a href="#/">All notebooks</a>
-      </div>
-    </main>
   );
 }

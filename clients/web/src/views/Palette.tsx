@@ -11,6 +11,12 @@ interface Props {
   close: () => void;
 }
 
+/** Undo says what it takes back. */
+function titleOf(action: Action, store: NotebookStore): string {
+  const words = action.id === "undo" || action.id === "redo" ? store.nextWords(action.id) : undefined;
+  return words ?? action.title;
+}
+
 export function Palette({ store, mode, close }: Props) {
   const [text, setText] = useState("");
   const [index, setIndex] = useState(0);
@@ -65,7 +71,7 @@ export function Palette({ store, mode, close }: Props) {
                 aria-selected={action === active}
                 onClick={() => run(action)}
               >
-                <span className="grow">{action.title}</span>
+                <span className="grow">{titleOf(action, store)}</span>
                 {Object.values(keysOf(action))
                   .flat()
                   .slice(0, 2)

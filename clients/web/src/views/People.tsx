@@ -1,30 +1,111 @@
-// Who is here.
+// Who is here: a click goes to a person's place, another follows them.
+import { Bot, Eye } from "lucide-react";
+import { useEffect } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { hueOf, kindOf } from "../app/words.ts";
+import type { PeerState } from "../protocol/messages.ts";
+
+/** More are one button with their number. */
+const SHOWN = 5;
 
 export function People({ store }: { store: NotebookStore }) {
-  useTopics(store, "presence");
+  useTopics(store, "presence", "assistants");
   const peers = [...store.replica.presence.peers.values()].filter(({ actor }) => actor.kind === "user" || actor.kind === "guest");
-  if (peers.length === 0) return null;
+  const turns = [...store.document.turns];
+  if (peers.length === 0 && turns.length === 0) return null;
   return (
     <ul className="people" aria-label="Who is here">
-      {peers.map(({ connection, name, actor, state }) => {
-        const label = name || kindOf(actor);
-        const where = state?.cell_id;
-        return (
-          <li key={connection}>
-            <button
-              className={`avatar peer-hue-${hueOf(label)}`}
-              title={where ? `${label}: go there` : label}
-              aria-label={`${label} is here`}
-              disabled={!where}
-              onClick={() => where && store.select(where)}
-            >
-              {[...label][0]?.toUpperCase()}
-            </button>
-          </li>
-        );
-      })}
+      {turns.slice(0, 1).map(([id]) => (
+        <li key={id}>
+          <button
+            className="avatar bot"
+            title="The assistant is working"
+            aria-label="The assistant is working"
+            onClick={() => openAssistant(store)}
+          >
+            <Bot size={15} />
+          </button>
+        </li>
+      ))}
+      {peers.slice(0, SHOWN).map((peer) => (
+        <li key={peer.connection}>
+          <Avatar store={store} peer={peer} />
+        </li>
+      ))}
+      {peers.length > SHOWN && (
+        <li
+          className="small quiet"
+          title={peers
+            .slice(SHOWN)
+            .map(({ name }) => name)
+            .join(", ")}
+        >
+          +{peers.length - SHOWN}
+        </li>
+      )}
     </ul>
+  );
+}
+
+function openAssistant(store: NotebookStore): void {
+  if (store.panel !== "assistant") store.show("assistant");
+}
+
+function Avatar({ store, peer }: { store: NotebookStore; peer: PeerState }) {
+  const { connection, actor, state } = peer;
+  const label = peer.name || kindOf(actor);
+  const isFollowed = store.together.following === connection;
+  const cell = state?.cell_id;
+  const where = cell ? store.document.order.indexOf(cell) + 1 : 0;
+  const doing = state?.typing ? ", typing" : "";
+  const place = where > 0 ? ` in cell ${where}${doing}` : "";
+  const act = isFollowed ? "stop following" : where > 0 ? "go there; click again to follow" : "follow";
+  return (
+    <button
+      className={`avatar peer-hue-${hueOf(label)}${isFollowed ? " followed" : ""}${state?.typing ? " typing" : ""}`}
+      title={`${label}${actor.kind === "guest" ? " (guest)" : ""}${place}: ${act}`}
+      aria-label={`${label} is here${place}: ${act}`}
+      aria-pressed={isFollowed}
+      onClick={() => {
+        if (isFollowed || !cell || cell === store.current) store.together.follow(connection);
+        else store.select(cell);
+      }}
+    >
+      {[...label][0]?.toUpperCase()}
+    </button>
+  );
+}
+
+/** While somebody is followed their place is in sight; what I do with keys or wheel ends it. */
+export function Following({ store }: { store: NotebookStore }) {
+  useTopics(store, "presence");
+  const { together } = store;
+  const peer = store.replica.presence.peers.get(together.following ?? "");
+  const { place } = together;
+  const line = peer?.state?.selection?.[1];
+  useEffect(() => {
+    if (!peer || !place) return;
+    const cell = document.getElementById(`cell-${place}`);
+    (cell?.querySelector(".peer-caret") ?? cell)?.scrollIntoView({ block: "center", behavior: "smooth" });
+  }, [peer?.connection, place, line]);
+  const isOn = peer !== undefined;
+  useEffect(() => {
+    if (!isOn) return;
+    const end = (event: Event) => {
+      if (!(event.target as HTMLElement).closest?.(".people, .following")) together.follow(undefined);
+    };
+    const kinds = ["wheel", "keydown", "mousedown", "touchmove"];
+    for (const kind of kinds) addEventListener(kind, end, { passive: true });
+    return () => kinds.forEach((kind) => removeEventListener(kind, end));
+  }, [isOn, together]);
+  if (!peer) return null;
+  const name = peer.name || kindOf(peer.actor);
+  return (
+    <div className={`following peer-hue-${hueOf(name)}`} role="status">
+      <Eye size={14} aria-hidden /> Following {name}
+      <button className="link" onClick={() => together.follow(undefined)}>
+        Stop
+      </button>
+    </div>
   );
 }

@@ -5,9 +5,11 @@ import { type Session, exchange, signIn } from "../app/session.ts";
 interface Props {
   reason: string | undefined;
   signedIn: (session: Session) => void;
+  /** In a dialog of an open notebook. */
+  isInside?: boolean;
 }
 
-export function SignIn({ reason, signedIn }: Props) {
+export function SignIn({ reason, signedIn, isInside = false }: Props) {
   const [withToken, setWithToken] = useState(true);
   const [error, setError] = useState(reason);
   const [isBusy, setIsBusy] = useState(false);
@@ -31,56 +33,55 @@ export function SignIn({ reason, signedIn }: Props) {
     }
   };
 
-  return (
-    <main className="sign-in">
-      <form className="card stack" onSubmit={(event) => void submit(event)}>
-        <div>
-          <h1>Notarium</h1>
-          <p className="quiet">Notebooks that people, programs and assistants write together.</p>
-        </div>
-        {withToken ? (
+  const form = (
+    <form className="card stack" onSubmit={(event) => void submit(event)}>
+      <div>
+        <h1>Notarium</h1>
+        <p className="quiet">Notebooks that people, programs and assistants write together.</p>
+      </div>
+      {withToken ? (
+        <label className="stack tight">
+          Token
+          <input
+            className="field mono"
+            name="token"
+            type="password"
+            required
+            autoFocus
+            autoComplete="off"
+            spellCheck={false}
+            aria-describedby="token-help"
+          />
+          <span id="token-help" className="quiet small">
+            <code>make run</code> prints it, with a link that signs you in at once.
+          </span>
+        </label>
+      ) : (
+        <>
           <label className="stack tight">
-            Token
-            <input
-              className="field mono"
-              name="token"
-              type="password"
-              required
-              autoFocus
-              autoComplete="off"
-              spellCheck={false}
-              aria-describedby="token-help"
-            />
-            <span id="token-help" className="quiet small">
-              <code>make run</code> prints it, with a link that signs you in at once.
-            </span>
+            Login
+            <input className="field" name="login" required autoFocus autoComplete="username" />
           </label>
-        ) : (
-          <>
-            <label className="stack tight">
-              Login
-              <input className="field" name="login" required autoFocus autoComplete="username" />
-            </label>
-            <label className="stack tight">
-              Password
-              <input className="field" name="password" type="password" required autoComplete="current-password" />
-            </label>
-          </>
-        )}
-        {error && (
-          <p className="error" role="alert">
-            {error}
-          </p>
-        )}
-        <div className="row">
-          <button className="button primary" disabled={isBusy}>
-            {isBusy ? "Signing in …" : "Sign in"}
-          </button>
-          <button type="button" className="button bare" onClick={() => setWithToken(!withToken)}>
-            {withToken ? "With login and password" : "With a token"}
-          </button>
-        </div>
-      </form>
-    </main>
+          <label className="stack tight">
+            Password
+            <input className="field" name="password" type="password" required autoComplete="current-password" />
+          </label>
+        </>
+      )}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      <div className="row">
+        <button className="button primary" disabled={isBusy}>
+          {isBusy ? "Signing in …" : "Sign in"}
+        </button>
+        <button type="button" className="button bare" onClick={() => setWithToken(!withToken)}>
+          {withToken ? "With login and password" : "With a token"}
+        </button>
+      </div>
+    </form>
   );
+  return isInside ? form : <main className="sign-in">{form}</main>;
 }

@@ -6,7 +6,7 @@ export function Toasts({ store }: { store: NotebookStore }) {
   useTopics(store, "toasts");
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {store.toasts.map(({ id, text, action, copy, isError }) => (
+      {store.toasts.map(({ id, text, action, second, copy, isError }) => (
         <div key={id} className={isError ? "toast bad" : "toast"}>
           <span className="grow">
             {text}
@@ -17,16 +17,20 @@ export function Toasts({ store }: { store: NotebookStore }) {
               Copy
             </button>
           )}
-          {action && (
-            <button
-              className="button"
-              onClick={() => {
-                action.run();
-                store.dismiss(id);
-              }}
-            >
-              {action.label}
-            </button>
+          {[action, second].map(
+            (each) =>
+              each && (
+                <button
+                  key={each.label}
+                  className="button"
+                  onClick={() => {
+                    each.run();
+                    store.dismiss(id);
+                  }}
+                >
+                  {each.label}
+                </button>
+              ),
           )}
           <button className="button bare icon" aria-label="Dismiss" onClick={() => store.dismiss(id)}>
             <X size={15} />

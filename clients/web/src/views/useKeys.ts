@@ -16,6 +16,7 @@ export function useKeys(store: NotebookStore): void {
       const target = event.target as HTMLElement;
       const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
+      if (Date.now() < store.deafUntil) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
       const meant = asMeant(event);
       handler(meant);

@@ -1,0 +1,41 @@
+// Text that the server had not confirmed when the page was left: kept in this browser, and offered when the notebook opens again.
+
+export interface Draft {
+  cell: string;
+  text: string;
+}
+
+type Kept = Pick<Storage, "getItem" | "setItem" | "removeItem">;
+
+const key = (notebook: string) => `notarium.drafts.${notebook}`;
+
+export function keepDrafts(notebook: string, drafts: Draft[], storage: Kept = localStorage): void {
+  if (drafts.length === 0) return;
+  const others = peek(notebook, storage).filter(({ cell }) => !drafts.some((draft) => draft.cell === cell));
+  try {
+    storage.setItem(key(notebook), JSON.stringify([...others, ...drafts]));
+  } catch {
+    // More than the browser keeps: it has asked before leaving.
+  }
+}
+
+/** What was kept, once. */
+export function takeDrafts(notebook: string, storage: Kept = localStorage): Draft[] {
+  const drafts = peek(notebook, storage);
+  storage.removeItem(key(notebook));
+  return drafts;
+}
+
+function peek(notebook: string, storage: Kept): Draft[] {
+  try {
+    const value: unknown = JSON.parse(storage.getItem(key(notebook)) ?? "[]");
+    return Array.isArray(value) ? value.filter(isDraft) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isDraft(value: unknown): value is Draft {
+  const { cell, text } = (value ?? {}) as Partial<Draft>;
+  return typeof cell === "string" && typeof text === "string";
+}

@@ -1,0 +1,113 @@
+// Events as people read them: what belongs together is one step, with its author and a few words.
+import type { Actor, EventMessage } from "../protocol/messages.ts";
+
+export interface Step {
+  first: number;
+  last: number;
+  correlation: string;
+  actor: Actor;
+  at: number;
+  words: string[];
+  cells: string[];
+}
+
+const WORDS: Record<string, string> = {
+  NotebookCreated: "made the notebook",
+  NotebookRenamed: "renamed it",
+  NotebookMetadataSet: "changed its metadata",
+  NotebookArchived: "archived it",
+  NotebookUnarchived: "took it out of the archive",
+  NotebookVersionNamed: "named a version",
+  NotebookPolicyChanged: "changed what assistants may do",
+  CellInserted: "inserted",
+  CellSourceEdited: "edited",
+  CellMoved: "moved",
+  CellTypeChanged: "changed the type of",
+  CellMetadataSet: "changed the metadata of",
+  CellAttachmentsSet: "changed the attachments of",
+  CellFlagsSet: "changed how to show",
+  CellDeleted: "deleted",
+  CellRestored: "restored",
+  CellOutputsCleared: "cleared the outputs of",
+  ExecutionRequested: "asked to run",
+  ExecutionCancelRequested: "asked to stop",
+  ExecutionCompleted: "finished",
+  ExecutionLost: "lost",
+  KernelLaunchRequested: "asked for a kernel",
+  KernelSessionStarted: "started a kernel",
+  KernelSessionEnded: "ended a kernel",
+  KernelRestartRequested: "asked for a restart",
+  KernelInterruptRequested: "interrupted the kernel",
+  KernelShutdownRequested: "shut the kernel down",
+  AccessGranted: "shared it",
+  AccessRevoked: "took somebody's access away",
+  TurnStarted: "asked the assistant",
+  ToolCallRequested: "asked to use a tool",
+  ToolCallConfirmed: "confirmed a call",
+  ToolCallDenied: "denied a call",
+  GrantIssued: "let a conversation's calls pass",
+};
+
+/** What these words are about: cells, of which there may be several. */
+const OF_CELLS = new Set(
+  Object.keys(WORDS).filter((type) => type.startsWith("Cell") || ["ExecutionRequested", "ExecutionCancelRequested"].includes(type)),
+);
+const OF_RUNS = new Set(["ExecutionCompleted", "ExecutionLost"]);
+
+/** What belongs to one correlation, in a row, is one step. The newest first. */
+export function steps(events: readonly EventMessage[]): Step[] {
+  const all: { step: Step; events: EventMessage[] }[] = [];
+  for (const event of events) {
+    const last = all.at(-1);
+    const { version, correlation_id, actor, recorded_at } = event;
+    if (last?.step.correlation === correlation_id && JSON.stringify(last.step.actor) === JSON.stringify(actor)) {
+      last.step.last = version;
+      last.events.push(event);
+    } else {
+      const step = { first: version, last: version, correlation: correlation_id, actor, at: recorded_at, words: [], cells: [] };
+      all.push({ step, events: [event] });
+    }
+  }
+  const told = all.map(({ step, events }) => ({ ...step, words: wordsOf(events), cells: [...new Set(events.flatMap(cellOf))] }));
+  return told.filter(({ words }) => words.length > 0).reverse();
+}
+
+/** “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
+export function wordsOf(events: readonly EventMessage[]): string[] {
+  const cells = new Map<string, Set<string>>();
+  for (const event of events) {
+    const words = WORDS[event.type];
+    if (words === undefined) continue;
+    cells.set(event.type, (cells.get(event.type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
+  }
+  const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
+  return [...cells].map(([type, { size }]) => {
+    const words = WORDS[type] ?? type;
+    if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? "a cell" : `${size} cells`}`;
+    if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;
+    return undo + words;
+  });
+}
+
+export function cellOf(event: EventMessage): string[] {
+  const payload = event.payload as { cell_id?: string; subject?: { cell_id?: string } };
+  const cell = payload.cell_id ?? payload.subject?.cell_id;
+  return cell === undefined ? [] : [cell];
+}
+
+/** What was done in each undo group since this page is open, for the words of “Undo”. */
+export class Groups {
+  readonly #groups = new Map<string, EventMessage[]>();
+
+  hear(event: EventMessage): void {
+    const known = this.#groups.get(event.correlation_id);
+    if (known) known.push(event);
+    else this.#groups.set(event.correlation_id, [event]);
+    if (this.#groups.size > 200) this.#groups.delete(this.#groups.keys().next().value ?? "");
+  }
+
+  words(correlation: string): string | undefined {
+    const words = wordsOf(this.#groups.get(correlation) ?? []);
+    return words.length === 0 ? undefined : words.join(", ");
+  }
+}

@@ -1,0 +1,24 @@
+// The notebook is out of reach for good: it was deleted, or access was taken away. What was typed meanwhile is still here.
+import type { NotebookStore } from "../app/store.ts";
+
+export function Gone({ store, message }: { store: NotebookStore; message: string }) {
+  const texts = store.texts.cells().map((cell) => store.texts.shown(cell) ?? "");
+  return (
+    <main className="sign-in">
+      <div className="card stack">
+        <h1>{store.document.version > 0 ? "This notebook is closed to you now" : "This notebook cannot be opened"}</h1>
+        <p>{message}</p>
+        {texts.map((text, index) => (
+          <div key={index} className="stack tight">
+            <p>What you typed last did not reach it:</p>
+            <pre className="effect">{text}</pre>
+            <button className="button" onClick={() => void navigator.clipboard.writeText(text)}>
+              Copy
+            </button>
+          </div>
+        ))}
+        <a href="#/">All notebooks</a>
+      </div>
+    </main>
+  );
+}

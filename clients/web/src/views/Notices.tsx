@@ -1,0 +1,184 @@
+// What everybody should know at once, below the bar: no connection, a session that ended, an agent out of reach, a run that asks.
+import { Dialog } from "@base-ui/react/dialog";
+import { type ReactNode, useEffect, useState } from "react";
+import { useNow } from "../app/now.ts";
+import type { Session } from "../app/session.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { isFinished } from "../protocol/apply/executions.ts";
+import { SignIn } from "./SignIn.tsx";
+
+interface Props {
+  store: NotebookStore;
+  signedIn: (session: Session) => void;
+}
+
+export function Notices({ store, signedIn }: Props) {
+  useTopics(store, "status", "kernels", "executions", "order");
+  return (
+    <div className="notices">
+      <Refused store={store} signedIn={signedIn} />
+      <Unconnected store={store} />
+      <Updated store={store} />
+      <Unreachable store={store} />
+      <Asking store={store} />
+    </div>
+  );
+}
+
+function Strip({ look, children }: { look: "warn" | "bad" | "plain"; children: ReactNode }) {
+  return (
+    <div className={`strip ${look}`} role={look === "bad" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+function unsentWords(store: NotebookStore): string {
+  const { unsent } = store;
+  return unsent > 0 ? ` ${unsent} unsent ${unsent === 1 ? "change is" : "changes are"} kept.` : "";
+}
+
+/** The same person goes on where they were; nothing that was typed is lost. */
+function Refused({ store, signedIn }: Props) {
+  const [isOpen, setIsOpen] = useState(false);
+  const { session } = store;
+  const { state } = session.connection;
+  useEffect(() => {
+    if (state.name !== "refused") setIsOpen(false);
+  }, [state.name]);
+  if (state.name !== "refused") return null;
+  if (state.code === "unsupported_protocol")
+    return (
+      <Strip look="bad">
+        <span className="grow">This page is older than the server.{unsentWords(store)} They are there again after the reload.</span>
+        <button className="button" onClick={() => location.reload()}>
+          Reload
+        </button>
+      </Strip>
+    );
+  const again = (next: Session) => {
+    if (next.userId !== undefined && next.userId === session.userId) session.renew(next);
+    else signedIn(next);
+  };
+  return (
+    <Strip look="bad">
+      <span className="grow">
+        You are signed out: {state.message}.{unsentWords(store)}
+      </span>
+      <button className="button" onClick={() => setIsOpen(true)}>
+        Sign in
+      </button>
+      <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="backdrop" />
+          <Dialog.Popup className="dialog bare">
+            <Dialog.Title className="hidden">Sign in</Dialog.Title>
+            <SignIn reason={undefined} signedIn={again} isInside />
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </Strip>
+  );
+}
+
+/** Silent for a second and small for five: most losses are over by then. */
+function Unconnected({ store }: { store: NotebookStore }) {
+  const { connection } = store.session;
+  const { state } = connection;
+  const now = useNow(state.name === "live" ? undefined : 500);
+  if (state.name === "live" || state.name === "refused" || store.lostAt === undefined || now - store.lostAt < 5_000) return null;
+  const when =
+    state.name === "waiting" ? `The next try is in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s.` : "Trying …";
+  const reason = "reason" in state && state.reason ? `: ${state.reason}` : "";
+  return (
+    <Strip look="warn">
+      <span className="grow">
+        No connection{reason}. You can go on writing.{unsentWords(store)} {when}
+      </span>
+      <button className="button" onClick={() => connection.retryNow()}>
+        Try now
+      </button>
+    </Strip>
+  );
+}
+
+/** A server that was updated brings another page. */
+function Updated({ store }: { store: NotebookStore }) {
+  const [first, setFirst] = useState<string>();
+  const [isMissing, setIsMissing] = useState(false);
+  const server = store.session.connection.welcome?.server;
+  useEffect(() => {
+    if (server) setFirst((before) => before ?? server);
+  }, [server]);
+  useEffect(() => {
+    const missing = () => setIsMissing(true);
+    addEventListener("vite:preloadError", missing);
+    return () => removeEventListener("vite:preloadError", missing);
+  }, []);
+  if (!isMissing && (!first || !server || first === server)) return null;
+  return (
+    <Strip look="plain">
+      <span className="grow">The server was updated: reload the page to have its new version. Nothing is lost.</span>
+      <button className="button" onClick={() => location.reload()}>
+        Reload
+      </button>
+    </Strip>
+  );
+}
+
+function Unreachable({ store }: { store: NotebookStore }) {
+  const [dismissed, setDismissed] = useState("");
+  const lost = store.replica.kernels.filter(
+    ({ kernel_session, reachable }) => !reachable && store.document.kernels.has(kernel_session),
+  );
+  const ids = lost.map(({ kernel_session }) => kernel_session);
+  if (lost.length === 0 || dismissed === ids.join()) return null;
+  const runs = store.queue.filter(([, run]) => run.status !== "queued" && ids.includes(run.kernel_session ?? ""));
+  const giveUp = () => runs.forEach(([execution_id]) => void store.do({ GiveUpExecution: { execution_id } }));
+  const elsewhere = async () => {
+    giveUp();
+    const commands = ids.map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
+    await store.do({ Batch: { commands: [...commands, { LaunchKernel: {} }] } });
+  };
+  const what =
+    runs.length === 0 ? "" : runs.length === 1 ? " One run may still go on there." : ` ${runs.length} runs may still go on there.`;
+  return (
+    <Strip look="warn">
+      <span className="grow">The kernel’s runtime agent cannot be reached.{what} It may come back by itself.</span>
+      <button className="button" onClick={() => setDismissed(ids.join())}>
+        Wait
+      </button>
+      {runs.length > 0 && (
+        <button className="button" disabled={!store.mayRun} onClick={giveUp}>
+          Give up {runs.length === 1 ? "the run" : "the runs"}
+        </button>
+      )}
+      <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>
+        Start another kernel
+      </button>
+    </Strip>
+  );
+}
+
+/** A run that waits for input may be far out of sight. */
+function Asking({ store }: { store: NotebookStore }) {
+  const asking = store.queue.find(([, run]) => run.pending_input && !isFinished(run.status));
+  const subject = asking?.[1].subject;
+  const cell = subject?.kind === "cell" ? subject.cell_id : undefined;
+  if (!asking || cell === undefined || !store.document.cells.has(cell)) return null;
+  const jump = () => {
+    store.select(cell);
+    setTimeout(() => document.querySelector<HTMLInputElement>(`#cell-${CSS.escape(cell)} .input input`)?.focus());
+  };
+  return (
+    <Strip look="plain">
+      <span className="grow">
+        Cell {store.document.order.indexOf(cell) + 1} asks:{" "}
+        <span className="mono">{asking[1].pending_input?.prompt || "for input"}</span>
+      </span>
+      <button className="button" onClick={jump}>
+        Go to the cell
+      </button>
+    </Strip>
+  );
+}

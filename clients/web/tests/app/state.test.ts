@@ -1,0 +1,111 @@
+// What the page says of runs, drafts and steps, without a page.
+import { expect, test } from "vitest";
+import { nextMark } from "../../src/app/attention.ts";
+import { keepDrafts, takeDrafts } from "../../src/app/drafts.ts";
+import { Progress } from "../../src/app/progress.ts";
+import { Groups, steps } from "../../src/app/steps.ts";
+import { ordinal, runSentence, shortDuration } from "../../src/app/words.ts";
+import type { EventMessage, Execution } from "../../src/protocol/messages.ts";
+
+let version = 0;
+const event = (type: string, payload: object = {}, more: Partial<EventMessage> = {}): EventMessage =>
+  ({
+    ...{ version: ++version, id: `e${version}`, type, schema: 1, actor: { kind: "user", id: "ann" }, recorded_at: version * 1_000 },
+    ...{ command_id: "c", correlation_id: "g", payload },
+    ...more,
+  }) as EventMessage;
+
+test("progress counts the runs since all was quiet, and what failed", () => {
+  const progress = new Progress();
+  const ask = event("ExecutionRequested");
+  progress.hear(ask);
+  progress.hear(event("ExecutionRequested"));
+  progress.hear(event("ExecutionCompleted", { outcome: "error" }));
+  expect(progress).toMatchObject({ total: 2, done: 1, failed: 1, since: ask.recorded_at, isOver: false });
+  progress.hear(event("ExecutionBlocked"));
+  expect(progress).toMatchObject({ done: 2, failed: 1, isOver: true });
+  progress.hear(event("ExecutionRequested"));
+  expect(progress).toMatchObject({ total: 1, done: 0, failed: 0, isOver: false });
+  expect(progress.hear(event("CellMoved"))).toBe(false);
+});
+
+test("the tab's icon shows running, then how it ended; a question goes first; nothing out of nothing", () => {
+  const idle = { isRunning: false, failed: 0, asks: false };
+  expect(nextMark(undefined, idle)).toBeUndefined();
+  expect(nextMark(undefined, { ...idle, isRunning: true })).toBe("running");
+  expect(nextMark("running", { ...idle, isRunning: true, asks: true })).toBe("asks");
+  expect(nextMark("running", idle)).toBe("done");
+  expect(nextMark("running", { ...idle, failed: 1 })).toBe("failed");
+  expect(nextMark("done", idle)).toBe("done");
+});
+
+function storage(broken = false) {
+  const kept = new Map<string, string>();
+  return {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => {
+      if (broken) throw new Error("full");
+      kept.set(key, value);
+    },
+    removeItem: (key: string) => void kept.delete(key),
+  };
+}
+
+test("drafts are kept by cell and taken once; a full or spoilt storage does no harm", () => {
+  const place = storage();
+  keepDrafts("nb", [{ cell: "a", text: "one" }], place);
+  keepDrafts(
+    "nb",
+    [
+      { cell: "a", text: "two" },
+      { cell: "b", text: "b" },
+    ],
+    place,
+  );
+  keepDrafts("nb", [], place);
+  expect(takeDrafts("nb", place)).toEqual([
+    { cell: "a", text: "two" },
+    { cell: "b", text: "b" },
+  ]);
+  expect(takeDrafts("nb", place)).toEqual([]);
+  keepDrafts("nb", [{ cell: "a", text: "x" }], storage(true));
+  place.setItem("notarium.drafts.nb", '[1, {"cell": 2}, {"cell": "a", "text": "kept"}]');
+  expect(takeDrafts("nb", place)).toEqual([{ cell: "a", text: "kept" }]);
+  place.setItem("notarium.drafts.nb", "{");
+  expect(takeDrafts("nb", place)).toEqual([]);
+});
+
+test("events of one correlation are one step, with how many cells it touched; what only machines did is none", () => {
+  const all = [
+    event("CellInserted", { cell_id: "a" }, { correlation_id: "1" }),
+    event("CellSourceEdited", { cell_id: "a" }, { correlation_id: "1" }),
+    event("CellDeleted", { cell_id: "b" }, { correlation_id: "2" }),
+    event("CellDeleted", { cell_id: "c" }, { correlation_id: "2" }),
+    event("ExecutionOutputAppended", {}, { correlation_id: "3" }),
+    event("CellRestored", { cell_id: "b" }, { correlation_id: "4", undoes: "2" }),
+  ];
+  expect(steps(all).map(({ words, cells }) => [words.join(", "), cells])).toEqual([
+    ["undid: restored a cell", ["b"]],
+    ["deleted 2 cells", ["b", "c"]],
+    ["inserted a cell, edited a cell", ["a"]],
+  ]);
+});
+
+test("the words of the next undo are those of its group; of a group from before nothing is known", () => {
+  const groups = new Groups();
+  groups.hear(event("CellDeleted", { cell_id: "a" }, { correlation_id: "x" }));
+  groups.hear(event("CellDeleted", { cell_id: "b" }, { correlation_id: "x" }));
+  expect(groups.words("x")).toBe("deleted 2 cells");
+  expect(groups.words("y")).toBeUndefined();
+});
+
+test("a run's sentence says who, when, how long and how it ended", () => {
+  const run = {
+    ...{ status: "ok", requested_at: 0, requested_by: { kind: "user", id: "ann" }, started_at: 1_000, ended_at: 3_500 },
+  } as unknown as Execution;
+  expect(runSentence(run, "Ann")).toMatch(/^Ann asked for it .+\. It ran 2\.5 s: done\.$/);
+  const waiting = { ...run, status: "queued", started_at: null, ended_at: null } as Execution;
+  expect(runSentence(waiting, "")).toMatch(/^Somebody asked for it .+\. Waits for its turn\.$/);
+  expect([420, 2_500, 15_900, 125_000, 7_200_000].map(shortDuration)).toEqual(["420 ms", "2.5 s", "15 s", "2:05", "2 h"]);
+  expect([1, 2, 3, 11, 22].map(ordinal)).toEqual(["1st", "2nd", "3rd", "11th", "22nd"]);
+});
