@@ -2,7 +2,7 @@
 
 use notarium_core::{NotebookId, RawJson, Stored, Version};
 
-use crate::message::{ErrorCode, ErrorMessage, EventMessage, ServerMessage, SubscribedMessage};
+use crate::server_message::{ErrorCode, ErrorMessage, EventMessage, ServerMessage, SubscribedMessage};
 
 /// The text of any message.
 pub fn text(message: &ServerMessage) -> String {

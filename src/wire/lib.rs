@@ -10,20 +10,25 @@
 //!
 //! This crate must never decide anything about a notebook: that is the core's.
 
+#![warn(missing_docs)]
+
+mod client_message;
 pub mod frame;
 pub mod ipynb;
 pub mod kernel_tools;
-pub mod live;
-pub mod message;
+mod live;
 pub mod rest;
 pub mod schema;
+mod server_message;
 
+pub use client_message::{
+    CheckMessage, ClientMessage, CommandMessage, HelloMessage, LastEvent, OfferedKernelspec, PresenceState,
+    ProtocolRange, SubscribeMessage, UnconfirmedText,
+};
 pub use live::{ActivityKind, PendingActivity, TurnActivity};
-pub use message::{
-    AckMessage, CheckMessage, CheckedMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, EventMessage,
-    EventsMessage, HelloMessage, KernelStatus, LastEvent, NoCommonProtocol, OfferedKernelspec, PeerState,
-    PresenceState, ProtocolRange, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText,
-    WelcomeMessage,
+pub use server_message::{
+    AckMessage, CheckedMessage, ErrorCode, ErrorMessage, EventMessage, EventsMessage, KernelStatus, NoCommonProtocol,
+    PeerState, RejectMessage, ServerMessage, SubscribedMessage, WelcomeMessage,
 };
 
 /// The protocols that this build speaks.

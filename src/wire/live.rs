@@ -8,11 +8,15 @@ use serde::{Deserialize, Serialize};
 /// One piece of a turn's activity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TurnActivity {
+    /// The conversation that the turn belongs to.
     pub conversation_id: ConversationId,
+    /// The turn, which its TurnStarted event has announced.
     pub turn_id: TurnId,
     /// The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
     pub model_call: u32,
+    /// Counts from 1 in each model call.
     pub attempt: u32,
+    /// What happened.
     pub what: ActivityKind,
 }
 
@@ -20,33 +24,49 @@ pub struct TurnActivity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ActivityKind {
+    /// A block of text begins.
     TextStart {
+        /// Its number.
         block: usize,
     },
+    /// More text of the reply.
     TextDelta {
+        /// The block that it belongs to.
         block: usize,
+        /// To be joined to what the block has.
         text: String,
     },
+    /// More of what the model thinks before it answers. No message holds it.
     ThinkingDelta {
+        /// The block that it belongs to.
         block: usize,
+        /// To be joined to what the block has.
         text: String,
     },
     /// The model begins to write a call; `provider_id` is its own name for it.
     ToolStart {
+        /// The number of the block that the call is.
         block: usize,
+        /// The same as in the message's `tool_call` block.
         provider_id: String,
+        /// The tool that is called; its arguments are still being written.
         function: String,
     },
+    /// A block is complete.
     BlockStop {
+        /// Its number.
         block: usize,
     },
     /// An attempt failed and another follows: what it wrote does not count.
     AttemptFailed {
+        /// What went wrong, in a sentence for people.
         cause: String,
     },
     /// Once for a call, after it has run for five seconds.
     ToolUpdate {
+        /// The call that takes long.
         call_id: ToolCallId,
+        /// A sentence for people.
         message: String,
     },
 }
@@ -56,10 +76,12 @@ pub enum ActivityKind {
 pub struct PendingActivity(Vec<TurnActivity>);
 
 impl PendingActivity {
+    /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Adds a piece; text that continues the last piece of its turn is joined to that.
     pub fn push(&mut self, activity: TurnActivity) {
         // Only the last of a turn can be continued: what lies between would come in another order.
         let last = self.0.iter_mut().rev().find(|last| last.turn_id == activity.turn_id);
@@ -68,6 +90,7 @@ impl PendingActivity {
         }
     }
 
+    /// Hands out what waits, in order, and keeps none of it.
     pub fn take(&mut self) -> Vec<TurnActivity> {
         std::mem::take(&mut self.0)
     }

@@ -4,7 +4,8 @@ use notarium_core::{Command, Document, Event};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
-use crate::message::{ClientMessage, ServerMessage};
+use crate::client_message::ClientMessage;
+use crate::server_message::ServerMessage;
 
 /// The files of `protocol/schema/`: name and content.
 pub fn files() -> Vec<(&'static str, Value)> {

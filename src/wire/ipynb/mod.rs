@@ -39,7 +39,9 @@ pub type Object = BTreeMap<String, Box<RawValue>>;
 /// What [`read()`] refuses to go beyond.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
+    /// Of the whole file, in bytes.
     pub max_bytes: usize,
+    /// In all worksheets together.
     pub max_cells: usize,
 }
 
@@ -58,6 +60,7 @@ pub struct Document {
     pub nbformat_original: (u32, u32),
     /// Top-level keys that nbformat 4 does not know.
     pub extra: Object,
+    /// From top to bottom.
     pub cells: Vec<DocumentCell>,
 }
 
@@ -70,9 +73,11 @@ pub struct DocumentCell {
     pub cell_type: String,
     /// Lines end with `\n` only.
     pub source: String,
+    /// The cell's own entries, unknown ones included, without those that have a field of their own here.
     pub metadata: Object,
     /// File name to MIME bundle.
     pub attachments: Option<Object>,
+    /// The number in `In [3]:`; absent: not executed, or no code cell.
     pub execution_count: Option<i64>,
     /// Output objects of nbformat 4 with multi-line text joined; fields and types that nbformat does not know are kept.
     pub outputs: Vec<Box<RawValue>>,
@@ -86,6 +91,7 @@ pub struct DocumentCell {
 /// What [`read()`] made of a file.
 #[derive(Debug, Clone)]
 pub struct Imported {
+    /// What the file holds, repaired where that was needed.
     pub document: Document,
     /// `metadata.title`, or `metadata.name` of nbformat 1 to 3: a suggestion, not validated.
     pub title: Option<String>,
@@ -96,20 +102,57 @@ pub struct Imported {
 /// Why a file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IpynbError {
+    /// No bytes, or only blanks.
     #[error("the file is empty: choose a notebook file")]
     Empty,
+    /// Beyond [`Limits::max_bytes`].
     #[error("the file has {bytes} bytes, more than the {max_bytes} allowed: clear large outputs and try again")]
-    TooLarge { bytes: usize, max_bytes: usize },
+    TooLarge {
+        /// The size of the file.
+        bytes: usize,
+        /// What is allowed.
+        max_bytes: usize,
+    },
+    /// Beyond [`Limits::max_cells`].
     #[error("the notebook has {cells} cells, more than the {max_cells} allowed: split it")]
-    TooManyCells { cells: usize, max_cells: usize },
+    TooManyCells {
+        /// How many it has.
+        cells: usize,
+        /// What is allowed.
+        max_cells: usize,
+    },
+    /// Beyond [`MAX_DEPTH`].
     #[error("a value nests deeper than {max_depth} levels: remove or flatten it")]
-    TooDeep { max_depth: usize },
+    TooDeep {
+        /// What is allowed.
+        max_depth: usize,
+    },
+    /// Text in another encoding, or no text.
     #[error("the file is not UTF-8 (at byte {offset}): save it as UTF-8 and try again")]
-    NotUtf8 { offset: usize },
+    NotUtf8 {
+        /// Where the first wrong byte stands, from 0.
+        offset: usize,
+    },
+    /// Text that no JSON reader takes.
     #[error("the file is not valid JSON at line {line}, column {column}: {reason}")]
-    NotJson { line: usize, column: usize, reason: &'static str },
+    NotJson {
+        /// From 1.
+        line: usize,
+        /// From 1, in characters.
+        column: usize,
+        /// What was found or expected, in a few words.
+        reason: &'static str,
+    },
+    /// JSON, but not the shape of a notebook.
     #[error("the file is not a notebook: {reason}")]
-    NotANotebook { reason: &'static str },
+    NotANotebook {
+        /// What is missing or wrong, in a few words.
+        reason: &'static str,
+    },
+    /// A major version that nothing here knows.
     #[error("nbformat {version} is not supported (1 to 4 are): save the notebook in an older format")]
-    UnsupportedVersion { version: String },
+    UnsupportedVersion {
+        /// As the file says it.
+        version: String,
+    },
 }

@@ -9,32 +9,59 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeCode {
+    /// U+FEFF stood before the JSON, as Windows editors write it.
     ByteOrderMark,
+    /// A string held half of a surrogate pair, which UTF-8 cannot carry.
     LoneSurrogate,
+    /// A number was NaN or infinite, as Python writes it.
     NotFinite,
+    /// An object had a key twice.
     DuplicateKey,
+    /// `nbformat` was missing or no whole number.
     VersionGuessed,
+    /// `nbformat_minor` is above 5.
     NewerMinor,
+    /// `nbformat` was 1, 2 or 3.
     Upgraded,
+    /// A file of nbformat 3 or older had several worksheets.
     WorksheetsFlattened,
+    /// The notebook's `metadata` was missing or no object.
     NotebookMetadata,
+    /// A top-level key is none of nbformat 4's; an export writes it back.
     UnknownNotebookKey,
+    /// `kernelspec` or `language_info` lacked a name that nbformat requires.
     KernelspecCompleted,
+    /// An entry of `cells` was no object; it is kept in the cell's metadata.
     CellNotAnObject,
+    /// A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
     CellType,
+    /// An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
     CellId,
+    /// A cell's `metadata` was missing or no object.
     CellMetadata,
+    /// A key that nbformat does not know in a cell of this type; an export writes it back.
     UnknownCellKey,
+    /// A cell's `source` was missing, or neither a string nor a list of strings.
     Source,
+    /// A source had other line breaks than `\n`.
     LineEndings,
+    /// A cell's `attachments` were no object; an export writes them back.
     Attachments,
+    /// An `execution_count` was no whole number.
     ExecutionCount,
+    /// A code cell had no `outputs`.
     OutputsMissing,
+    /// An entry of `outputs` was no object.
     OutputNotAnObject,
+    /// An output lacked a field that nbformat requires.
     OutputCompleted,
+    /// An output had the shape of nbformat 3: `pyout`, `pyerr`, or fields instead of a MIME bundle.
     OutputUpgraded,
+    /// An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
     UnknownOutput,
+    /// A field that its cell or output must not have, and that held nothing.
     EmptyFieldDropped,
+    /// An earlier export had put something aside for content that has changed since.
     StaleAside,
 }
 
@@ -77,12 +104,14 @@ impl NoticeCode {
 /// One thing that the import changed, however often it occurred.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
+    /// Stable, for programs.
     pub code: NoticeCode,
     /// How often.
     pub count: usize,
     /// Index of the first cell that it is about; absent when it is about the notebook.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<usize>,
+    /// For people: what was changed, and a short extract where it helps.
     pub message: String,
 }
 

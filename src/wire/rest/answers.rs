@@ -19,8 +19,10 @@ pub struct Problem {
     pub code: String,
     /// One sentence for people that says what to do.
     pub detail: String,
+    /// Of a `conflict`: the version that the request named, of the notebook or of a cell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
+    /// Of a `conflict`: the version that is, of the same thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
     /// Seconds; also in the header `Retry-After`.
@@ -33,6 +35,7 @@ pub struct Problem {
 pub struct Answer {
     /// The command's id: repeat it to get the same answer.
     pub command_id: CommandId,
+    /// The notebook that the command was for; a new one after a fork or an import.
     pub notebook: NotebookId,
     /// The notebook's version after the command.
     pub version: Version,
@@ -48,8 +51,11 @@ pub struct AtVersion {
     pub at: Option<Version>,
 }
 
+/// Says that the process answers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {
+    /// Always `ok`; a server that is not ready answers with a [`Problem`] instead.
     pub status: String,
+    /// The server's release, as in `0.1.0`.
     pub version: String,
 }

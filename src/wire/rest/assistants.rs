@@ -9,6 +9,7 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What assistants may do unasked in a notebook.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyOf {
@@ -17,17 +18,20 @@ pub struct PolicyOf {
     pub policy: Policy,
 }
 
+/// The grants of a notebook that hold now.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Grants {
     /// By id: conversation, functions (none: every function), `expires_at`, who issued it.
     pub grants: BTreeMap<GrantId, AssistantGrant>,
 }
 
+/// Lets the calls of one conversation pass that would wait for a person, for a time. Never those that are destructive.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewGrant {
     /// Chosen by you; absent: a new one.
     pub id: Option<GrantId>,
+    /// The only conversation that it is for, and in it the calls for the person whom the assistant serves now.
     pub conversation: ConversationId,
     /// Empty: every function but those that destroy.
     #[serde(default)]
@@ -36,12 +40,16 @@ pub struct NewGrant {
     pub expires_at: Millis,
 }
 
+/// The grant that was issued.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct IssuedGrant {
+    /// As asked for, or chosen by the server. Names it in `DELETE …/grants/{grant}`.
     pub id: GrantId,
+    /// The notebook's version after it.
     pub version: Version,
 }
 
+/// The conversations of a notebook, without their messages.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Conversations {
     /// By id: title, who started it and when, the unfinished turn.
@@ -50,6 +58,7 @@ pub struct Conversations {
     pub turns: BTreeMap<TurnId, Turn>,
 }
 
+/// Which messages of a conversation are read, the last posted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagesQuery {
@@ -59,23 +68,30 @@ pub struct MessagesQuery {
     pub limit: Option<usize>,
 }
 
+/// Messages of one conversation, the last posted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct MessagePage {
+    /// At most `limit` of them.
     pub messages: Vec<Message>,
     /// Ask again with this as `before`; absent when there are no older ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Version>,
 }
 
+/// What a person, an assistant or tools said.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Message {
+    /// Names it in `PUT …/messages/{message}/flags`.
     pub id: MessageId,
+    /// The version of its MessagePosted event: `before` of the next page.
     pub version: Version,
     /// Milliseconds since 1970.
     pub posted_at: Millis,
+    /// Of a person's message the person; of the others the assistant.
     pub posted_by: Actor,
     /// `user`, `assistant` or `tool`.
     pub role: MessageRole,
+    /// The turn that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
     /// Texts, calls of tools and their results.
@@ -86,6 +102,7 @@ pub struct Message {
     pub skipped: bool,
 }
 
+/// Marks a message. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewFlags {

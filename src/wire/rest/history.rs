@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Which part of the record is read.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventsQuery {
@@ -15,6 +16,7 @@ pub struct EventsQuery {
     pub limit: Option<usize>,
 }
 
+/// A part of the record, oldest event first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct EventPage {
     /// With everything that is hashed: see `protocol/README.md`, The record.
@@ -28,23 +30,32 @@ pub struct EventPage {
     pub next: Option<Version>,
 }
 
+/// Deleted cells that can be brought back, the last deleted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Trash {
+    /// Each deleted cell once, as it was when it was deleted. At most 1,000.
     pub cells: Vec<TrashedCell>,
     /// There may be older ones: the log was not read to its beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
 
+/// A deleted cell: `POST …/cells/{cell}/restore` brings it back where it was.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TrashedCell {
+    /// The id that it had, and has again when it is restored.
     pub cell_id: CellId,
+    /// Type, source, metadata, attachments and flags.
     pub cell: CellContent,
+    /// Who deleted it; for an undone insertion, who undid.
     pub deleted_by: Actor,
+    /// Milliseconds since 1970.
     pub deleted_at: Millis,
+    /// The version of the event that deleted it.
     pub deleted_version: Version,
 }
 
+/// What came of reading the record to a version and hashing every event of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
     /// The chain is whole.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{KernelStatus, OfferedKernelspec};
 
+/// The kernels of a notebook, and those that it could have.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Kernels {
     /// By session: kernelspec, phase, agent.
@@ -21,6 +22,7 @@ pub struct Kernels {
     pub kernelspecs: Vec<OfferedKernelspec>,
 }
 
+/// Launches a kernel. A runtime agent that offers the kernelspec claims it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Launch {

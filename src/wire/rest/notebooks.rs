@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::KernelStatus;
 
+/// Which notebooks are listed, of those that you may see.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ListQuery {
@@ -26,33 +27,45 @@ pub struct ListQuery {
     pub cursor: Option<String>,
 }
 
+/// Notebooks, the last changed first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookPage {
+    /// At most `limit` of them.
     pub notebooks: Vec<NotebookLine>,
     /// Ask again with this as `cursor`; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
+/// A notebook in a list.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookLine {
+    /// Names it in every path.
     pub id: NotebookId,
+    /// 1 to 255 characters on one line; not unique.
     pub title: String,
+    /// The last version that the list knows; it may lag behind the notebook by a moment.
     pub version: Version,
+    /// True: it can be read, exported and forked, and nothing else.
     pub archived: bool,
     /// Milliseconds since 1970.
     pub created_at: Millis,
+    /// When the last event was recorded. Milliseconds since 1970.
     pub updated_at: Millis,
+    /// The workspace that it is in, whose members have their role in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workspace: Option<WorkspaceId>,
+    /// How many it has, archived notebooks included.
     pub cells: u64,
 }
 
+/// A notebook to be made; you are its owner.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewNotebook {
     /// Chosen by you, so that a repeat is the same creation; absent: from `Idempotency-Key`, else new.
     pub id: Option<NotebookId>,
+    /// 1 to 255 characters on one line; need not be unique. Blanks around it are cut off.
     pub title: String,
     /// As in nbformat, for instance `{"kernelspec": {"name": "python3", "display_name": "Python 3"}}`.
     #[serde(default)]
@@ -62,6 +75,7 @@ pub struct NewNotebook {
     pub with_cell: bool,
 }
 
+/// A new notebook made of what another is or was; you are its owner. Needs the right to read the other.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fork {
@@ -75,6 +89,7 @@ pub struct Fork {
     pub without_outputs: bool,
 }
 
+/// Which state of a notebook is read, and how much of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadQuery {
@@ -87,6 +102,7 @@ pub struct ReadQuery {
 /// A notebook's state, as `protocol/schema/notebook.json` has it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct NotebookAnswer {
+    /// The version of `notebook`: the value of `If-Match` for a command that must meet just this.
     pub version: Version,
     /// The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,26 +114,34 @@ pub struct NotebookAnswer {
     /// know, and takes no commands.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
+    /// Whether each kernel can be reached and is busy. Empty for the past.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelStatus>,
+    /// The state: as over the socket, `schema/notebook.json`.
     pub notebook: Arc<Document>,
 }
 
+/// What is to change about a notebook as a whole. Needs the right to edit.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NotebookChange {
+    /// 1 to 255 characters on one line; absent: as it is.
     pub title: Option<String>,
     /// The whole metadata, as in nbformat.
     pub metadata: Option<RawObject>,
 }
 
+/// A name for a version, so that people find it again.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VersionName {
+    /// 1 up to the notebook's own version.
     pub version: Version,
+    /// 1 to 255 characters on one line; replaces the name that the version has.
     pub name: String,
 }
 
+/// How much is undone or redone. The body may be left out.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Steps {
@@ -127,6 +151,7 @@ pub struct Steps {
     pub correlation_id: Option<CorrelationId>,
 }
 
+/// Any command, as over the socket.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnyCommand {

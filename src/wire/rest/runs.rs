@@ -25,14 +25,17 @@ pub struct RunRequest {
     pub stop_on_error: Option<bool>,
 }
 
+/// Code that runs in the notebook's kernel without a cell.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scratch {
+    /// In the kernel's language, at most 1 MiB. It is recorded with the run.
     pub source: String,
     /// In a few words, what for.
     pub purpose: String,
 }
 
+/// Which runs are listed, the last requested first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunsQuery {
@@ -44,8 +47,10 @@ pub struct RunsQuery {
     pub cell: Option<CellId>,
 }
 
+/// Runs of all times, the last requested first, without their outputs.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RunPage {
+    /// At most `limit` of them.
     pub runs: Vec<Run>,
     /// Ask again with this as `before`; absent when there are no older ones.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,6 +60,7 @@ pub struct RunPage {
 /// Who ran what, when, and how it ended.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Run {
+    /// As in `outcome.executions` of the request.
     pub id: ExecutionId,
     /// Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`.
     pub execution: Arc<Execution>,
@@ -65,9 +71,13 @@ pub struct Run {
 pub struct Comparison {
     /// The older one as asked for, without outputs.
     pub left: Run,
+    /// The run that it is compared with, without outputs.
     pub right: Run,
+    /// Whether both ran the same text, character by character.
     pub same_source: bool,
+    /// Whether both ended alike (`ok`, `error`, `cancelled` …).
     pub same_status: bool,
+    /// Whether both showed the same outputs, large parts compared by their hash; the execution count does not matter.
     pub same_outputs: bool,
     /// From the left source to the right one; empty when they are the same.
     pub source_diff: String,
@@ -75,8 +85,10 @@ pub struct Comparison {
     pub output_diff: String,
 }
 
+/// The answer to a question of running code, as Python's `input()` asks it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputValue {
+    /// Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing.
     pub value: String,
 }

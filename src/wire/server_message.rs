@@ -1,4 +1,4 @@
-//! The messages of the WebSocket, one JSON text frame each, externally tagged: `{"subscribe": {…}}`.
+//! What the server sends over the WebSocket: one JSON text frame each, externally tagged, as in `{"events": {…}}`.
 
 use notarium_core::{
     Actor, CellId, CommandId, CorrelationId, Document, EventId, ExecutionId, Hash, KernelSessionId, Millis, NextSteps,
@@ -7,162 +7,8 @@ use notarium_core::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::client_message::{PresenceState, ProtocolRange};
 use crate::live::TurnActivity;
-
-// --- from the client ---
-
-/// What a client sends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ClientMessage {
-    /// The first frame, within ten seconds.
-    Hello(HelloMessage),
-    /// A new token for the same account, without reconnecting.
-    Refresh {
-        token: String,
-    },
-    Subscribe(SubscribeMessage),
-    Unsubscribe {
-        notebook: NotebookId,
-    },
-    Command(CommandMessage),
-    /// Asks for the digest of the state at a version.
-    Check(CheckMessage),
-    /// Where I am. Ephemeral: coalesced, forgotten on disconnect, never in the log.
-    Presence {
-        notebook: NotebookId,
-        state: PresenceState,
-    },
-    /// From runtime agents: what I can launch. Replaces the last offer.
-    Offer {
-        kernelspecs: Vec<OfferedKernelspec>,
-    },
-    /// From runtime agents: whether a kernel is busy. Ephemeral.
-    KernelStatus {
-        notebook: NotebookId,
-        kernel_session: KernelSessionId,
-        busy: bool,
-    },
-}
-
-/// The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct HelloMessage {
-    /// The client speaks each of these; the server picks the newest that both speak.
-    pub protocols: ProtocolRange,
-    /// Absent when it came as the subprotocol `notarium.bearer.<token>`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Name and version of the program, for people who look for a fault.
-    pub client: String,
-    /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
-    /// same process takes over from the one before; another process is refused while that lives.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instance: Option<String>,
-    /// Optional parts of the protocol that the client knows. Unknown names are ignored.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub features: Vec<String>,
-}
-
-/// Major versions of this protocol, both ends included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct ProtocolRange {
-    pub min: u32,
-    pub max: u32,
-}
-
-impl ProtocolRange {
-    /// The newest that both speak.
-    pub fn common(self, other: Self) -> Option<u32> {
-        let newest = self.max.min(other.max);
-        (newest >= self.min.max(other.min)).then_some(newest)
-    }
-}
-
-impl std::fmt::Display for ProtocolRange {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} to {}", self.min, self.max)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SubscribeMessage {
-    pub notebook: NotebookId,
-    /// The last event that the client has; absent: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<LastEvent>,
-    /// Cells with text that is not acked: their changes since the base come even when a snapshot does.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unconfirmed: Vec<UnconfirmedText>,
-}
-
-/// An event by its place and its name: after a restore from a backup another event may stand at that place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct LastEvent {
-    pub version: Version,
-    pub event_id: EventId,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct UnconfirmedText {
-    pub cell_id: CellId,
-    pub base: Version,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CommandMessage {
-    /// Chosen by the client, new for every command; a retry repeats it and is applied once.
-    pub id: CommandId,
-    pub notebook: NotebookId,
-    /// Refuse the command unless the notebook is at this version.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected_version: Option<Version>,
-    /// The undo group; absent: the command is a group of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub correlation_id: Option<CorrelationId>,
-    /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
-    #[schemars(with = "notarium_core::Command")]
-    pub body: RawJson,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CheckMessage {
-    pub notebook: NotebookId,
-    /// The version that the client holds.
-    pub version: Version,
-    /// Of the client's own state. Where the server's is another, it sends the whole state afterwards.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub digest: Option<Hash>,
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PresenceState {
-    /// The cell that has the focus.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cell_id: Option<CellId>,
-    /// Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub selection: Option<[u32; 2]>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub typing: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct OfferedKernelspec {
-    pub name: String,
-    pub display_name: String,
-    pub language: String,
-}
-
-// --- from the server ---
 
 /// What the server sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -172,6 +18,7 @@ pub enum ServerMessage {
     Welcome(WelcomeMessage),
     /// The answer to `subscribe`; `events` follow from the version that it names.
     Subscribed(Box<SubscribedMessage>),
+    /// Events that were committed, at most one frame for each commit.
     Events(EventsMessage),
     /// The command's events are on disk. Follows the `events` that carry them.
     Ack(AckMessage),
@@ -181,49 +28,67 @@ pub enum ServerMessage {
     Checked(CheckedMessage),
     /// Who is here: the peers that changed, and those that left (by connection).
     Presence {
+        /// The notebook that they are in.
         notebook: NotebookId,
+        /// Those that came or moved, each with all of their state.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         peers: Vec<PeerState>,
+        /// Names of connections, as in `PeerState.connection`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left: Vec<String>,
     },
     /// What is known of the kernels beside the log. Ephemeral.
     Kernels {
+        /// The notebook of the kernels.
         notebook: NotebookId,
+        /// All kernels of the notebook: replaces what was sent before.
         kernels: Vec<KernelStatus>,
     },
     /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
     /// and counts.
     Activity {
+        /// The notebook of the turns.
         notebook: NotebookId,
+        /// In the order in which it happened.
         activity: Vec<TurnActivity>,
     },
     /// Your role in this notebook is now another; null: you may no longer see it, and hear no more of it.
     Access {
+        /// The notebook that the role is for.
         notebook: NotebookId,
+        /// The highest of the roles that you have now.
         role: Option<Role>,
     },
     /// You fell behind: events were left out. What follows is a `subscribed` that catches you up.
     Resync {
+        /// The notebook that you fell behind in.
         notebook: NotebookId,
+        /// Why, in a sentence for people.
         reason: String,
     },
     /// To runtime agents: this notebook waits for a kernel that you offer. Subscribe, claim, launch.
     Work {
+        /// The notebook to subscribe to.
         notebook: NotebookId,
+        /// The session to claim; `already_claimed` refuses all agents but the first.
         kernel_session: KernelSessionId,
+        /// One of the names that you offered.
         kernelspec: String,
     },
     /// To the runtime agent of a session: the answer to its input request. The only way of a password.
     InputValue {
+        /// The notebook of the run.
         notebook: NotebookId,
+        /// The run that asked.
         execution_id: ExecutionId,
+        /// What was typed, without a line break at its end.
         value: String,
     },
     /// Something is wrong with a message or the connection.
     Error(ErrorMessage),
 }
 
+/// Who the client is, and what the server allows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WelcomeMessage {
     /// The one of `hello.protocols` that is spoken from here on.
@@ -232,19 +97,25 @@ pub struct WelcomeMessage {
     pub server: String,
     /// The name of this connection in presence.
     pub connection: String,
+    /// The author of everything that this connection does.
     pub actor: Actor,
+    /// What the token is good for; a role in a notebook may allow less.
     pub scopes: Vec<Scope>,
     /// When the token ends; send `refresh` before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
+    /// A larger frame is refused with `frame_too_large`; one of twice the size ends the connection.
     pub max_frame_bytes: u64,
     /// The server sends a ping this often; a client that hears nothing for three times as long reconnects.
     pub heartbeat_ms: u64,
+    /// Optional parts of the protocol that this server has, such as `assistants`. Pass over names that you do not know.
     pub features: Vec<String>,
 }
 
+/// A subscription has begun: what the client needs to be at `version`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SubscribedMessage {
+    /// The notebook that was asked for.
     pub notebook: NotebookId,
     /// The events that follow come after this version.
     pub version: Version,
@@ -254,6 +125,7 @@ pub struct SubscribedMessage {
     /// its unconfirmed texts are of another branch (`base_too_old`), and commands that were acked may be gone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub diverged: bool,
+    /// Yours, now: `access` announces another.
     pub role: Role,
     /// [`crate::DOCUMENT`]: by which rules the state is folded.
     pub document: u32,
@@ -276,8 +148,10 @@ pub struct SubscribedMessage {
     /// Cells whose base was too far back: offer the text as a conflict copy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub base_too_old: Vec<CellId>,
+    /// Who is here, without yourself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peers: Vec<PeerState>,
+    /// Which kernels can be reached and are busy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelStatus>,
 }
@@ -285,36 +159,54 @@ pub struct SubscribedMessage {
 /// An event as clients see it: without the notebook's id (the frame has it) and the hashes (the record has them).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventMessage {
+    /// One more than that of the event before.
     pub version: Version,
+    /// Unique over all notebooks.
     pub id: EventId,
+    /// The name of the event, as in `CellInserted`: it selects the shape of `payload`.
     #[serde(rename = "type")]
     pub event_type: String,
+    /// Counted for each type, from 1. A higher number than you know cannot be folded.
     pub schema: u16,
+    /// Who was connected; never read from a payload.
     pub actor: Actor,
+    /// The command that the event is of: your own come back under the id that you chose.
     pub command_id: CommandId,
+    /// The undo group; equal to `command_id` where the command named none.
     pub correlation_id: CorrelationId,
+    /// The `id` of the event that led to this one. Absent where a client's command did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
+    /// The correlation id of the group that this event undoes, or undoes the undoing of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<CorrelationId>,
+    /// Milliseconds since 1970, by the server's clock; never before the event before.
     pub recorded_at: Millis,
+    /// By type: see `event-payloads.json`. Unknown fields are to be kept.
     pub payload: RawJson,
 }
 
+/// Events of one notebook, without gaps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsMessage {
+    /// The notebook that they are of.
     pub notebook: NotebookId,
     /// The version of the first event; they are gapless.
     pub from: Version,
+    /// Oldest first; never empty.
     pub events: Vec<EventMessage>,
 }
 
+/// A command was accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckMessage {
+    /// The command's id.
     pub id: CommandId,
+    /// The notebook that it was for.
     pub notebook: NotebookId,
     /// The notebook's version after the command.
     pub version: Version,
+    /// Ids that the server chose, and what could not be done in full.
     #[serde(default, skip_serializing_if = "Outcome::is_empty")]
     pub outcome: Outcome,
     /// To a person: what they can undo and redo next. May be absent in the answer to a repeated command.
@@ -325,7 +217,9 @@ pub struct AckMessage {
 /// The digest of the state at a version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckedMessage {
+    /// The notebook of `check`.
     pub notebook: NotebookId,
+    /// The version of `check`.
     pub version: Version,
     /// Absent where the state has no canonical form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -335,15 +229,21 @@ pub struct CheckedMessage {
     pub differs: bool,
 }
 
+/// A command was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RejectMessage {
+    /// The command's id; it is free again.
     pub id: CommandId,
+    /// The notebook that the command was for.
     pub notebook: NotebookId,
+    /// For programs; `protocol/README.md`, section 8, has all of them.
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,
+    /// Of a `conflict`: the version that the command named, of the notebook or of a cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_version: Option<Version>,
+    /// Of a `conflict`: the version that is, of the same thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
 }
@@ -351,10 +251,13 @@ pub struct RejectMessage {
 /// Somebody who is in the notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PeerState {
+    /// The connection, by the name in its `welcome`: one person may have several.
     pub connection: String,
+    /// Who it is; runtime agents are not among the peers.
     pub actor: Actor,
     /// For people to read.
     pub name: String,
+    /// Where they are.
     #[serde(default)]
     pub state: PresenceState,
 }
@@ -362,9 +265,11 @@ pub struct PeerState {
 /// What is known of a kernel beside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KernelStatus {
+    /// The session, as in the state's `kernels`.
     pub kernel_session: KernelSessionId,
     /// False: its runtime agent has not been heard of for five seconds.
     pub reachable: bool,
+    /// Its agent says that it is executing. False while it cannot be reached.
     pub busy: bool,
 }
 
@@ -403,14 +308,20 @@ pub enum ErrorCode {
 /// Two ranges without overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NoCommonProtocol {
+    /// What `hello` offered.
     pub client: ProtocolRange,
+    /// What this server speaks.
     pub server: ProtocolRange,
 }
 
+/// A message or the connection is wrong. What is wrong with a command's body comes as a `reject`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorMessage {
+    /// For programs.
     pub code: ErrorCode,
+    /// One sentence for people that says what to do.
     pub message: String,
+    /// The notebook that it is about. Absent: the connection or a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notebook: Option<NotebookId>,
     /// With `unsupported_protocol`.

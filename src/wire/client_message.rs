@@ -1,0 +1,187 @@
+//! What clients send over the WebSocket: one JSON text frame each, externally tagged, as in `{"subscribe": {…}}`.
+
+use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessionId, NotebookId, RawJson, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a client sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ClientMessage {
+    /// The first frame, within ten seconds.
+    Hello(HelloMessage),
+    /// A new token for the same account, without reconnecting.
+    Refresh {
+        /// The new one. A token of another account ends the connection.
+        token: String,
+    },
+    /// Follows a notebook: the answer is `subscribed` or an `error`, then `events` for as long as the subscription
+    /// lasts.
+    Subscribe(SubscribeMessage),
+    /// Ends the subscription. Nothing answers it.
+    Unsubscribe {
+        /// Its id. One that is not followed is no mistake.
+        notebook: NotebookId,
+    },
+    /// Asks for a change: the answer is `ack` or `reject`. No subscription is needed.
+    Command(CommandMessage),
+    /// Asks for the digest of the state at a version.
+    Check(CheckMessage),
+    /// Where I am. Ephemeral: coalesced, forgotten on disconnect, never in the log.
+    Presence {
+        /// A notebook that the connection follows.
+        notebook: NotebookId,
+        /// Replaces what was shown before.
+        state: PresenceState,
+    },
+    /// From runtime agents: what I can launch. Replaces the last offer.
+    Offer {
+        /// At most 200.
+        kernelspecs: Vec<OfferedKernelspec>,
+    },
+    /// From runtime agents: whether a kernel is busy. Ephemeral.
+    KernelStatus {
+        /// The notebook of the session.
+        notebook: NotebookId,
+        /// A session that this agent has claimed; others are passed over.
+        kernel_session: KernelSessionId,
+        /// Whether the kernel is executing something, whoever asked for it.
+        busy: bool,
+    },
+}
+
+/// The one message whose unknown fields are ignored: what a newer client adds must not hide which protocols it speaks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HelloMessage {
+    /// The client speaks each of these; the server picks the newest that both speak.
+    pub protocols: ProtocolRange,
+    /// Absent when it came as the subprotocol `notarium.bearer.<token>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    /// Name and version of the program, for people who look for a fault.
+    pub client: String,
+    /// From runtime agents: a name of this process, 1 to 64 characters, chosen anew at every start. A connection of the
+    /// same process takes over from the one before; another process is refused while that lives.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Optional parts of the protocol that the client knows. Unknown names are ignored.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
+}
+
+/// Major versions of this protocol, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProtocolRange {
+    /// The oldest.
+    pub min: u32,
+    /// The newest.
+    pub max: u32,
+}
+
+impl ProtocolRange {
+    /// The newest that both speak.
+    pub fn common(self, other: Self) -> Option<u32> {
+        let newest = self.max.min(other.max);
+        (newest >= self.min.max(other.min)).then_some(newest)
+    }
+}
+
+impl std::fmt::Display for ProtocolRange {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} to {}", self.min, self.max)
+    }
+}
+
+/// Asks to follow a notebook, from what the client already has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubscribeMessage {
+    /// Its id.
+    pub notebook: NotebookId,
+    /// The last event that the client has; absent: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<LastEvent>,
+    /// Cells with text that is not acked: their changes since the base come even when a snapshot does.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unconfirmed: Vec<UnconfirmedText>,
+}
+
+/// An event by its place and its name: after a restore from a backup another event may stand at that place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LastEvent {
+    /// 1 or more.
+    pub version: Version,
+    /// The event's `id`.
+    pub event_id: EventId,
+}
+
+/// A cell that the client has text for which is not acked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnconfirmedText {
+    /// The cell.
+    pub cell_id: CellId,
+    /// The version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
+    pub base: Version,
+}
+
+/// One command. A repeat with the same id and the same bytes of `body` gets the same answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CommandMessage {
+    /// Chosen by the client, new for every command; a retry repeats it and is applied once.
+    pub id: CommandId,
+    /// The notebook that it is for; `CreateNotebook` makes it.
+    pub notebook: NotebookId,
+    /// Refuse the command unless the notebook is at this version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_version: Option<Version>,
+    /// The undo group; absent: the command is a group of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub correlation_id: Option<CorrelationId>,
+    /// A `Command` of the core. Kept as text: a repeat is recognised by its digest.
+    #[schemars(with = "notarium_core::Command")]
+    pub body: RawJson,
+}
+
+/// Asks whether the client's state at a version is the right one. The client must follow the notebook.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckMessage {
+    /// Its id.
+    pub notebook: NotebookId,
+    /// The version that the client holds.
+    pub version: Version,
+    /// Of the client's own state. Where the server's is another, it sends the whole state afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<Hash>,
+}
+
+/// Where a client is in a notebook. Everything may be absent: somebody is here, and nothing more is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PresenceState {
+    /// The cell that has the focus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    /// Selection in that cell's source, UTF-16 code units: `[anchor, head]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selection: Option<[u32; 2]>,
+    /// Text is being entered at this moment.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub typing: bool,
+}
+
+/// A kernel that a runtime agent can launch, as Jupyter describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferedKernelspec {
+    /// The kernelspec's directory name, as in `python3`: what `LaunchKernel` names.
+    pub name: String,
+    /// For people, as in `Python 3 (ipykernel)`.
+    pub display_name: String,
+    /// Of the code, as in `python`.
+    pub language: String,
+}
