@@ -8,6 +8,9 @@ export type ClientMessage = ({
 hello: HelloMessage
 } | {
 refresh: {
+/**
+ * The new one. A token of another account ends the connection.
+ */
 token: string
 }
 } | {
@@ -27,12 +30,18 @@ state: PresenceState
 }
 } | {
 offer: {
+/**
+ * At most 200.
+ */
 kernelspecs: OfferedKernelspec[]
 }
 } | {
 kernel_status: {
 notebook: NotebookId
 kernel_session: KernelSessionId
+/**
+ * Whether the kernel is executing something, whoever asked for it.
+ */
 busy: boolean
 }
 })
@@ -616,39 +625,63 @@ checked: CheckedMessage
 } | {
 presence: {
 notebook: NotebookId
+/**
+ * Those that came or moved, each with all of their state.
+ */
 peers?: PeerState[]
+/**
+ * Names of connections, as in `PeerState.connection`.
+ */
 left?: string[]
 }
 } | {
 kernels: {
 notebook: NotebookId
+/**
+ * All kernels of the notebook: replaces what was sent before.
+ */
 kernels: KernelStatus[]
 }
 } | {
 activity: {
 notebook: NotebookId
+/**
+ * In the order in which it happened.
+ */
 activity: TurnActivity[]
 }
 } | {
 access: {
 notebook: NotebookId
+/**
+ * The highest of the roles that you have now.
+ */
 role?: (Role | null)
 }
 } | {
 resync: {
 notebook: NotebookId
+/**
+ * Why, in a sentence for people.
+ */
 reason: string
 }
 } | {
 work: {
 notebook: NotebookId
 kernel_session: KernelSessionId
+/**
+ * One of the names that you offered.
+ */
 kernelspec: string
 }
 } | {
 input_value: {
 notebook: NotebookId
 execution_id: ExecutionId
+/**
+ * What was typed, without a line break at its end.
+ */
 value: string
 }
 } | {
@@ -796,29 +829,62 @@ export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists
  */
 export type ActivityKind = ({
 type: "text_start"
+/**
+ * Its number.
+ */
 block: number
 } | {
 type: "text_delta"
+/**
+ * The block that it belongs to.
+ */
 block: number
+/**
+ * To be joined to what the block has.
+ */
 text: string
 } | {
 type: "thinking_delta"
+/**
+ * The block that it belongs to.
+ */
 block: number
+/**
+ * To be joined to what the block has.
+ */
 text: string
 } | {
 type: "tool_start"
+/**
+ * The number of the block that the call is.
+ */
 block: number
+/**
+ * The same as in the message's `tool_call` block.
+ */
 provider_id: string
+/**
+ * The tool that is called; its arguments are still being written.
+ */
 function: string
 } | {
 type: "block_stop"
+/**
+ * Its number.
+ */
 block: number
 } | {
 type: "attempt_failed"
+/**
+ * What went wrong, in a sentence for people.
+ */
 cause: string
 } | {
 type: "tool_update"
 call_id: ToolCallId
+/**
+ * A sentence for people.
+ */
 message: string
 })
 /**
@@ -1100,9 +1166,19 @@ features?: string[]
  * 
  */
 export interface ProtocolRange {
+/**
+ * The oldest.
+ */
 min: number
+/**
+ * The newest.
+ */
 max: number
 }
+/**
+ * Asks to follow a notebook, from what the client already has.
+ * 
+ */
 export interface SubscribeMessage {
 notebook: NotebookId
 /**
@@ -1119,13 +1195,27 @@ unconfirmed?: UnconfirmedText[]
  * 
  */
 export interface LastEvent {
+/**
+ * 1 or more.
+ */
 version: number
 event_id: EventId
 }
+/**
+ * A cell that the client has text for which is not acked.
+ * 
+ */
 export interface UnconfirmedText {
 cell_id: CellId
+/**
+ * The version to which that text is mapped: the `base` of the change that was sent, else the client's own version.
+ */
 base: number
 }
+/**
+ * One command. A repeat with the same id and the same bytes of `body` gets the same answer.
+ * 
+ */
 export interface CommandMessage {
 id: CommandId
 notebook: NotebookId
@@ -1313,6 +1403,10 @@ output_tokens?: number
  */
 estimated?: boolean
 }
+/**
+ * Asks whether the client's state at a version is the right one. The client must follow the notebook.
+ * 
+ */
 export interface CheckMessage {
 notebook: NotebookId
 /**
@@ -1324,6 +1418,10 @@ version: number
  */
 digest?: (Hash | null)
 }
+/**
+ * Where a client is in a notebook. Everything may be absent: somebody is here, and nothing more is known.
+ * 
+ */
 export interface PresenceState {
 /**
  * The cell that has the focus.
@@ -1336,13 +1434,33 @@ cell_id?: (CellId | null)
  * @maxItems 2
  */
 selection?: (number[] | null)
+/**
+ * Text is being entered at this moment.
+ */
 typing?: boolean
 }
+/**
+ * A kernel that a runtime agent can launch, as Jupyter describes it.
+ * 
+ */
 export interface OfferedKernelspec {
+/**
+ * The kernelspec's directory name, as in `python3`: what `LaunchKernel` names.
+ */
 name: string
+/**
+ * For people, as in `Python 3 (ipykernel)`.
+ */
 display_name: string
+/**
+ * Of the code, as in `python`.
+ */
 language: string
 }
+/**
+ * Who the client is, and what the server allows it.
+ * 
+ */
 export interface WelcomeMessage {
 /**
  * The one of `hello.protocols` that is spoken from here on.
@@ -1357,18 +1475,31 @@ server: string
  */
 connection: string
 actor: Actor
+/**
+ * What the token is good for; a role in a notebook may allow less.
+ */
 scopes: Scope[]
 /**
  * When the token ends; send `refresh` before.
  */
 expires_at?: (number | null)
+/**
+ * A larger frame is refused with `frame_too_large`; one of twice the size ends the connection.
+ */
 max_frame_bytes: number
 /**
  * The server sends a ping this often; a client that hears nothing for three times as long reconnects.
  */
 heartbeat_ms: number
+/**
+ * Optional parts of the protocol that this server has, such as `assistants`. Pass over names that you do not know.
+ */
 features: string[]
 }
+/**
+ * A subscription has begun: what the client needs to be at `version`.
+ * 
+ */
 export interface SubscribedMessage {
 notebook: NotebookId
 /**
@@ -1411,7 +1542,13 @@ unconfirmed_events?: EventMessage[]
  * Cells whose base was too far back: offer the text as a conflict copy.
  */
 base_too_old?: CellId[]
+/**
+ * Who is here, without yourself.
+ */
 peers?: PeerState[]
+/**
+ * Which kernels can be reached and are busy.
+ */
 kernels?: KernelStatus[]
 }
 /**
@@ -1849,15 +1986,33 @@ issued_by: Actor
  * 
  */
 export interface EventMessage {
+/**
+ * One more than that of the event before.
+ */
 version: number
 id: EventId
+/**
+ * The name of the event, as in `CellInserted`: it selects the shape of `payload`.
+ */
 type: string
+/**
+ * Counted for each type, from 1. A higher number than you know cannot be folded.
+ */
 schema: number
 actor: Actor
 command_id: CommandId
 correlation_id: CorrelationId
+/**
+ * The `id` of the event that led to this one. Absent where a client's command did.
+ */
 causation_id?: (EventId | null)
+/**
+ * The correlation id of the group that this event undoes, or undoes the undoing of.
+ */
 undoes?: (CorrelationId | null)
+/**
+ * Milliseconds since 1970, by the server's clock; never before the event before.
+ */
 recorded_at: number
 payload: AnyJson
 }
@@ -1866,6 +2021,9 @@ payload: AnyJson
  * 
  */
 export interface PeerState {
+/**
+ * The connection, by the name in its `welcome`: one person may have several.
+ */
 connection: string
 actor: Actor
 /**
@@ -1884,16 +2042,30 @@ kernel_session: KernelSessionId
  * False: its runtime agent has not been heard of for five seconds.
  */
 reachable: boolean
+/**
+ * Its agent says that it is executing. False while it cannot be reached.
+ */
 busy: boolean
 }
+/**
+ * Events of one notebook, without gaps.
+ * 
+ */
 export interface EventsMessage {
 notebook: NotebookId
 /**
  * The version of the first event; they are gapless.
  */
 from: number
+/**
+ * Oldest first; never empty.
+ */
 events: EventMessage[]
 }
+/**
+ * A command was accepted.
+ * 
+ */
 export interface AckMessage {
 id: CommandId
 notebook: NotebookId
@@ -1922,6 +2094,10 @@ tool_call?: (ToolCallId | null)
  */
 notices?: string[]
 }
+/**
+ * A command was refused.
+ * 
+ */
 export interface RejectMessage {
 id: CommandId
 notebook: NotebookId
@@ -1930,7 +2106,13 @@ code: RejectionCode
  * One sentence that says what to do.
  */
 message: string
+/**
+ * Of a `conflict`: the version that the command named, of the notebook or of a cell.
+ */
 expected_version?: (number | null)
+/**
+ * Of a `conflict`: the version that is, of the same thing.
+ */
 actual_version?: (number | null)
 }
 /**
@@ -1939,6 +2121,9 @@ actual_version?: (number | null)
  */
 export interface CheckedMessage {
 notebook: NotebookId
+/**
+ * The version of `check`.
+ */
 version: number
 /**
  * Absent where the state has no canonical form.
@@ -1960,12 +2145,25 @@ turn_id: TurnId
  * The model call of the turn, from 1, and its attempt: another attempt writes its text anew.
  */
 model_call: number
+/**
+ * Counts from 1 in each model call.
+ */
 attempt: number
 what: ActivityKind
 }
+/**
+ * A message or the connection is wrong. What is wrong with a command's body comes as a `reject`.
+ * 
+ */
 export interface ErrorMessage {
 code: ErrorCode
+/**
+ * One sentence for people that says what to do.
+ */
 message: string
+/**
+ * The notebook that it is about. Absent: the connection or a message.
+ */
 notebook?: (NotebookId | null)
 /**
  * With `unsupported_protocol`.

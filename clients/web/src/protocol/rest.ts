@@ -4137,14 +4137,21 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Who may do what in a notebook, and what you may. */
         Access: {
+            /** @description Sorted by kind (`user`, `share_link`, `workspace`, `agent`), then by id. At most 1,000 entries. */
             access: components["schemas"]["AccessEntry"][];
             /** @description Yours, now. */
             role: components["schemas"]["Role"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The notebook's version at which the list stands.
+             */
             version: number;
         };
+        /** @description Takes a subject off the access list. The last owner cannot go (`last_owner`). */
         AccessEnd: {
+            /** @description `{"kind": "user", "id": "…"}`, or of the kind `share_link`, `workspace` or `agent`. */
             subject: components["schemas"]["Subject"];
         };
         /** @description One line of the access list. A list, because JSON keys cannot be subjects. */
@@ -4154,6 +4161,7 @@ export interface components {
             role: components["schemas"]["Role"];
             subject: components["schemas"]["Subject"];
         };
+        /** @description Gives a subject a role, in place of the one it has. Needs the right to share. */
         AccessGrant: {
             /**
              * Format: uint64
@@ -4187,19 +4195,25 @@ export interface components {
             /** @constant */
             kind: "system";
         };
+        /** @description Makes an account an administrator, or takes that back. The last administrator stays. */
         AdminChange: {
+            /** @description Whether it is to be one. */
             is_admin: boolean;
         };
         /** @description A runtime agent. */
         AgentId: string;
+        /** @description Says that the process answers. */
         Alive: {
+            /** @description Always `ok`; a server that is not ready answers with a [`Problem`] instead. */
             status: string;
+            /** @description The server's release, as in `0.1.0`. */
             version: string;
         };
         /** @description An accepted command: what it led to is on disk. */
         Answer: {
             /** @description The command's id: repeat it to get the same answer. */
             command_id: components["schemas"]["CommandId"];
+            /** @description The notebook that the command was for; a new one after a fork or an import. */
             notebook: components["schemas"]["NotebookId"];
             /** @description Ids that the server chose, and notices. */
             outcome: components["schemas"]["Outcome"];
@@ -4209,6 +4223,7 @@ export interface components {
              */
             version: number;
         };
+        /** @description Any command, as over the socket. */
         AnyCommand: {
             /** @description A command of `protocol/schema/command.json`. */
             body: components["schemas"]["AnyJson"];
@@ -4238,6 +4253,7 @@ export interface components {
             functions?: string[];
             issued_by: components["schemas"]["Actor"];
         };
+        /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
         AuditEntry: {
             /** @description As in `user.deactivate`. */
             action: string;
@@ -4248,10 +4264,15 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             at: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Counts up over the whole server, from 1; `before` of the next page.
+             */
             number: number;
+            /** @description The id of what was changed: of a user, token, workspace, notebook or link. */
             subject: string;
         };
+        /** @description Denies or withdraws a call. The body may be left out. */
         Because: {
             /**
              * @description Said to the assistant.
@@ -4278,20 +4299,31 @@ export interface components {
             arguments: components["schemas"]["AnyObject"];
             /** @description What a confirmation names: exactly these arguments of this function. */
             arguments_hash: components["schemas"]["Hash"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When they did.
+             */
             decided_at?: number | null;
             /** @description Who confirmed, denied or withdrew it. */
             decided_by?: components["schemas"]["Actor"] | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description From start to end; absent while either is.
+             */
             duration_ms?: number | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When it ended after its start. Absent for calls that never started.
+             */
             ended_at?: number | null;
             /**
              * Format: uint64
              * @description Set when a person is asked.
              */
             expires_at?: number | null;
+            /** @description The tool's name: one of the built-in tools, or a function that a user has registered. */
             function: string;
+            /** @description Also the correlation id of all that it does, so `Undo {"correlation_id": …}` takes that back. */
             id: components["schemas"]["ToolCallId"];
             /**
              * @description What the model call took that asked for it: `input_tokens`, `output_tokens`; `estimated` when the provider did not say.
@@ -4311,20 +4343,30 @@ export interface components {
             requested_at: number;
             /** @description The assistant, and the person for whom it acts. */
             requested_by: components["schemas"]["Actor"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of its ToolCallRequested event: `before` of the next page.
+             */
             requested_version: number;
             /** @description What the assistant was told. */
             result?: string | null;
             /** @description `read`, `edit`, `sensitive` or `destructive`. */
             risk: components["schemas"]["Risk"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Absent: it has not started, or never will.
+             */
             started_at?: number | null;
+            /** @description At this moment. */
             state: components["schemas"]["CallState"];
             /** @description What it touches, as it was when the call was requested. */
             targets?: components["schemas"]["Target"][];
+            /** @description The turn that asked for it. Absent for assistants outside. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
+        /** @description One call, and what confirming it would do. */
         CallInFull: {
+            /** @description Everything that is on record of it. */
             call: components["schemas"]["Call"];
             /** @description What it would do. Absent when it has started or is over. */
             confirmation?: components["schemas"]["Confirmation"] | null;
@@ -4333,6 +4375,7 @@ export interface components {
             /** @description The notebook's. */
             title: string;
         };
+        /** @description Tool calls of all times. */
         CallPage: {
             /** @description On the first page those that wait come first. */
             calls: components["schemas"]["Call"][];
@@ -4343,7 +4386,7 @@ export interface components {
             next?: number | null;
         };
         /** @description Where a call stands. */
-        CallState: ("running" | "succeeded" | "failed" | "denied" | "withdrawn" | "expired") | "waiting" | "passed" | "confirmed" | "outcome_unknown" | "voided";
+        CallState: "waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired";
         /** @description A live cell. In JSON its content stands beside the versions. */
         Cell: {
             attachments?: components["schemas"]["AnyObject"] | null;
@@ -4365,11 +4408,15 @@ export interface components {
              */
             source_version: number;
         };
+        /** @description A cell as it is now. */
         CellAnswer: {
+            /** @description Source, type, metadata, flags and versions. */
             cell: components["schemas"]["Cell"];
+            /** @description As in the path. */
             cell_id: components["schemas"]["CellId"];
             /** @description The run whose outputs it shows. */
             execution?: components["schemas"]["Execution"] | null;
+            /** @description The id of `execution`, to be asked for under `…/runs/{run}`. */
             run?: components["schemas"]["ExecutionId"] | null;
             /** @description The source changed since it was executed. */
             stale: boolean;
@@ -4381,12 +4428,14 @@ export interface components {
         };
         /** @description Either `source` with `cell_version`, or `change` with `base`; and what else is to change. */
         CellChange: {
+            /** @description All attachments, in place of what stands; absent: as they are. */
             attachments?: components["schemas"]["AnyObject"] | null;
             /**
              * Format: uint64
              * @description The notebook's version that `change` applies to.
              */
             base?: number | null;
+            /** @description `code`, `markdown`, `raw`, `sql` or `prompt`; absent: as it is. */
             cell_type?: components["schemas"]["CellType"] | null;
             /**
              * Format: uint64
@@ -4395,7 +4444,9 @@ export interface components {
             cell_version?: number | null;
             /** @description A CodeMirror ChangeSet: see `protocol/README.md`, Text. */
             change?: components["schemas"]["ChangeSet"] | null;
+            /** @description Flags to be set or cleared; those that are not named stay. */
             flags?: components["schemas"]["CellFlagChanges"] | null;
+            /** @description The whole metadata, in place of what stands; absent: as it is. */
             metadata?: components["schemas"]["AnyObject"] | null;
             /** @description A whole new source. */
             source?: string | null;
@@ -4441,8 +4492,12 @@ export interface components {
         };
         /** @description A cell, as in nbformat 4.5. */
         CellId: string;
+        /** @description Another place for a cell. Needs the right to edit. */
         CellMove: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Refuse when the cell has moved on (`conflict`).
+             */
             cell_version?: number | null;
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
             place: components["schemas"]["Place"];
@@ -4463,104 +4518,167 @@ export interface components {
         ChatEvent: {
             /** @description The prompt cell that it answers. */
             cell_id?: components["schemas"]["CellId"] | null;
+            /** @description The conversation that the turn belongs to: go on in it with `Question.conversation`. */
             conversation_id: components["schemas"]["ConversationId"];
             /** @description The model that was asked for. */
             model?: string | null;
+            /** @description The person who asked, and for whom the assistant acts. */
             requested_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             started_at: number;
+            /** @description The turn: stop it with `POST …/turns/{turn}/cancel`, follow it again with `GET …/turns/{turn}/stream`. */
             turn_id: components["schemas"]["TurnId"];
             /** @constant */
             type: "turn";
         } | {
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description No turn has more model calls than this: 10.
+             */
             max_turns: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call: 2 or more.
+             */
             turn: number;
             /** @constant */
             type: "turn_start";
         } | {
-            /** Format: uint */
+            /**
+             * Format: uint
+             * @description The number of the block in its reply, from 0.
+             */
             block: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call in the turn, from 1.
+             */
             model_call: number;
             /** @constant */
             type: "text_start";
         } | {
-            /** Format: uint */
+            /**
+             * Format: uint
+             * @description The number of the block in its reply, from 0.
+             */
             block: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call in the turn, from 1.
+             */
             model_call: number;
+            /** @description To be joined to what the block has; never empty. */
             text: string;
             /** @constant */
             type: "text_delta";
         } | {
-            /** Format: uint */
+            /**
+             * Format: uint
+             * @description The number of the block in its reply, from 0.
+             */
             block: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call in the turn, from 1.
+             */
             model_call: number;
             /** @constant */
             type: "content_block_stop";
         } | {
-            /** Format: uint */
+            /**
+             * Format: uint
+             * @description The number of the block in its reply, from 0.
+             */
             block: number;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call in the turn, from 1.
+             */
             model_call: number;
+            /** @description The model's own name for the call: the same in the later events about it. */
             tool_id: string;
+            /** @description The function that it calls. */
             tool_name: string;
             /** @constant */
             type: "tool_start";
         } | {
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The attempt that failed, from 1.
+             */
             attempt: number;
+            /** @description What went wrong, in a sentence for people. */
             error: string;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description The number of the model call in the turn, from 1.
+             */
             model_call: number;
             /** @constant */
             type: "attempt_failed";
         } | {
+            /** @description As `GET …/calls/{call}` shows it. */
             call: components["schemas"]["Call"];
+            /** @description What confirming would do. Absent once the call has started or is over. */
             confirmation?: components["schemas"]["Confirmation"] | null;
+            /** @description As in `tool_start`; absent where the model gave none. */
             tool_id?: string | null;
             /** @constant */
             type: "tool_confirmation";
         } | {
+            /** @description The call that it is about. */
             call_id: components["schemas"]["ToolCallId"];
+            /** @description Somebody who may decide: often the person who asked. */
             decided_by: components["schemas"]["Actor"];
             /** @description `confirmed` or `denied`. */
             decision: components["schemas"]["CallState"];
+            /** @description Of a denial, where one was given: the assistant reads it. */
             reason?: string;
             /** @constant */
             type: "tool_decision";
         } | {
+            /** @description Names it under `…/calls/{call}`. */
             call_id: components["schemas"]["ToolCallId"];
+            /** @description As in `tool_start`; absent where the model gave none. */
             tool_id?: string | null;
+            /** @description All of its arguments. */
             tool_input: components["schemas"]["AnyObject"];
+            /** @description The function that runs. */
             tool_name: string;
             /** @constant */
             type: "tool_execute";
         } | {
+            /** @description The call that takes long. */
             call_id: components["schemas"]["ToolCallId"];
+            /** @description A sentence for people. */
             message: string;
+            /** @description The function that runs. */
             tool_name: string;
             /** @constant */
             type: "tool_update";
         } | {
+            /** @description The call that has ended. */
             call_id: components["schemas"]["ToolCallId"];
+            /** @description The call failed, was refused, or nobody knows what came of it. */
             is_error: boolean;
+            /** @description The text that the model reads: the tool's answer, or why there is none. */
             result: string;
+            /** @description As in `tool_start`; absent where the model gave none. */
             tool_id?: string | null;
+            /** @description The function that was called. */
             tool_name: string;
             /** @constant */
             type: "tool_result";
         } | {
+            /** @description The stop reason, as listed above. */
             stop_reason: string;
             /** @constant */
             type: "done";
         } | {
+            /** @description Why, in a sentence for people. */
             error: string;
             /** @constant */
             type: "error";
@@ -4573,9 +4691,13 @@ export interface components {
             left: components["schemas"]["Run"];
             /** @description From the left outputs' text to the right one's. */
             output_diff: string;
+            /** @description The run that it is compared with, without outputs. */
             right: components["schemas"]["Run"];
+            /** @description Whether both showed the same outputs, large parts compared by their hash; the execution count does not matter. */
             same_outputs: boolean;
+            /** @description Whether both ran the same text, character by character. */
             same_source: boolean;
+            /** @description Whether both ended alike (`ok`, `error`, `cancelled` …). */
             same_status: boolean;
             /** @description From the left source to the right one; empty when they are the same. */
             source_diff: string;
@@ -4591,7 +4713,9 @@ export interface components {
             /** @description Why it would not happen any more: confirming closes the call. */
             void?: string | null;
         };
+        /** @description What waits for your decision, in all notebooks that you may see. */
         Confirmations: {
+            /** @description The longest waiting first; at most 500. */
             calls: components["schemas"]["WaitingCall"][];
             /** @description There are more than could be looked through: decide on some of these first. */
             is_cut?: boolean;
@@ -4613,6 +4737,7 @@ export interface components {
         };
         /** @description A conversation with an assistant. */
         ConversationId: string;
+        /** @description The conversations of a notebook, without their messages. */
         Conversations: {
             /** @description By id: title, who started it and when, the unfinished turn. */
             conversations: {
@@ -4627,17 +4752,30 @@ export interface components {
         CorrelationId: string;
         /** @description The notebooks that a token is good for: those of one list, or of one workspace; without either, all. */
         Covers: {
+            /** @description At most 500 ids. */
             notebooks?: components["schemas"]["NotebookId"][] | null;
+            /** @description All notebooks that are in this workspace at the time of a request. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
+        /** @description A link that was made, with its secret. */
         CreatedShareLink: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             created_at: number;
+            /** @description Who shared the notebook. */
             created_by: components["schemas"]["UserId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             */
             expires_at?: number | null;
+            /** @description The subject of its entry in the notebook's access list, and the actor of what its guests do. */
             id: components["schemas"]["ShareLinkId"];
+            /** @description What others see instead of a guest's name; may be empty. */
             label: string;
+            /** @description The only notebook that it opens. */
             notebook: components["schemas"]["NotebookId"];
             /** @description As granted when it was made; the notebook's access list has what it is now. */
             role: components["schemas"]["Role"];
@@ -4646,9 +4784,11 @@ export interface components {
             /** @description The token stands behind `#`, which browsers send to no server. In this answer and never again. */
             url: string;
         };
+        /** @description An account that was made, and how its person gets in. */
         CreatedUser: {
             /** @description Hand it to the person, who sends it to `POST /api/session` with a password. */
             invitation: components["schemas"]["OneTimeToken"];
+            /** @description Without a password until the invitation is used. */
             user: components["schemas"]["User"];
         };
         /** @description The document of one notebook at one version. */
@@ -4717,23 +4857,30 @@ export interface components {
         };
         /** @description One thing that a call would do. */
         Effect: {
+            /** @description Type of the new cell. */
             cell_type: components["schemas"]["CellType"];
             /** @constant */
             kind: "creates";
+            /** @description All of its text. */
             source: string;
         } | {
+            /** @description The cell; its id stays. */
             cell: components["schemas"]["CellId"];
+            /** @description From what it says now to what it would say. Of texts above 1 MiB together only that they differ. */
             diff: string;
             /** @constant */
             kind: "changes";
         } | {
+            /** @description The cell; it goes to the trash, from where it can be restored. */
             cell: components["schemas"]["CellId"];
             /** @description Whether outputs go with it. */
             has_outputs: boolean;
             /** @constant */
             kind: "deletes";
+            /** @description What it says now. */
             source: string;
         } | {
+            /** @description The cell; its text stays. */
             cell: components["schemas"]["CellId"];
             /** @constant */
             kind: "moves";
@@ -4742,21 +4889,26 @@ export interface components {
             cell?: components["schemas"]["CellId"] | null;
             /** @constant */
             kind: "runs";
+            /** @description The code, as it would be sent to the kernel. */
             source: string;
         } | {
+            /** @description The whole content, as text. */
             content: string;
             /** @constant */
             kind: "writes";
+            /** @description As the tool was given it: relative paths begin where the kernel runs. */
             path: string;
             /** @description SHA-256 of the file that is lost. */
             replaces?: string | null;
         } | {
             /** @constant */
             kind: "does";
+            /** @description A sentence for people, in English. */
             what: string;
         };
         /** @description Why an execution ended without a result, or before its own end. */
         EndCause: ("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up";
+        /** @description A part of the record, oldest event first. */
         EventPage: {
             /** @description With everything that is hashed: see `protocol/README.md`, The record. */
             events: unknown[];
@@ -4843,6 +4995,7 @@ export interface components {
             kind: "tool";
             tool: string;
         };
+        /** @description A new notebook made of what another is or was; you are its owner. Needs the right to read the other. */
         Fork: {
             /**
              * @description Of the new notebook.
@@ -4881,6 +5034,7 @@ export interface components {
         };
         /** @description A person's leave, given beforehand, for tool calls of a kind. */
         GrantId: string;
+        /** @description The grants of a notebook that hold now. */
         Grants: {
             /** @description By id: conversation, functions (none: every function), `expires_at`, who issued it. */
             grants: {
@@ -4888,45 +5042,71 @@ export interface components {
             };
         };
         Hash: string;
+        /** @description The notebook that a file became; you are its owner. */
         ImportAnswer: {
+            /** @description Its id: `id` of the query, else one that follows from `Idempotency-Key`, else a new one. */
             notebook: components["schemas"]["NotebookId"];
             /** @description What was repaired, converted or put aside, each with a code and a sentence. */
             notices: components["schemas"]["Notice"][];
+            /** @description `cells` has the ids of the cells from top to bottom. */
             outcome: components["schemas"]["Outcome"];
+            /** @description As asked for, else from the file's metadata or its name, else `Untitled`. */
             title: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The new notebook's version: all of the file is in the log up to it.
+             */
             version: number;
         };
+        /** @description The answer to a question of running code, as Python's `input()` asks it. */
         InputValue: {
+            /** @description Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing. */
             value: string;
         };
         /** @description One life of a server process: who holds a notebook's lease, and whose a claim is. */
         InstanceId: string;
+        /** @description The grant that was issued. */
         IssuedGrant: {
+            /** @description As asked for, or chosen by the server. Names it in `DELETE …/grants/{grant}`. */
             id: components["schemas"]["GrantId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The notebook's version after it.
+             */
             version: number;
         };
         /** @description A new token: its text is in this answer and never again. */
         IssuedToken: {
             /** @description Of an agent: who it is in events. */
             agent?: components["schemas"]["AgentId"] | null;
+            /** @description The notebooks that it is good for. */
             covers: components["schemas"]["Covers"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             created_at: number;
+            /** @description Who made it; they may revoke it. */
             created_by: components["schemas"]["UserId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             */
             expires_at?: number | null;
+            /** @description Names it in `DELETE /api/tokens/{token}`. */
             id: components["schemas"]["TokenId"];
             /** @description `session`, `api` or `agent`. */
             kind: string;
+            /** @description Up to 100 characters; may be empty. Of an agent: its name. */
             label: string;
             /**
              * Format: uint64
              * @description Up to ten minutes behind.
              */
             last_used_at?: number | null;
+            /** @description What it may be used for, as asked for when it was made. */
             scopes: components["schemas"]["Scope"][];
+            /** @description The secret, to be sent as `Authorization: Bearer <token>`. */
             token: string;
         };
         /** @description Why a kernel session is over, or never began. */
@@ -4940,6 +5120,7 @@ export interface components {
             version: number;
         };
         KernelPhase: "requested" | "claimed" | "started" | "ending";
+        /** @description The kernels of a notebook, and those that it could have. */
         Kernels: {
             /** @description By session: kernelspec, phase, agent. */
             kernels: {
@@ -4975,11 +5156,14 @@ export interface components {
         KernelSessionId: string;
         /** @description What is known of a kernel beside the log. */
         KernelStatus: {
+            /** @description Its agent says that it is executing. False while it cannot be reached. */
             busy: boolean;
+            /** @description The session, as in the state's `kernels`. */
             kernel_session: components["schemas"]["KernelSessionId"];
             /** @description False: its runtime agent has not been heard of for five seconds. */
             reachable: boolean;
         };
+        /** @description Launches a kernel. A runtime agent that offers the kernelspec claims it. */
         Launch: {
             /**
              * @description Absent: the notebook's own, else `python3`.
@@ -4987,31 +5171,47 @@ export interface components {
              */
             kernelspec?: string | null;
         };
+        /** @description Who the holder of the token is, and what the token allows. */
         Me: {
+            /** @description As in the events that you cause. */
             actor: components["schemas"]["Actor"];
+            /** @description The notebooks that it reaches. */
             covers: components["schemas"]["Covers"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When the token ends. Milliseconds since 1970; absent: when it is revoked.
+             */
             expires_at?: number | null;
             /** @description `session`, `api`, `agent` or `share`. */
             kind: string;
+            /** @description Of the person or agent; of a guest the link's label. */
             name: string;
+            /** @description What the token is good for now: its own scopes, as far as the account still holds them. */
             scopes: components["schemas"]["Scope"][];
+            /** @description Names this token in `DELETE /api/tokens/{token}`; it is no secret. */
             token_id: components["schemas"]["TokenId"];
             /** @description Absent for agents and guests. */
             user?: components["schemas"]["User"] | null;
+            /** @description Those that you are a member of. */
             workspaces: components["schemas"]["MyWorkspace"][];
         };
+        /** @description Somebody in a workspace. */
         Member: {
+            /** @description In each of the workspace's notebooks, beside what a notebook's own list grants. */
             role: components["schemas"]["Role"];
+            /** @description The person; `GET /api/people/{user}` has the name. */
             user: components["schemas"]["UserId"];
         };
+        /** @description Makes somebody a member, or changes what they are. For owners of the workspace. */
         MemberRole: {
             /** @description `viewer`, `commenter`, `runner`, `author`, `editor` or `owner`, in each of the workspace's notebooks. */
             role: components["schemas"]["Role"];
         };
+        /** @description What a person, an assistant or tools said. */
         Message: {
             /** @description Texts, calls of tools and their results. */
             blocks: components["schemas"]["MessageBlock"][];
+            /** @description Names it in `PUT …/messages/{message}/flags`. */
             id: components["schemas"]["MessageId"];
             /** @description Always in the assistant's context. */
             pinned: boolean;
@@ -5020,13 +5220,18 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             posted_at: number;
+            /** @description Of a person's message the person; of the others the assistant. */
             posted_by: components["schemas"]["Actor"];
             /** @description `user`, `assistant` or `tool`. */
             role: components["schemas"]["MessageRole"];
             /** @description Never in the assistant's context. */
             skipped: boolean;
+            /** @description The turn that it belongs to. */
             turn_id?: components["schemas"]["TurnId"] | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of its MessagePosted event: `before` of the next page.
+             */
             version: number;
         };
         /** @description A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum. */
@@ -5066,7 +5271,9 @@ export interface components {
         };
         /** @description What a person or an assistant said in a conversation. */
         MessageId: string;
+        /** @description Messages of one conversation, the last posted first. */
         MessagePage: {
+            /** @description At most `limit` of them. */
             messages: components["schemas"]["Message"][];
             /**
              * Format: uint64
@@ -5075,10 +5282,14 @@ export interface components {
             next?: number | null;
         };
         MessageRole: ("user" | "assistant") | "tool";
+        /** @description A workspace that you are in. */
         MyWorkspace: {
+            /** @description Its name stands in `GET /api/workspaces`. */
             id: components["schemas"]["WorkspaceId"];
+            /** @description What you are in each of its notebooks. */
             role: components["schemas"]["Role"];
         };
+        /** @description A token to be made for a runtime agent. */
         NewAgent: {
             /**
              * @description Notebooks that you may share, or a workspace that you own. Without either, every notebook of the server, which
@@ -5094,8 +5305,12 @@ export interface components {
             /** @description What people see in the list of agents, as in "GPU machine". */
             name: string;
         };
+        /** @description A token to be made for a program that acts for you. Only a session makes one; you have at most 500. */
         NewApiToken: {
-            /** @default {} */
+            /**
+             * @description Absent: all notebooks that you may see.
+             * @default {}
+             */
             covers?: components["schemas"]["Covers"];
             /**
              * Format: uint64
@@ -5113,28 +5328,42 @@ export interface components {
              */
             scopes: components["schemas"]["Scope"][];
         };
+        /** @description A cell to be inserted. Needs the right to edit. */
         NewCell: {
+            /** @description File name to MIME bundle, as in nbformat; at most 16 MiB. */
             attachments?: components["schemas"]["AnyObject"] | null;
             /** @description Chosen by you, or by the server. */
             cell_id?: components["schemas"]["CellId"] | null;
             /** @description `code`, `markdown`, `raw`, `sql` or `prompt`. */
             cell_type: components["schemas"]["CellType"];
-            /** @default {} */
+            /**
+             * @description What is set besides: pinned, skipped, hidden source, hidden outputs. Absent: none.
+             * @default {}
+             */
             flags?: components["schemas"]["CellFlagChanges"];
-            /** @default {} */
+            /**
+             * @description As in nbformat; at most 1 MiB.
+             * @default {}
+             */
             metadata?: components["schemas"]["AnyObject"];
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`; absent: at the end. */
             place?: components["schemas"]["Place"] | null;
-            /** @default  */
+            /**
+             * @description At most 1 MiB. Lines end with `\n`; a `\r` is refused.
+             * @default
+             */
             source?: string;
         };
+        /** @description Marks a message. Needs the right to edit. */
         NewFlags: {
             /** @description Always in the assistant's context. Absent: as it is. */
             pinned?: boolean | null;
             /** @description Never in the assistant's context. Absent: as it is. Not both. */
             skipped?: boolean | null;
         };
+        /** @description Lets the calls of one conversation pass that would wait for a person, for a time. Never those that are destructive. */
         NewGrant: {
+            /** @description The only conversation that it is for, and in it the calls for the person whom the assistant serves now. */
             conversation: components["schemas"]["ConversationId"];
             /**
              * Format: uint64
@@ -5149,6 +5378,7 @@ export interface components {
             /** @description Chosen by you; absent: a new one. */
             id?: components["schemas"]["GrantId"] | null;
         };
+        /** @description A notebook to be made; you are its owner. */
         NewNotebook: {
             /** @description Chosen by you, so that a repeat is the same creation; absent: from `Idempotency-Key`, else new. */
             id?: components["schemas"]["NotebookId"] | null;
@@ -5157,6 +5387,7 @@ export interface components {
              * @default {}
              */
             metadata?: components["schemas"]["AnyObject"];
+            /** @description 1 to 255 characters on one line; need not be unique. Blanks around it are cut off. */
             title: string;
             /**
              * @description With one empty code cell.
@@ -5164,9 +5395,12 @@ export interface components {
              */
             with_cell?: boolean;
         };
+        /** @description Hands a notebook over. Needs the right to share. */
         NewOwner: {
+            /** @description Gets the role `owner`, and you become an editor; other owners keep theirs. */
             user: components["schemas"]["UserId"];
         };
+        /** @description A link to be made. Needs the right to share. A notebook has at most 500. */
         NewShareLink: {
             /**
              * Format: uint64
@@ -5181,17 +5415,25 @@ export interface components {
             /** @description `viewer`, `commenter`, `runner`, `author` or `editor`. */
             role: components["schemas"]["Role"];
         };
+        /** @description An account to be made, without a password: the person chooses it. For administrators. */
         NewUser: {
-            /** @default false */
+            /**
+             * @description May hold the scope `admin`: accounts, tokens and workspaces of the whole server.
+             * @default false
+             */
             is_admin?: boolean;
+            /** @description 1 to 100 characters without spaces, unique; kept in lower case. */
             login: string;
+            /** @description 1 to 100 characters on one line, not unique. */
             name: string;
         };
         /** @description A notebook's state, as `protocol/schema/notebook.json` has it. */
         NotebookAnswer: {
             /** @description The end of the record: at `version`, or after it where the notebook is `read_only`. Absent for the past. */
             head?: unknown;
+            /** @description Whether each kernel can be reached and is busy. Empty for the past. */
             kernels?: components["schemas"]["KernelStatus"][];
+            /** @description The state: as over the socket, `schema/notebook.json`. */
             notebook: components["schemas"]["Document"];
             /**
              * @description True: a newer server has written this notebook. It is shown as it was before the first event that this one does not
@@ -5200,36 +5442,57 @@ export interface components {
             read_only?: boolean;
             /** @description Yours, now. */
             role: components["schemas"]["Role"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of `notebook`: the value of `If-Match` for a command that must meet just this.
+             */
             version: number;
         };
+        /** @description What is to change about a notebook as a whole. Needs the right to edit. */
         NotebookChange: {
             /** @description The whole metadata, as in nbformat. */
             metadata?: components["schemas"]["AnyObject"] | null;
+            /** @description 1 to 255 characters on one line; absent: as it is. */
             title?: string | null;
         };
         /** @description A notebook. New ones are named by the client, so that a repeated creation is the same creation. */
         NotebookId: string;
+        /** @description A notebook in a list. */
         NotebookLine: {
+            /** @description True: it can be read, exported and forked, and nothing else. */
             archived: boolean;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many it has, archived notebooks included.
+             */
             cells: number;
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
+            /** @description Names it in every path. */
             id: components["schemas"]["NotebookId"];
+            /** @description 1 to 255 characters on one line; not unique. */
             title: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When the last event was recorded. Milliseconds since 1970.
+             */
             updated_at: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The last version that the list knows; it may lag behind the notebook by a moment.
+             */
             version: number;
+            /** @description The workspace that it is in, whose members have their role in it. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
+        /** @description Notebooks, the last changed first. */
         NotebookPage: {
             /** @description Ask again with this as `cursor`; absent on the last page. */
             next?: string | null;
+            /** @description At most `limit` of them. */
             notebooks: components["schemas"]["NotebookLine"][];
         };
         /** @description One thing that the import changed, however often it occurred. */
@@ -5239,28 +5502,35 @@ export interface components {
              * @description Index of the first cell that it is about; absent when it is about the notebook.
              */
             cell?: number | null;
+            /** @description Stable, for programs. */
             code: components["schemas"]["NoticeCode"];
             /**
              * Format: uint
              * @description How often.
              */
             count: number;
+            /** @description For people: what was changed, and a short extract where it helps. */
             message: string;
         };
-        /**
-         * @description What kind of repair or conversion a [`Notice`] tells of.
-         * @enum {string}
-         */
+        /** @description What kind of repair or conversion a [`Notice`] tells of. */
         NoticeCode: "byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside";
+        /** @description A kernel that a runtime agent can launch, as Jupyter describes it. */
         OfferedKernelspec: {
+            /** @description For people, as in `Python 3 (ipykernel)`. */
             display_name: string;
+            /** @description Of the code, as in `python`. */
             language: string;
+            /** @description The kernelspec's directory name, as in `python3`: what `LaunchKernel` names. */
             name: string;
         };
         /** @description A token to hand to a person, who sends it once to `POST /api/session`. */
         OneTimeToken: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it holds until it is used.
+             */
             expires_at?: number | null;
+            /** @description The secret. Good for one use. */
             token: string;
         };
         /** @description A later version may add variants: keep what you do not know. */
@@ -5304,6 +5574,7 @@ export interface components {
             /** @constant */
             kind: "confirmation";
         };
+        /** @description Another password. Ends all of your other sessions. */
         PasswordChange: {
             /** @description Needed where there is one. */
             current?: string | null;
@@ -5317,7 +5588,9 @@ export interface components {
         };
         /** @description What everybody with an account may know of somebody whose id or login they have. */
         Person: {
+            /** @description As in the actor of events, where names do not stand. */
             id: components["schemas"]["UserId"];
+            /** @description As the person chose it: not unique, and it may change. */
             name: string;
         };
         /** @description Where a cell goes. */
@@ -5326,12 +5599,14 @@ export interface components {
         } | {
             after: components["schemas"]["CellId"];
         };
+        /** @description Puts a notebook into a workspace, so that its members have their role in it. Needs the right to share. */
         Placement: {
             /** @description Null: in none. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
         /** @description How much an assistant may do unasked in a notebook. What destroys asks under every policy. */
         Policy: "guarded" | "ask_for_every_edit" | "trusted";
+        /** @description What assistants may do unasked in a notebook. */
         PolicyOf: {
             /**
              * @description `guarded` (reading, editing and running harmless code pass), `ask_for_every_edit` (only reading passes) or
@@ -5341,7 +5616,10 @@ export interface components {
         };
         /** @description A refusal or a fault, as `application/problem+json` (RFC 9457). */
         Problem: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Of a `conflict`: the version that is, of the same thing.
+             */
             actual_version?: number | null;
             /**
              * @description Stable, for programs: `snake_case`.
@@ -5353,7 +5631,10 @@ export interface components {
              * @default
              */
             detail?: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Of a `conflict`: the version that the request named, of the notebook or of a cell.
+             */
             expected_version?: number | null;
             /**
              * Format: uint64
@@ -5377,10 +5658,14 @@ export interface components {
              */
             type?: string;
         };
+        /** @description How you are called from now on. */
         Profile: {
+            /** @description 1 to 100 characters without spaces, unique; kept in lower case. */
             login: string;
+            /** @description 1 to 100 characters on one line; what others see. */
             name: string;
         };
+        /** @description What you ask an assistant: either `text` or `cell_id`. Needs the right to converse. */
         Question: {
             /** @description A prompt cell: its source is what you say. */
             cell_id?: components["schemas"]["CellId"] | null;
@@ -5431,14 +5716,17 @@ export interface components {
         Run: {
             /** @description Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`. */
             execution: components["schemas"]["Execution"];
+            /** @description As in `outcome.executions` of the request. */
             id: components["schemas"]["ExecutionId"];
         };
+        /** @description Runs of all times, the last requested first, without their outputs. */
         RunPage: {
             /**
              * Format: uint64
              * @description Ask again with this as `before`; absent when there are no older ones.
              */
             next?: number | null;
+            /** @description At most `limit` of them. */
             runs: components["schemas"]["Run"][];
         };
         /** @description One of `cells`, `all` and `scratch`. */
@@ -5464,19 +5752,32 @@ export interface components {
         };
         /** @description What a token is for. An interactive session holds all but `Agent`. */
         Scope: ("read" | "edit" | "run") | "confirm" | "manage" | "admin" | "agent";
+        /** @description Code that runs in the notebook's kernel without a cell. */
         Scratch: {
             /** @description In a few words, what for. */
             purpose: string;
+            /** @description In the kernel's language, at most 1 MiB. It is recorded with the run. */
             source: string;
         };
+        /** @description A link by which people without an account take part in one notebook. */
         ShareLink: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             created_at: number;
+            /** @description Who shared the notebook. */
             created_by: components["schemas"]["UserId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             */
             expires_at?: number | null;
+            /** @description The subject of its entry in the notebook's access list, and the actor of what its guests do. */
             id: components["schemas"]["ShareLinkId"];
+            /** @description What others see instead of a guest's name; may be empty. */
             label: string;
+            /** @description The only notebook that it opens. */
             notebook: components["schemas"]["NotebookId"];
             /** @description As granted when it was made; the notebook's access list has what it is now. */
             role: components["schemas"]["Role"];
@@ -5492,6 +5793,7 @@ export interface components {
             expires_at?: number | null;
             /** @description In this answer and never again. */
             token: string;
+            /** @description The account that you are signed in to. */
             user: components["schemas"]["User"];
         };
         /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset). */
@@ -5501,13 +5803,16 @@ export interface components {
              * @default
              */
             label?: string;
+            /** @description With a password: whom you sign in as. With an owner token: the login that you choose; goes with `name`. */
             login?: string | null;
             /** @description With an owner token: what you are called. Goes with `login`. */
             name?: string | null;
             /** @description With a reset or an invitation: the new one. At least 10 characters. */
             password?: string | null;
+            /** @description The secret of a one-time token, good for one use. */
             token?: string | null;
         };
+        /** @description How much is undone or redone. The body may be left out. */
         Steps: {
             /**
              * @description One group, by its id, instead of your last ones. Undo only.
@@ -5571,24 +5876,36 @@ export interface components {
             path: string;
             sha256?: string | null;
         };
+        /** @description A token, without its secret. */
         Token: {
             /** @description Of an agent: who it is in events. */
             agent?: components["schemas"]["AgentId"] | null;
+            /** @description The notebooks that it is good for. */
             covers: components["schemas"]["Covers"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             created_at: number;
+            /** @description Who made it; they may revoke it. */
             created_by: components["schemas"]["UserId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it holds until it is revoked.
+             */
             expires_at?: number | null;
+            /** @description Names it in `DELETE /api/tokens/{token}`. */
             id: components["schemas"]["TokenId"];
             /** @description `session`, `api` or `agent`. */
             kind: string;
+            /** @description Up to 100 characters; may be empty. Of an agent: its name. */
             label: string;
             /**
              * Format: uint64
              * @description Up to ten minutes behind.
              */
             last_used_at?: number | null;
+            /** @description What it may be used for, as asked for when it was made. */
             scopes: components["schemas"]["Scope"][];
         };
         /** @description A token, without its secret. */
@@ -5632,18 +5949,30 @@ export interface components {
             /** @constant */
             phase: "started";
         };
+        /** @description Deleted cells that can be brought back, the last deleted first. */
         Trash: {
+            /** @description Each deleted cell once, as it was when it was deleted. At most 1,000. */
             cells: components["schemas"]["TrashedCell"][];
             /** @description There may be older ones: the log was not read to its beginning. */
             incomplete?: boolean;
         };
+        /** @description A deleted cell: `POST …/cells/{cell}/restore` brings it back where it was. */
         TrashedCell: {
+            /** @description Type, source, metadata, attachments and flags. */
             cell: components["schemas"]["CellContent"];
+            /** @description The id that it had, and has again when it is restored. */
             cell_id: components["schemas"]["CellId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             deleted_at: number;
+            /** @description Who deleted it; for an undone insertion, who undid. */
             deleted_by: components["schemas"]["Actor"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of the event that deleted it.
+             */
             deleted_version: number;
         };
         /** @description A turn that has not ended. */
@@ -5681,16 +6010,18 @@ export interface components {
         TurnFailure: ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "empty_reply" | "server_stopped") | "reply_too_long" | "no_model" | "not_asked" | "refused" | "copied" | "cell_deleted";
         /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
         TurnId: string;
+        /** @description Turns of all times, the last begun first. */
         TurnPage: {
             /**
              * Format: uint64
              * @description Ask again with this as `before`; absent when there are no older ones.
              */
             next?: number | null;
+            /** @description At most `limit` of them. */
             turns: components["schemas"]["TurnSummary"][];
         };
         /** @description Where a turn stands. */
-        TurnStatus: ("finished" | "cancelled" | "failed") | "running";
+        TurnStatus: "running" | "finished" | "cancelled" | "failed";
         /** @description One turn, as the record has it. */
         TurnSummary: {
             /**
@@ -5704,13 +6035,21 @@ export interface components {
             cause?: string | null;
             /** @description The prompt cell that it answers. */
             cell_id?: components["schemas"]["CellId"] | null;
+            /** @description The conversation that the turn belongs to; its messages are read there. */
             conversation_id: components["schemas"]["ConversationId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When it finished, was cancelled or failed. Absent while it runs.
+             */
             ended_at?: number | null;
+            /** @description As in `StartTurn.turn_id`, or chosen by the server. */
             id: components["schemas"]["TurnId"];
             /** @description `provider/model` of its last model call; before the first the model that was asked for. */
             model?: string | null;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description Calls of the model so far, each answered once; at most 10.
+             */
             model_calls: number;
             /** @description The person for whom the assistant acts. */
             requested_by: components["schemas"]["Actor"];
@@ -5719,17 +6058,26 @@ export interface components {
              * @description Milliseconds since 1970, like all times here.
              */
             started_at: number;
+            /** @description At this moment; a turn that is over does not begin again. */
             status: components["schemas"]["TurnStatus"];
             /** @description Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`. */
             stop_reason?: components["schemas"]["StopReason"] | null;
             /** @description Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is. */
             usage: components["schemas"]["Usage"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of its TurnStarted event: `before` of the next page.
+             */
             version: number;
         };
+        /** @description What was stored of an upload. */
         Uploaded: {
+            /** @description Of the bytes as they were received: the same as in the path. */
             sha256: components["schemas"]["Hash"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description At most 256 MiB, unless the server is set otherwise.
+             */
             size_bytes: number;
         };
         /** @description What a model call took, in tokens. */
@@ -5747,18 +6095,27 @@ export interface components {
              */
             output_tokens?: number;
         };
+        /** @description An account, as its person and administrators see it. */
         User: {
             /**
              * Format: uint64
              * @description Milliseconds since 1970.
              */
             created_at: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description When an administrator ended the account's access. Absent: it is in use.
+             */
             deactivated_at?: number | null;
+            /** @description False: an invitation was not used yet, or an administrator has reset the password. */
             has_password: boolean;
+            /** @description As in the actor of events. */
             id: components["schemas"]["UserId"];
+            /** @description Whether the account administers the server. There is always one that does. */
             is_admin: boolean;
+            /** @description What is typed to sign in. Absent until the person has chosen it. */
             login?: string | null;
+            /** @description As the person chose it. */
             name: string;
         };
         /** @description A function as its kernel describes it. */
@@ -5781,6 +6138,7 @@ export interface components {
         };
         /** @description A person with an account. */
         UserId: string;
+        /** @description What came of reading the record to a version and hashing every event of it. */
         Verification: {
             /** @description The hash of that event. */
             hash: components["schemas"]["Hash"];
@@ -5798,31 +6156,49 @@ export interface components {
              */
             version: number;
         };
+        /** @description A name for a version, so that people find it again. */
         VersionName: {
+            /** @description 1 to 255 characters on one line; replaces the name that the version has. */
             name: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description 1 up to the notebook's own version.
+             */
             version: number;
         };
         /** @description A call that waits, and where. */
         WaitingCall: {
+            /** @description In full, arguments included; its state is `waiting`. */
             call: components["schemas"]["Call"];
+            /** @description What would happen if you confirmed. */
             confirmation: components["schemas"]["Confirmation"];
+            /** @description Where to decide: `POST /api/notebooks/{notebook}/calls/{call}/confirm`. */
             notebook: components["schemas"]["NotebookId"];
+            /** @description The notebook's title now. */
             title: string;
         };
+        /** @description A group of notebooks and people. */
         Workspace: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             created_at: number;
+            /** @description Chosen by the server. */
             id: components["schemas"]["WorkspaceId"];
+            /** @description 1 to 100 characters on one line; not unique. */
             name: string;
             /** @description Yours, in each of its notebooks. */
             role: components["schemas"]["Role"];
         };
         /** @description A workspace: a group of notebooks and people. */
         WorkspaceId: string;
+        /** @description A workspace to be made or renamed; who makes one owns it. */
         WorkspaceName: {
+            /** @description 1 to 100 characters on one line; not unique. */
             name: string;
         };
+        /** @description Confirms a call. Needs a person, in a session or with a token that has the scope `confirm`. */
         Yes: {
             /** @description Of the call as you saw it. */
             arguments_hash: components["schemas"]["Hash"];
