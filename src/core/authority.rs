@@ -17,6 +17,7 @@ pub enum Operation {
     Read,
     /// Be seen by others.
     ShowPresence,
+    /// Write and resolve comments.
     Comment,
     /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
     Edit,
@@ -24,6 +25,7 @@ pub enum Operation {
     Run,
     /// Interrupt, restart, shut down a kernel; clear the queue.
     ControlKernel,
+    /// Answer what running code asks on stdin.
     AnswerInput,
     /// Talk to an assistant, which then acts with the rights of who asks, and no more.
     Converse,
@@ -35,14 +37,18 @@ pub enum Operation {
     Organise,
     /// Grant and revoke access, hand over ownership, make share links.
     Share,
+    /// Say what assistants may do unasked.
     SetPolicy,
+    /// Remove content from the record for good.
     Redact,
+    /// Remove the whole notebook, but for a tombstone.
     Erase,
     /// Claim launches and report what kernels do.
     ReportExecution,
 }
 
 impl Operation {
+    /// In the order of `protocol/roles.md`.
     pub const ALL: [Operation; 16] = [
         Operation::Read,
         Operation::ShowPresence,

@@ -5,11 +5,14 @@ use notarium_record::{Event, ToolCallEnd};
 /// What a call came to, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallAnswer {
+    /// A tool's answer, or why there is none.
     pub text: String,
+    /// The call failed, was refused, or nobody knows what came of it.
     pub is_error: bool,
 }
 
 impl CallAnswer {
+    /// An answer to a call that no event has answered.
     pub fn error(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_error: true }
     }

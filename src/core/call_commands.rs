@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::call_risk::code_cells;
-use crate::command::{CellFlagChanges, Command, ExecutionTarget, InsertCell, Place, RequestExecution};
+use crate::command::Command;
+use crate::command_values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::{Context, IdSource};
 use crate::kernel_sessions;
 use crate::notebook::Notebook;

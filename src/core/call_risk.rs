@@ -1,6 +1,7 @@
 //! What a tool call touches and how much it can destroy, judged on the notebook as it is.
 
-use crate::command::{Command, RequestToolCall};
+use crate::command::Command;
+use crate::command_values::RequestToolCall;
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
 use crate::kernel_sessions;

@@ -1,7 +1,8 @@
 //! Cells: inserting, editing, moving, retyping, deleting and restoring them.
 
 use crate::checks::{check_attachments, check_metadata, check_source};
-use crate::command::{CellFlagChanges, Command, ExecutionTarget, InsertCell, Place, RequestExecution};
+use crate::command::Command;
+use crate::command_values::{CellFlagChanges, ExecutionTarget, InsertCell, Place, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::History;

@@ -3,77 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::command_values::{
+    CellFlagChanges, ExecutionReport, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn, TurnEnd,
+};
 use notarium_record::text::ChangeSet;
 use notarium_record::{
-    CellId, CellReply, CellType, ConversationId, CorrelationId, EndCause, ExecutionId, ExecutionOutcome, ForkOrigin,
-    GrantId, Hash, KernelCause, KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy,
-    RawObject, Role, StopReason, Subject, ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, Version,
+    CellId, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
+    KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject,
+    ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, Version,
 };
-
-/// Where a cell goes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    Start,
-    End,
-    Before(CellId),
-    After(CellId),
-}
-
-/// Flags to change; absent ones stay.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct CellFlagChanges {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pinned: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub skipped: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub source_hidden: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub outputs_hidden: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub heading_collapsed: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exported: Option<bool>,
-    /// 1 to 9; 0 removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bookmark: Option<u8>,
-}
-
-/// What an agent reports of one execution.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ExecutionReport {
-    Started {},
-    Output {
-        outputs: Vec<Output>,
-    },
-    UpdateDisplay {
-        display_id: String,
-        output: Output,
-    },
-    Clear {
-        wait: bool,
-    },
-    InputRequest {
-        prompt: String,
-        password: bool,
-    },
-    Completed {
-        outcome: ExecutionOutcome,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        execution_count: Option<u64>,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        notice: Option<String>,
-    },
-    /// The agent did not run it, or knows that it ended without a result.
-    Lost {
-        cause: EndCause,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        detail: Option<String>,
-    },
-}
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -82,375 +20,406 @@ pub enum Command {
     // --- the notebook ---
     /// Makes the notebook that the command is addressed to. The sender becomes its owner.
     CreateNotebook {
+        /// 1 to 255 characters on one line.
         title: String,
+        /// As in nbformat, at most 1 MiB.
         #[serde(default)]
         metadata: RawObject,
         /// Where the content comes from that follows in the same batch.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         forked_from: Option<ForkOrigin>,
     },
+    /// Gives the notebook another title. Needs the right to edit.
     RenameNotebook {
+        /// 1 to 255 characters on one line.
         title: String,
     },
+    /// Replaces the notebook's metadata. Needs the right to edit.
     SetNotebookMetadata {
+        /// The whole metadata, as in nbformat; at most 1 MiB.
         metadata: RawObject,
     },
+    /// From here on the notebook is read, exported and forked, and neither changed nor run.
     ArchiveNotebook {},
+    /// Ends the archiving.
     UnarchiveNotebook {},
+    /// Gives a version a name, so that people find it again. A notebook has at most 1,000 names.
     NameVersion {
+        /// 1 up to the notebook's own version (`version_in_future` above it).
         version: Version,
+        /// 1 to 255 characters on one line; replaces the name that the version has.
         name: String,
     },
+    /// Gives a subject a role in place of the one it has. Needs the right to share.
     GrantAccess {
+        /// A user, share link, workspace or agent.
         subject: Subject,
+        /// `agent` for agents only, and for them no other.
         role: Role,
+        /// Milliseconds since 1970; absent: until it is revoked.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         expires_at: Option<Millis>,
     },
+    /// Takes a subject off the access list. The last owner stays (`last_owner`).
     RevokeAccess {
+        /// As it stands in the list.
         subject: Subject,
     },
 
     // --- cells ---
+    /// Makes a cell. Needs the right to edit.
     InsertCell(InsertCell),
     /// A change against the text that the sender saw at `base`; later edits are transformed over, nobody is clobbered.
     EditSource {
+        /// A live cell (`cell_deleted` for one in the trash).
         cell_id: CellId,
+        /// The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came
+        /// since.
         base: Version,
+        /// Over the text as it was at `base`.
         change: ChangeSet,
     },
     /// A whole new text by a program that read the cell at `cell_version`; refused when the cell has moved on.
     ReplaceSource {
+        /// A live cell.
         cell_id: CellId,
+        /// The `cell_version` that was read; `conflict` names another one.
         cell_version: Version,
+        /// At most 1 MiB, with `\n` line breaks only.
         source: String,
     },
+    /// Gives a cell another place. Needs the right to edit.
     MoveCell {
+        /// A live cell.
         cell_id: CellId,
+        /// Not before or after itself (`invalid_place`).
         place: Place,
+        /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
+    /// Makes a cell one of another type. Needs the right to edit.
     ChangeCellType {
+        /// A live cell.
         cell_id: CellId,
+        /// Its source, metadata and outputs stay.
         cell_type: CellType,
+        /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
+    /// Moves a cell to the trash, with what it shows. Needs the right to edit.
     DeleteCell {
+        /// A live cell.
         cell_id: CellId,
+        /// Refuse with `conflict` unless the cell is at this version.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
     /// Brings a deleted cell back where it was.
     RestoreCell {
+        /// A cell in the trash (`cell_not_deleted` for a live one).
         cell_id: CellId,
     },
+    /// Replaces a cell's metadata. Needs the right to edit.
     SetCellMetadata {
+        /// A live cell.
         cell_id: CellId,
+        /// The whole metadata, as in nbformat; at most 1 MiB.
         metadata: RawObject,
     },
+    /// Replaces a cell's attachments. Needs the right to edit.
     SetCellAttachments {
+        /// A live cell.
         cell_id: CellId,
+        /// File name to MIME bundle, as in nbformat, at most 16 MiB; absent: none any more.
         attachments: Option<RawObject>,
     },
+    /// Sets and clears marks of a cell. Needs the right to edit.
     SetCellFlags {
+        /// A live cell.
         cell_id: CellId,
+        /// Those that change.
         flags: CellFlagChanges,
     },
     /// Clears the shown outputs of a cell. The executions stay in the record.
     ClearOutputs {
+        /// A live cell.
         cell_id: CellId,
     },
     /// Undoes the sender's last undoable groups, or one group by its id.
     Undo {
+        /// How many groups, 1 to 100. Without effect beside an id.
         #[serde(default = "one")]
         steps: u32,
+        /// A group of anybody's: of a tool call it is the call's id.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         correlation_id: Option<CorrelationId>,
         /// All that an assistant did in one turn.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         turn_id: Option<TurnId>,
     },
+    /// Undoes the sender's last undos.
     Redo {
+        /// How many groups, 1 to 100.
         #[serde(default = "one")]
         steps: u32,
     },
 
     // --- executions ---
+    /// Asks for a run, which queues behind those of its kernel. Needs the right to run.
     RequestExecution(RequestExecution),
     /// Queued: it will not run. Running: its kernel is interrupted.
     CancelExecution {
+        /// One that has not ended.
         execution_id: ExecutionId,
     },
     /// A person gives an unreachable execution up.
     GiveUpExecution {
+        /// One that is assigned or running (`execution_state` otherwise). It is lost from then on.
         execution_id: ExecutionId,
     },
+    /// Answers the question that running code asks on stdin. The first answer counts (`no_input_requested` after it).
     AnswerInput {
+        /// A run with a `pending_input`.
         execution_id: ExecutionId,
+        /// At most 64 KiB, without the line break. Of a password the record keeps nothing.
         value: String,
     },
     /// An execution that happened elsewhere, as an imported file tells it.
     RecordExecution {
+        /// A live cell, which shows these outputs from here on.
         cell_id: CellId,
+        /// At most 64 MiB together.
         outputs: Vec<Output>,
+        /// The number in `In [3]:`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         execution_count: Option<u64>,
     },
 
     // --- kernels ---
+    /// Launches a kernel, without running anything. A notebook has at most 8.
     LaunchKernel {
         /// Absent: the notebook's own, else `python3`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kernelspec: Option<String>,
     },
+    /// Interrupts what the kernel is executing; its queue goes on. Needs the right to control kernels.
     InterruptKernel {
+        /// One that has started.
         kernel_session: KernelSessionId,
     },
+    /// Ends the kernel and all that its code has made, and begins a new session. What is queued is cancelled.
     RestartKernel {
+        /// One that has started.
         kernel_session: KernelSessionId,
     },
+    /// Ends the kernel and all that its code has made. What is queued is cancelled.
     ShutDownKernel {
+        /// One that has not ended.
         kernel_session: KernelSessionId,
     },
     /// Stop: cancels everything that waits and interrupts what runs.
     StopAll {},
 
     // --- from agents ---
+    /// A runtime agent takes a launch for itself; `already_claimed` tells all others.
     ClaimKernelLaunch {
+        /// One in phase `requested`.
         kernel_session: KernelSessionId,
     },
+    /// The kernel of a claimed session runs. The version of the resulting event is the session's fence.
     ReportKernelStarted {
+        /// One that the sender has claimed.
         kernel_session: KernelSessionId,
+        /// As the kernel's `kernel_info_reply` has it.
         language_info: RawObject,
         /// What keeps the kernel's code from the rest of its machine.
         #[serde(skip_serializing_if = "RawObject::is_empty", default)]
         sandbox: RawObject,
     },
+    /// The kernel of a claimed session could not be started.
     ReportKernelLaunchFailed {
+        /// One that the sender has claimed.
         kernel_session: KernelSessionId,
+        /// Why.
         cause: KernelCause,
+        /// More about it, in a sentence, such as the end of the kernel's stderr; at most 2,000 characters are kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
+    /// A kernel is gone, whether that was asked for or not. Its unfinished runs are lost.
     ReportKernelEnded {
+        /// One of the sender's.
         kernel_session: KernelSessionId,
+        /// Why.
         cause: KernelCause,
+        /// More about it, in a sentence; at most 2,000 characters are kept.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// `seq` counts 1, 2, 3 … per execution; a number that was seen is accepted and changes nothing.
     ReportExecution {
+        /// One that was assigned to the sender's session.
         execution_id: ExecutionId,
+        /// The version of the session's KernelSessionStarted; `stale_fence` where the session has ended.
         fence: Version,
+        /// From 1, counted for each run.
         seq: u64,
+        /// What happened.
         report: ExecutionReport,
     },
     /// After a reconnect: these sessions of mine are alive; any other of mine is not.
     ReconcileKernels {
+        /// At most what the notebook has; ids that it does not know change nothing.
         alive: Vec<KernelSessionId>,
     },
 
     /// The functions that a kernel has registered, all of them: they replace what it had registered before.
     RegisterFunctions {
+        /// One of the sender's.
         kernel_session: KernelSessionId,
+        /// The version of the session's KernelSessionStarted.
         fence: Version,
+        /// At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
         functions: Vec<UserFunction>,
     },
 
     // --- assistants: what people do ---
+    /// Asks an assistant. Needs the right to converse.
     StartTurn(StartTurn),
     /// Stop: nothing of the turn starts any more, and what waits is withdrawn.
     CancelTurn {
+        /// One that has not ended.
         turn_id: TurnId,
     },
     /// Pins a message (it is always in the assistant's context) or skips it (never). What is absent stays.
     FlagMessage {
+        /// The message's conversation.
         conversation_id: ConversationId,
+        /// One that was posted (`unknown_message` otherwise). At most 500 of a conversation have a flag.
         message_id: MessageId,
+        /// Always in the assistant's context. Not together with `skipped`.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         pinned: Option<bool>,
+        /// Never in the assistant's context.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         skipped: Option<bool>,
     },
+    /// Says what assistants may do unasked. For owners.
     SetPolicy {
+        /// For all conversations of the notebook, from the next call on.
         policy: Policy,
     },
     /// A person's decision on a call that waits, bound to the arguments that the person saw.
     ConfirmToolCall {
+        /// A call that waits (`tool_call_state` otherwise).
         call_id: ToolCallId,
+        /// Of the call as it was shown; `conflict` where the call has another.
         arguments_hash: Hash,
     },
+    /// A person says no. The assistant reads the detail.
     DenyToolCall {
+        /// A call that waits.
         call_id: ToolCallId,
+        /// Why, at most 2,000 characters.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Takes a call back that has not started.
     WithdrawToolCall {
+        /// One that the sender's assistant requested, or any call for who may edit.
         call_id: ToolCallId,
+        /// Why, at most 2,000 characters.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
     },
     /// Lets a conversation's calls pass for a while; never what destroys.
     IssueGrant {
+        /// Chosen by the client, or by the server.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         grant_id: Option<GrantId>,
+        /// The only one that it is for, and in it the calls for the person whom the assistant serves now.
         conversation_id: ConversationId,
         /// Empty: every function.
         #[serde(default)]
         functions: Vec<String>,
+        /// Milliseconds since 1970, at most seven days ahead.
         expires_at: Millis,
     },
+    /// Ends a grant before its time. Nothing happens where it has ended.
     RevokeGrant {
+        /// As `IssueGrant` named it, or the event.
         grant_id: GrantId,
     },
 
     // --- assistants: what they do ---
+    /// An assistant's wish to call a tool. It passes, waits for a person, or is refused.
     RequestToolCall(RequestToolCall),
 
     // --- assistants: what the server's reactor does for them ---
     /// Starts a call whose gate is open; what is core commands happens with it.
     StartToolCall {
+        /// One that is `passed` or `confirmed`, and whose `after` has ended.
         call_id: ToolCallId,
     },
+    /// How a call that had started has ended.
     ReportToolCall {
+        /// One that has started.
         call_id: ToolCallId,
+        /// Never `ok` where it is not known.
         end: ToolCallEnd,
+        /// What the assistant reads; at most 256 KiB.
         result: String,
     },
     /// Closes calls that waited too long or whose targets have changed.
     SweepToolCalls {},
+    /// The reactor is about to ask a model: it does so only if this command wins.
     StartModelCall {
+        /// One that has not ended.
         turn_id: TurnId,
+        /// The name of the provider, as in `anthropic`.
         provider: String,
+        /// The provider's name of the model.
         model: String,
     },
+    /// The model has answered, or failed to.
     ReportModelCall {
+        /// One whose model call has not been answered.
         turn_id: TurnId,
+        /// Why there is no answer. Absent: there is one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         failure: Option<TurnFailure>,
+        /// More about the failure, in a sentence.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         detail: Option<String>,
+        /// What the call took.
         #[serde(default)]
         usage: Usage,
     },
+    /// What the assistant or its tools have said becomes a message of the conversation.
     PostReply {
+        /// One that has not ended.
         turn_id: TurnId,
+        /// `assistant` or `tool`.
         role: MessageRole,
+        /// At most 1 MiB together.
         blocks: Vec<MessageBlock>,
     },
+    /// Nothing more of the turn comes.
     EndTurn {
+        /// One that has not ended.
         turn_id: TurnId,
+        /// Finished or failed; people cancel with `CancelTurn`.
         end: TurnEnd,
     },
 
     // --- many at once ---
     /// All or nothing, as one command and one undo group. Batches do not nest.
     Batch {
+        /// At most 60,000, each decided on what those before it led to. No Batch, Undo or Redo among them.
         commands: Vec<Command>,
     },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct InsertCell {
-    /// Named by the client when it shows the cell before the ack; else by the server.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cell_id: Option<CellId>,
-    pub cell_type: CellType,
-    #[serde(default)]
-    pub source: String,
-    #[serde(default = "end")]
-    pub place: Place,
-    #[serde(default)]
-    pub metadata: RawObject,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub attachments: Option<RawObject>,
-    #[serde(default)]
-    pub flags: CellFlagChanges,
-    /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub reply: Option<Box<CellReply>>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestExecution {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub execution_id: Option<ExecutionId>,
-    pub target: ExecutionTarget,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub kernel_session: Option<KernelSessionId>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub timeout_ms: Option<Millis>,
-    #[serde(default)]
-    pub stop_on_error: bool,
-}
-
-/// Says something to an assistant and begins its turn. A conversation that does not exist begins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StartTurn {
-    pub conversation_id: ConversationId,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub turn_id: Option<TurnId>,
-    /// What is asked; absent for a prompt cell, whose source it is.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub text: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cell_id: Option<CellId>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub model: Option<String>,
-}
-
-/// The only way in which an assistant acts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RequestToolCall {
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub call_id: Option<ToolCallId>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub turn_id: Option<TurnId>,
-    pub function: String,
-    #[serde(default)]
-    pub arguments: RawObject,
-    /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub after: Option<ToolCallId>,
-    /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub conversation_title: Option<String>,
-}
-
-/// How the reactor ends a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum TurnEnd {
-    Finished(StopReason),
-    Failed {
-        cause: TurnFailure,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        detail: Option<String>,
-    },
-}
-
-/// What to execute. A request for a cell names it and never carries code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ExecutionTarget {
-    Cell {
-        cell_id: CellId,
-        #[serde(skip_serializing_if = "Option::is_none", default)]
-        cell_version: Option<Version>,
-    },
-    /// Code that belongs to no cell: `purpose` says in words what for.
-    Scratch { source: String, purpose: String },
-}
-
-fn end() -> Place {
-    Place::End
 }
 
 fn one() -> u32 {

@@ -11,20 +11,27 @@ use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, Mill
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
 pub struct Context {
+    /// Never before the last event's `recorded_at`.
     pub now: Millis,
     /// The server instance that decides: claims are made in its name.
     pub instance: InstanceId,
+    /// Who is connected.
     pub actor: Actor,
+    /// What the actor may do besides what the notebook's access list says.
     pub authority: Authority,
+    /// As the sender chose it.
     pub command_id: CommandId,
     /// The undo group; the server uses the command's own id where the sender names none.
     pub correlation_id: CorrelationId,
     /// The event that led to this command: `decide` knows it of what the server's reactors send.
     pub causation_id: Option<EventId>,
+    /// `conflict` refuses the command where the notebook is at another version.
     pub expected_version: Option<Version>,
+    /// New ids and salts.
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].
     pub history: History,
+    /// The quotas that hold on this server.
     pub limits: Limits,
 }
 

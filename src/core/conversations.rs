@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::access;
 use crate::access::check_is_reactor;
 use crate::checks::{check_not_archived, checked_title};
-use crate::command::{StartTurn, TurnEnd};
+use crate::command_values::{StartTurn, TurnEnd};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::notebook::Notebook;

@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 /// One decided event, and the group that it undoes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
+    /// What happened; the envelope comes with [`crate::seal`].
     pub event: Event,
+    /// The correlation id of that group. Absent for all but undo and redo.
     pub undoes: Option<CorrelationId>,
     /// Instead of the command's own: each step of an undo is a group of its own.
     pub correlation_id: Option<CorrelationId>,
@@ -26,14 +28,19 @@ impl<E: Into<Event>> From<E> for Decided {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Outcome {
+    /// Cells that the command made or restored, in the order of its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<CellId>,
+    /// The runs that it requested, in the order of its parts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionId>,
+    /// The session that it launched, or in which its run is queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
+    /// The turn that it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
+    /// The tool call that it requested or decided on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call: Option<ToolCallId>,
     /// Sentences for people: parts of an undo that others had overwritten, and the like.
@@ -42,6 +49,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether there is nothing to tell; the field is left out of messages then.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -61,7 +69,9 @@ impl Outcome {
 /// An accepted command. No events: it asked for what is so already.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
+    /// To be recorded in this order, in one append.
     pub events: Vec<Decided>,
+    /// What the sender is told with the ack.
     pub outcome: Outcome,
 }
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::cells;
 use crate::checks::{check_not_archived, check_source, checked_title};
-use crate::command::{Command, ExecutionTarget, RequestExecution};
+use crate::command::Command;
+use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::replayed;

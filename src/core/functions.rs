@@ -16,8 +16,9 @@ use notarium_record::{
 };
 
 /// Functions that one kernel registers, at most.
-pub const MAX_FUNCTIONS: usize = 64;
-pub const MAX_SCHEMA_BYTES: usize = 16 << 10;
+const MAX_FUNCTIONS: usize = 64;
+/// Of one function's schema, as JSON.
+const MAX_SCHEMA_BYTES: usize = 16 << 10;
 /// What MCP calls a tool and a parameter of its own, beside those of the notebook.
 const MCP_TOOL: &str = "await_confirmation";
 const MCP_PARAMETER: &str = "notebook";

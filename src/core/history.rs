@@ -6,6 +6,7 @@ use notarium_record::{CellId, Event, Execution, ExecutionId, Recorded, Risk, Ver
 /// The answers to all queries together: each event once, in the order of versions. Empty when nothing was asked.
 #[derive(Debug, Clone, Default)]
 pub struct History {
+    /// What the queries of [`crate::required_history`] have found.
     pub events: Vec<Recorded>,
     /// The answer to [`crate::required_judgement`].
     pub judgement: Option<Judgement>,
@@ -16,12 +17,14 @@ pub struct History {
 pub struct JudgementQuery {
     /// The other cells, whose names the code sees.
     pub earlier: Vec<String>,
+    /// In the order in which they would run.
     pub codes: Vec<String>,
 }
 
 /// What the code of a query could do. It counts for that code and no other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judgement {
+    /// What was asked.
     pub query: JudgementQuery,
     /// `Read`: nothing is known against it.
     pub risk: Risk,

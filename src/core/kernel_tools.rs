@@ -23,12 +23,12 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::Arguments;
 use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
 
-pub use answer::{MAX_ANSWER_BYTES, RESULT_MIME, answer};
+pub use answer::{RESULT_MIME, answer};
 
 /// A tool that runs longer is interrupted: an object's own code may hang.
-pub const TOOL_TIMEOUT_MS: Millis = 30_000;
+pub(crate) const TOOL_TIMEOUT_MS: Millis = 30_000;
 /// What `save_data` writes, at most; a cell can write more.
-pub const MAX_SAVED_BYTES: usize = 256 << 10;
+pub(crate) const MAX_SAVED_BYTES: usize = 256 << 10;
 const MAX_PATH_BYTES: usize = 1_000;
 
 /// The tool that calls a registered function.

@@ -1,7 +1,7 @@
 //! The pure core of Notarium: commands in, events out.
 //!
-//! Purpose: [`decide`] turns a [`Command`] into [`Event`]s or a [`Rejection`]; [`apply`] folds a recorded event into a
-//! [`Notebook`]. Everything that people see (the notebook, an `.ipynb`, the audit trail) is a fold of the same events.
+//! Purpose: [`decide`] turns a [`Command`] into [`Event`]s or a [`Rejection`]; [`Notebook::apply`] folds a recorded event
+//! into a notebook. Everything that people see (the notebook, an `.ipynb`, the audit trail) is a fold of the same events.
 //!
 //! Invariants:
 //! - No async, clock, environment, randomness, threads, I/O or hash-ordered maps. Time and new ids enter in [`Context`].
@@ -10,6 +10,8 @@
 //! - Actor, time and version are never read from a command: the server stamps them.
 //!
 //! This crate must never know HTTP, SQL, JSON messages of the wire, or a kernel's protocol.
+
+#![warn(missing_docs)]
 
 mod access;
 mod authority;
@@ -21,6 +23,7 @@ mod call_risk;
 mod cells;
 mod checks;
 mod command;
+mod command_values;
 mod context;
 mod conversations;
 mod decide;
@@ -55,12 +58,15 @@ pub use authority::{Authority, DelegatedAuthority, Operation, operation};
 pub use call_answer::CallAnswer;
 pub use call_decisions::{may_decide, sweep_due};
 pub use call_risk::required_judgement;
-pub use command::*;
+pub use command::Command;
+pub use command_values::{
+    CellFlagChanges, ExecutionReport, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn,
+    TurnEnd,
+};
 pub use context::{Context, IdSource};
-pub use conversations::*;
+pub use conversations::MAX_MODEL_CALLS;
 pub use decide::{decide, required_history};
 pub use decision::{Decided, Decision, Outcome};
-pub use functions::{MAX_FUNCTIONS, MAX_SCHEMA_BYTES};
 pub use gate::{arguments_hash, target_change};
 pub use history::{History, Judgement, JudgementQuery};
 pub use kernel_sessions::{default_session, is_python};

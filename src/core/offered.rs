@@ -12,6 +12,7 @@ use notarium_record::{Document, KernelSessionId, RawObject, Risk, UserFunction, 
 /// A tool that this notebook has.
 #[derive(Debug, Clone, Copy)]
 pub enum Found<'a> {
+    /// A row of the table.
     Tool(&'static Tool),
     /// Of a kernel that lives.
     Function(&'a UserFunction, &'a KernelSessionId),
@@ -20,6 +21,7 @@ pub enum Found<'a> {
 /// A tool as it is offered to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
+    /// By which it is called.
     pub name: String,
     /// What it does, for people.
     pub summary: String,
@@ -27,8 +29,11 @@ pub struct Offered {
     pub description: String,
     /// JSON Schema of the arguments, of type object.
     pub schema: Value,
+    /// At least this; what a call would touch or run can raise it.
     pub risk: Risk,
+    /// The right that requester and decider need.
     pub operation: Operation,
+    /// Who does what a call asks for.
     pub executor: Executor,
     /// Of a registered function.
     pub version: Option<String>,
@@ -68,19 +73,19 @@ pub(crate) fn change(notebook: &Document, name: &str, registered_version: Versio
 }
 
 /// The right that a call of it needs. What is not in the table runs in a kernel.
-pub fn operation_of(function: &str) -> Operation {
+pub(crate) fn operation_of(function: &str) -> Operation {
     Tool::find(function).map_or(Operation::Run, |tool| tool.operation)
 }
 
 impl Found<'_> {
-    pub fn risk(self) -> Risk {
+    pub(crate) fn risk(self) -> Risk {
         match self {
             Found::Tool(tool) => tool.risk,
             Found::Function(function, _) => function.risk,
         }
     }
 
-    pub fn operation(self) -> Operation {
+    pub(crate) fn operation(self) -> Operation {
         match self {
             Found::Tool(tool) => tool.operation,
             Found::Function(..) => Operation::Run,

@@ -84,6 +84,7 @@ pub enum RejectionCode {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize, JsonSchema)]
 #[error("{message}")]
 pub struct Rejection {
+    /// For programs.
     pub code: RejectionCode,
     /// One sentence that says what to do.
     pub message: String,
@@ -96,6 +97,7 @@ pub struct Rejection {
 }
 
 impl Rejection {
+    /// A refusal without versions. `message` is one sentence that says what to do.
     pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), expected_version: None, actual_version: None }
     }

@@ -1,6 +1,6 @@
 //! What an agent reports of an execution: judged by the fence of its kernel session, applied once by its number.
 
-use crate::command::ExecutionReport;
+use crate::command_values::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::executions::{cancelled, ended};

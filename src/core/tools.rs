@@ -25,6 +25,7 @@ pub enum Executor {
 
 /// One row of the table.
 pub struct Tool {
+    /// By which it is called: `snake_case`.
     pub name: &'static str,
     /// What it does, for a person who is to decide on a call.
     pub summary: &'static str,
@@ -34,6 +35,7 @@ pub struct Tool {
     pub risk: Risk,
     /// The right that requester and decider need.
     pub operation: Operation,
+    /// Who does what a call asks for.
     pub executor: Executor,
     schema: fn() -> Value,
     parse: fn(&str) -> Result<Arguments, serde_json::Error>,
@@ -96,6 +98,7 @@ macro_rules! tools {
         { $($(#[$meta:meta])* $field:ident : $field_type:ty),* $(,)? }
     )*) => {
         $(
+            #[allow(missing_docs, reason = "the row says it, and what stands here is read by models")]
             #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
             #[serde(deny_unknown_fields)]
             pub struct $type { $($(#[$meta])* pub $field: $field_type),* }
@@ -104,7 +107,10 @@ macro_rules! tools {
         /// A call's arguments, typed.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Arguments {
-            $($type($type),)*
+            $(
+                #[doc = $summary]
+                $type($type),
+            )*
             /// Of a function that a kernel has registered.
             CallFunction(CallFunction),
         }
@@ -148,13 +154,16 @@ fn schema_of<T: JsonSchema>() -> Value {
 /// A call of a registered function, its arguments as its schema wants them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallFunction {
+    /// The function's name.
     pub name: String,
+    /// A JSON object that the function's schema has let through.
     pub arguments: RawObject,
     /// The kernel that has it.
     pub kernel_session: KernelSessionId,
 }
 
 /// A cell to make.
+#[allow(missing_docs, reason = "what stands here is read by models")]
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewCell {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Groups that an actor can go back.
-pub const DEPTH: usize = 100;
+pub(crate) const DEPTH: usize = 100;
 
 /// Actors whose stacks are kept.
 const MAX_ACTORS: usize = 200;
@@ -15,8 +15,11 @@ const MAX_ACTORS: usize = 200;
 /// One undoable group of one actor: where its events are, and which cells they touch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoGroup {
+    /// The id that all events of the group carry.
     pub correlation_id: CorrelationId,
+    /// The version of its first event.
     pub first_version: Version,
+    /// The version of its last event.
     pub last_version: Version,
     // Sorted. A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
     pub cells: Vec<CellId>,
@@ -28,15 +31,19 @@ pub struct UndoGroup {
 /// An actor's stacks, newest last, at most [`DEPTH`] deep.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoStacks {
+    /// What the actor did and has not undone.
     pub undo: Vec<UndoGroup>,
+    /// What the actor undid and has not redone. The actor's next edit empties it.
     pub redo: Vec<UndoGroup>,
 }
 
 /// What a person can undo and redo next.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextSteps {
+    /// Absent: there is nothing to undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<NextStep>,
+    /// Absent: there is nothing to redo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo: Option<NextStep>,
 }
@@ -44,6 +51,7 @@ pub struct NextSteps {
 /// One undoable group, as its author is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NextStep {
+    /// The group's id: `Undo` takes it.
     pub correlation_id: CorrelationId,
     /// Of its last event.
     pub version: Version,

@@ -7,7 +7,7 @@ use notarium_record::{BlobPart, Execution, ExecutionStatus, Output};
 /// The type of the output that carries a tool's answer.
 pub const RESULT_MIME: &str = "application/vnd.notarium.result+json";
 /// An answer above this is refused: what a model reads is bounded.
-pub const MAX_ANSWER_BYTES: usize = 192 << 10;
+pub(crate) const MAX_ANSWER_BYTES: usize = 192 << 10;
 
 /// Reads the end of a run that a tool call began: the answer's JSON text, or a sentence on why there is none. Errors
 /// are whole, with their traceback. `read_blob` gives the bytes of parts that are not in the log.

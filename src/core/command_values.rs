@@ -1,0 +1,234 @@
+//! What commands are made of: places, flags, targets, reports.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use notarium_record::{
+    CellId, CellReply, CellType, ConversationId, EndCause, ExecutionId, ExecutionOutcome, KernelSessionId, Millis,
+    Output, RawObject, StopReason, ToolCallId, TurnFailure, TurnId, Version,
+};
+
+/// Where a cell goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// Above all others.
+    Start,
+    /// Below all others.
+    End,
+    /// Directly above this live cell.
+    Before(CellId),
+    /// Directly below this live cell.
+    After(CellId),
+}
+
+/// Flags to change; absent ones stay.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CellFlagChanges {
+    /// Always in the assistant's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<bool>,
+    /// Never in the assistant's context.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<bool>,
+    /// Only the outputs are shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_hidden: Option<bool>,
+    /// Only the source is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs_hidden: Option<bool>,
+    /// Of a heading: the cells below it, up to the next heading, are not shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub heading_collapsed: Option<bool>,
+    /// A mark for exporters; Notarium itself keeps it and does nothing with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exported: Option<bool>,
+    /// 1 to 9; 0 removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bookmark: Option<u8>,
+}
+
+/// What an agent reports of one execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ExecutionReport {
+    /// The kernel has begun with it.
+    Started {},
+    /// New outputs, after those reported before.
+    Output {
+        /// In order. At most 4 MiB in one report; a part above 8 KiB is uploaded as a blob first.
+        outputs: Vec<Output>,
+    },
+    /// New content for every output with this `display_id`.
+    UpdateDisplay {
+        /// As the kernel chose it.
+        display_id: String,
+        /// Replaces the whole content.
+        output: Output,
+    },
+    /// The outputs so far are to go.
+    Clear {
+        /// True: not now, but when the next output comes.
+        wait: bool,
+    },
+    /// The code asks for a line of text.
+    InputRequest {
+        /// What it asks, as it is to be shown.
+        prompt: String,
+        /// The answer is to be hidden while it is typed, and is not recorded.
+        password: bool,
+    },
+    /// It has ended with a result.
+    Completed {
+        /// How it ended.
+        outcome: ExecutionOutcome,
+        /// The number in `In [3]:`; absent where the kernel gave none.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        execution_count: Option<u64>,
+        /// A sentence for people about the outputs: that some were cut off, for instance.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        notice: Option<String>,
+    },
+    /// The agent did not run it, or knows that it ended without a result.
+    Lost {
+        /// Why.
+        cause: EndCause,
+        /// More about it, in a sentence.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    },
+}
+
+/// What `InsertCell` makes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InsertCell {
+    /// Named by the client when it shows the cell before the ack; else by the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell_id: Option<CellId>,
+    /// May be changed later.
+    pub cell_type: CellType,
+    /// At most 1 MiB, with `\n` line breaks only.
+    #[serde(default)]
+    pub source: String,
+    /// Absent: at the end.
+    #[serde(default = "end")]
+    pub place: Place,
+    /// As in nbformat; at most 1 MiB.
+    #[serde(default)]
+    pub metadata: RawObject,
+    /// File name to MIME bundle, as in nbformat; at most 16 MiB.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub attachments: Option<RawObject>,
+    /// Those that are set from the start.
+    #[serde(default)]
+    pub flags: CellFlagChanges,
+    /// Of a prompt cell that comes with the reply that a file or another notebook has of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reply: Option<Box<CellReply>>,
+}
+
+/// What `RequestExecution` runs, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestExecution {
+    /// Chosen by the client, or by the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub execution_id: Option<ExecutionId>,
+    /// A cell, or code of no cell.
+    pub target: ExecutionTarget,
+    /// Absent: the notebook's first kernel; one is launched where there is none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernel_session: Option<KernelSessionId>,
+    /// The kernel is interrupted after so many milliseconds of running; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub timeout_ms: Option<Millis>,
+    /// When this run fails, those of the same batch behind it are blocked.
+    #[serde(default)]
+    pub stop_on_error: bool,
+}
+
+/// Says something to an assistant and begins its turn. A conversation that does not exist begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StartTurn {
+    /// The conversation to go on in, or the id of a new one.
+    pub conversation_id: ConversationId,
+    /// Chosen by the client, or by the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn_id: Option<TurnId>,
+    /// What is asked; absent for a prompt cell, whose source it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<String>,
+    /// A prompt cell: its source is what is asked, and it shows the reply.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cell_id: Option<CellId>,
+    /// `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+}
+
+/// The only way in which an assistant acts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestToolCall {
+    /// Chosen by the sender, or by the server.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub call_id: Option<ToolCallId>,
+    /// The turn that it is part of; absent for outside assistants, which have none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub turn_id: Option<TurnId>,
+    /// A built-in tool, or a function that a user has registered (`unknown_tool` otherwise).
+    pub function: String,
+    /// By the tool's schema; unknown and missing ones are refused with `invalid_arguments`.
+    #[serde(default)]
+    pub arguments: RawObject,
+    /// Not before that call of the same conversation has ended, however it ends. One that has ended holds nothing back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub after: Option<ToolCallId>,
+    /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub conversation_title: Option<String>,
+}
+
+/// How the reactor ends a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum TurnEnd {
+    /// The model has said what it had to say, or had to stop.
+    Finished(StopReason),
+    /// No answer could be had.
+    Failed {
+        /// Why.
+        cause: TurnFailure,
+        /// More about it, in a sentence.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        detail: Option<String>,
+    },
+}
+
+/// What to execute. A request for a cell names it and never carries code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ExecutionTarget {
+    /// A cell's source, as the server has it then.
+    Cell {
+        /// A live code cell (`not_runnable` otherwise).
+        cell_id: CellId,
+        /// Refuse with `conflict` unless the cell is at this version.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        cell_version: Option<Version>,
+    },
+    /// Code that belongs to no cell: `purpose` says in words what for.
+    Scratch {
+        /// In the kernel's language, at most 1 MiB.
+        source: String,
+        /// In a few words, for people; at most 255 characters.
+        purpose: String,
+    },
+}
+
+fn end() -> Place {
+    Place::End
+}
