@@ -21,7 +21,8 @@ pub struct UndoGroup {
     pub first_version: Version,
     /// The version of its last event.
     pub last_version: Version,
-    // Sorted. A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
+    /// The cells that its events touch, sorted.
+    // A list, because there are hundreds of groups of one or two cells, and a tree takes ten times as much for each.
     pub cells: Vec<CellId>,
     /// The assistant's turn that it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
