@@ -76,6 +76,9 @@ export type CorrelationId = string
  */
 export type Command = ({
 CreateNotebook: {
+/**
+ * 1 to 255 characters on one line.
+ */
 title: string
 metadata?: AnyObject
 /**
@@ -85,6 +88,9 @@ forked_from?: (ForkOrigin | null)
 }
 } | {
 RenameNotebook: {
+/**
+ * 1 to 255 characters on one line.
+ */
 title: string
 }
 } | {
@@ -101,13 +107,22 @@ UnarchiveNotebook: {
 }
 } | {
 NameVersion: {
+/**
+ * 1 up to the notebook's own version (`version_in_future` above it).
+ */
 version: number
+/**
+ * 1 to 255 characters on one line; replaces the name that the version has.
+ */
 name: string
 }
 } | {
 GrantAccess: {
 subject: Subject
 role: Role
+/**
+ * Milliseconds since 1970; absent: until it is revoked.
+ */
 expires_at?: (number | null)
 }
 } | {
@@ -119,30 +134,49 @@ InsertCell: InsertCell
 } | {
 EditSource: {
 cell_id: CellId
+/**
+ * The notebook's version that the sender has applied. `base_too_old` where over 10,000 edits of the cell came
+ * since.
+ */
 base: number
 change: ChangeSet
 }
 } | {
 ReplaceSource: {
 cell_id: CellId
+/**
+ * The `cell_version` that was read; `conflict` names another one.
+ */
 cell_version: number
+/**
+ * At most 1 MiB, with `\n` line breaks only.
+ */
 source: string
 }
 } | {
 MoveCell: {
 cell_id: CellId
 place: Place
+/**
+ * Refuse with `conflict` unless the cell is at this version.
+ */
 cell_version?: (number | null)
 }
 } | {
 ChangeCellType: {
 cell_id: CellId
 cell_type: CellType
+/**
+ * Refuse with `conflict` unless the cell is at this version.
+ */
 cell_version?: (number | null)
 }
 } | {
 DeleteCell: {
 cell_id: CellId
+/**
+ * Refuse with `conflict` unless the cell is at this version.
+ */
 cell_version?: (number | null)
 }
 } | {
@@ -157,6 +191,9 @@ metadata: AnyObject
 } | {
 SetCellAttachments: {
 cell_id: CellId
+/**
+ * File name to MIME bundle, as in nbformat, at most 16 MiB; absent: none any more.
+ */
 attachments?: (AnyObject | null)
 }
 } | {
@@ -170,7 +207,13 @@ cell_id: CellId
 }
 } | {
 Undo: {
+/**
+ * How many groups, 1 to 100. Without effect beside an id.
+ */
 steps?: number
+/**
+ * A group of anybody's: of a tool call it is the call's id.
+ */
 correlation_id?: (CorrelationId | null)
 /**
  * All that an assistant did in one turn.
@@ -179,6 +222,9 @@ turn_id?: (TurnId | null)
 }
 } | {
 Redo: {
+/**
+ * How many groups, 1 to 100.
+ */
 steps?: number
 }
 } | {
@@ -194,12 +240,21 @@ execution_id: ExecutionId
 } | {
 AnswerInput: {
 execution_id: ExecutionId
+/**
+ * At most 64 KiB, without the line break. Of a password the record keeps nothing.
+ */
 value: string
 }
 } | {
 RecordExecution: {
 cell_id: CellId
+/**
+ * At most 64 MiB together.
+ */
 outputs: Output[]
+/**
+ * The number in `In [3]:`.
+ */
 execution_count?: (number | null)
 }
 } | {
@@ -239,29 +294,50 @@ sandbox?: AnyObject
 ReportKernelLaunchFailed: {
 kernel_session: KernelSessionId
 cause: KernelCause
+/**
+ * More about it, in a sentence, such as the end of the kernel's stderr; at most 2,000 characters are kept.
+ */
 detail?: (string | null)
 }
 } | {
 ReportKernelEnded: {
 kernel_session: KernelSessionId
 cause: KernelCause
+/**
+ * More about it, in a sentence; at most 2,000 characters are kept.
+ */
 detail?: (string | null)
 }
 } | {
 ReportExecution: {
 execution_id: ExecutionId
+/**
+ * The version of the session's KernelSessionStarted; `stale_fence` where the session has ended.
+ */
 fence: number
+/**
+ * From 1, counted for each run.
+ */
 seq: number
 report: ExecutionReport
 }
 } | {
 ReconcileKernels: {
+/**
+ * At most what the notebook has; ids that it does not know change nothing.
+ */
 alive: KernelSessionId[]
 }
 } | {
 RegisterFunctions: {
 kernel_session: KernelSessionId
+/**
+ * The version of the session's KernelSessionStarted.
+ */
 fence: number
+/**
+ * At most 64, no two of one name. One that is malformed refuses all (`invalid_value`).
+ */
 functions: UserFunction[]
 }
 } | {
@@ -274,7 +350,13 @@ turn_id: TurnId
 FlagMessage: {
 conversation_id: ConversationId
 message_id: MessageId
+/**
+ * Always in the assistant's context. Not together with `skipped`.
+ */
 pinned?: (boolean | null)
+/**
+ * Never in the assistant's context.
+ */
 skipped?: (boolean | null)
 }
 } | {
@@ -289,21 +371,33 @@ arguments_hash: Hash
 } | {
 DenyToolCall: {
 call_id: ToolCallId
+/**
+ * Why, at most 2,000 characters.
+ */
 detail?: (string | null)
 }
 } | {
 WithdrawToolCall: {
 call_id: ToolCallId
+/**
+ * Why, at most 2,000 characters.
+ */
 detail?: (string | null)
 }
 } | {
 IssueGrant: {
+/**
+ * Chosen by the client, or by the server.
+ */
 grant_id?: (GrantId | null)
 conversation_id: ConversationId
 /**
  * Empty: every function.
  */
 functions?: string[]
+/**
+ * Milliseconds since 1970, at most seven days ahead.
+ */
 expires_at: number
 }
 } | {
@@ -320,6 +414,9 @@ call_id: ToolCallId
 ReportToolCall: {
 call_id: ToolCallId
 end: ToolCallEnd
+/**
+ * What the assistant reads; at most 256 KiB.
+ */
 result: string
 }
 } | {
@@ -329,13 +426,25 @@ SweepToolCalls: {
 } | {
 StartModelCall: {
 turn_id: TurnId
+/**
+ * The name of the provider, as in `anthropic`.
+ */
 provider: string
+/**
+ * The provider's name of the model.
+ */
 model: string
 }
 } | {
 ReportModelCall: {
 turn_id: TurnId
+/**
+ * Why there is no answer. Absent: there is one.
+ */
 failure?: (TurnFailure | null)
+/**
+ * More about the failure, in a sentence.
+ */
 detail?: (string | null)
 usage?: Usage
 }
@@ -343,6 +452,9 @@ usage?: Usage
 PostReply: {
 turn_id: TurnId
 role: MessageRole
+/**
+ * At most 1 MiB together.
+ */
 blocks: MessageBlock[]
 }
 } | {
@@ -352,6 +464,9 @@ end: TurnEnd
 }
 } | {
 Batch: {
+/**
+ * At most 60,000, each decided on what those before it led to. No Batch, Undo or Redo among them.
+ */
 commands: Command[]
 }
 })
@@ -407,7 +522,7 @@ export type CellType = ("code" | "markdown" | "raw" | "sql" | "prompt")
  * Where a cell goes.
  * 
  */
-export type Place = (("start" | "end") | {
+export type Place = ("start" | "end" | {
 before: CellId
 } | {
 after: CellId
@@ -455,11 +570,20 @@ export type ExecutionId = string
 export type ExecutionTarget = ({
 cell: {
 cell_id: CellId
+/**
+ * Refuse with `conflict` unless the cell is at this version.
+ */
 cell_version?: (number | null)
 }
 } | {
 scratch: {
+/**
+ * In the kernel's language, at most 1 MiB.
+ */
 source: string
+/**
+ * In a few words, for people; at most 255 characters.
+ */
 purpose: string
 }
 })
@@ -484,31 +608,55 @@ started: {
 }
 } | {
 output: {
+/**
+ * In order. At most 4 MiB in one report; a part above 8 KiB is uploaded as a blob first.
+ */
 outputs: Output[]
 }
 } | {
 update_display: {
+/**
+ * As the kernel chose it.
+ */
 display_id: string
 output: Output
 }
 } | {
 clear: {
+/**
+ * True: not now, but when the next output comes.
+ */
 wait: boolean
 }
 } | {
 input_request: {
+/**
+ * What it asks, as it is to be shown.
+ */
 prompt: string
+/**
+ * The answer is to be hidden while it is typed, and is not recorded.
+ */
 password: boolean
 }
 } | {
 completed: {
 outcome: ExecutionOutcome
+/**
+ * The number in `In [3]:`; absent where the kernel gave none.
+ */
 execution_count?: (number | null)
+/**
+ * A sentence for people about the outputs: that some were cut off, for instance.
+ */
 notice?: (string | null)
 }
 } | {
 lost: {
 cause: EndCause
+/**
+ * More about it, in a sentence.
+ */
 detail?: (string | null)
 }
 })
@@ -603,6 +751,9 @@ finished: StopReason
 } | {
 failed: {
 cause: TurnFailure
+/**
+ * More about it, in a sentence.
+ */
 detail?: (string | null)
 }
 })
@@ -1237,15 +1388,25 @@ export interface ForkOrigin {
 notebook: NotebookId
 version: number
 }
+/**
+ * What `InsertCell` makes.
+ * 
+ */
 export interface InsertCell {
 /**
  * Named by the client when it shows the cell before the ack; else by the server.
  */
 cell_id?: (CellId | null)
 cell_type: CellType
+/**
+ * At most 1 MiB, with `\n` line breaks only.
+ */
 source?: string
 place?: Place
 metadata?: AnyObject
+/**
+ * File name to MIME bundle, as in nbformat; at most 16 MiB.
+ */
 attachments?: (AnyObject | null)
 flags?: CellFlagChanges
 /**
@@ -1258,11 +1419,29 @@ reply?: (CellReply | null)
  * 
  */
 export interface CellFlagChanges {
+/**
+ * Always in the assistant's context.
+ */
 pinned?: (boolean | null)
+/**
+ * Never in the assistant's context.
+ */
 skipped?: (boolean | null)
+/**
+ * Only the outputs are shown.
+ */
 source_hidden?: (boolean | null)
+/**
+ * Only the source is shown.
+ */
 outputs_hidden?: (boolean | null)
+/**
+ * Of a heading: the cells below it, up to the next heading, are not shown.
+ */
 heading_collapsed?: (boolean | null)
+/**
+ * A mark for exporters; Notarium itself keeps it and does nothing with it.
+ */
 exported?: (boolean | null)
 /**
  * 1 to 9; 0 removes it.
@@ -1301,11 +1480,27 @@ text: string
  */
 is_cut?: boolean
 }
+/**
+ * What `RequestExecution` runs, and where.
+ * 
+ */
 export interface RequestExecution {
+/**
+ * Chosen by the client, or by the server.
+ */
 execution_id?: (ExecutionId | null)
 target: ExecutionTarget
+/**
+ * Absent: the notebook's first kernel; one is launched where there is none.
+ */
 kernel_session?: (KernelSessionId | null)
+/**
+ * The kernel is interrupted after so many milliseconds of running; absent: never.
+ */
 timeout_ms?: (number | null)
+/**
+ * When this run fails, those of the same batch behind it are blocked.
+ */
 stop_on_error?: boolean
 }
 /**
@@ -1365,12 +1560,21 @@ risk: Risk
  */
 export interface StartTurn {
 conversation_id: ConversationId
+/**
+ * Chosen by the client, or by the server.
+ */
 turn_id?: (TurnId | null)
 /**
  * What is asked; absent for a prompt cell, whose source it is.
  */
 text?: (string | null)
+/**
+ * A prompt cell: its source is what is asked, and it shows the reply.
+ */
 cell_id?: (CellId | null)
+/**
+ * `NAME`, `NAME/MODEL`, or a model of the first provider; absent: the server's default.
+ */
 model?: (string | null)
 }
 /**
@@ -1378,8 +1582,17 @@ model?: (string | null)
  * 
  */
 export interface RequestToolCall {
+/**
+ * Chosen by the sender, or by the server.
+ */
 call_id?: (ToolCallId | null)
+/**
+ * The turn that it is part of; absent for outside assistants, which have none.
+ */
 turn_id?: (TurnId | null)
+/**
+ * A built-in tool, or a function that a user has registered (`unknown_tool` otherwise).
+ */
 function: string
 arguments?: AnyObject
 /**
@@ -1556,7 +1769,13 @@ kernels?: KernelStatus[]
  * 
  */
 export interface NextSteps {
+/**
+ * Absent: there is nothing to undo.
+ */
 undo?: (NextStep | null)
+/**
+ * Absent: there is nothing to redo.
+ */
 redo?: (NextStep | null)
 }
 /**
@@ -2084,10 +2303,25 @@ undo?: (NextSteps | null)
  * 
  */
 export interface Outcome {
+/**
+ * Cells that the command made or restored, in the order of its parts.
+ */
 cells?: CellId[]
+/**
+ * The runs that it requested, in the order of its parts.
+ */
 executions?: ExecutionId[]
+/**
+ * The session that it launched, or in which its run is queued.
+ */
 kernel_session?: (KernelSessionId | null)
+/**
+ * The turn that it started.
+ */
 turn?: (TurnId | null)
+/**
+ * The tool call that it requested or decided on.
+ */
 tool_call?: (ToolCallId | null)
 /**
  * Sentences for people: parts of an undo that others had overwritten, and the like.

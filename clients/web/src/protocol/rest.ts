@@ -4467,11 +4467,17 @@ export interface components {
              * @description 1 to 9; 0 removes it.
              */
             bookmark?: number | null;
+            /** @description A mark for exporters; Notarium itself keeps it and does nothing with it. */
             exported?: boolean | null;
+            /** @description Of a heading: the cells below it, up to the next heading, are not shown. */
             heading_collapsed?: boolean | null;
+            /** @description Only the source is shown. */
             outputs_hidden?: boolean | null;
+            /** @description Always in the assistant's context. */
             pinned?: boolean | null;
+            /** @description Never in the assistant's context. */
             skipped?: boolean | null;
+            /** @description Only the outputs are shown. */
             source_hidden?: boolean | null;
         };
         /** @description Marks on a cell that change how it is shown or used, never what it says. */
@@ -5545,12 +5551,17 @@ export interface components {
         OrderKey: string;
         /** @description What the sender learns with the ack: ids that the server chose, and what could not be done in full. */
         Outcome: {
+            /** @description Cells that the command made or restored, in the order of its parts. */
             cells?: components["schemas"]["CellId"][];
+            /** @description The runs that it requested, in the order of its parts. */
             executions?: components["schemas"]["ExecutionId"][];
+            /** @description The session that it launched, or in which its run is queued. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
             /** @description Sentences for people: parts of an undo that others had overwritten, and the like. */
             notices?: string[];
+            /** @description The tool call that it requested or decided on. */
             tool_call?: components["schemas"]["ToolCallId"] | null;
+            /** @description The turn that it started. */
             turn?: components["schemas"]["TurnId"] | null;
         };
         /** @description One output, as nbformat has it, opaque. */
@@ -5594,7 +5605,7 @@ export interface components {
             name: string;
         };
         /** @description Where a cell goes. */
-        Place: ("start" | "end") | {
+        Place: "start" | "end" | {
             before: components["schemas"]["CellId"];
         } | {
             after: components["schemas"]["CellId"];
