@@ -13,11 +13,12 @@ import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
 import type { Session } from "./session.ts";
+import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
 import { Together } from "./together.ts";
 
 /** What a component may wait for. A cell is `cell:ID`. */
-export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds";
+export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds" | "review";
 
 export interface Toast {
   id: string;
@@ -46,6 +47,7 @@ export class NotebookStore {
   readonly places = new Places();
   readonly progress = new Progress();
   readonly groups = new Groups();
+  readonly review = new Review();
   readonly together: Together;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
@@ -77,9 +79,10 @@ export class NotebookStore {
     }
     session.connection.changed.add(({ name }) => (this.lostAt = name === "live" ? undefined : (this.lostAt ?? Date.now())));
     if (session.connection.state.name === "live") this.lostAt = undefined;
-    this.replica.folded.add((event) => {
+    this.replica.folded.add((event, before) => {
       this.progress.hear(event);
       this.groups.hear(event);
+      this.#reviewed(this.review.hear(event, before));
     });
     this.replica.replaced.add(() => this.progress.begin(this.queue.length, this.queue[0]?.[1].requested_at ?? 0));
     this.replica.presence.changed.add(() => this.#peersMoved());
@@ -94,6 +97,10 @@ export class NotebookStore {
   get mayEdit(): boolean {
     const { role } = this.replica;
     return ["author", "editor", "owner"].includes(role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+  }
+
+  get mayConverse(): boolean {
+    return !["viewer", undefined].includes(this.replica.role) && !this.document.archived && !this.replica.isReadOnly;
   }
 
   get mayRun(): boolean {
@@ -324,8 +331,34 @@ export class NotebookStore {
     if (commands.length > 0) void this.do({ Batch: { commands } }).then((done) => done && this.select(last));
   }
 
+  // What an assistant changed
+
+  #reviewed(cells: string[]): void {
+    if (cells.length === 0) return;
+    for (const cell of cells) this.tell(`cell:${cell}`);
+    this.tell("review");
+    const last = cells.at(-1);
+    if (this.review.isFollowing && !this.isEditing && last !== undefined && this.document.cells.has(last)) this.select(last);
+  }
+
+  keepReviewed(cell?: string): void {
+    this.#reviewed(this.review.keep(cell));
+  }
+
+  /** Takes back what the assistant did in a cell, the last call first. */
+  async undoReviewed(cell: string): Promise<void> {
+    for (const correlation_id of [...(this.review.cells.get(cell)?.calls ?? [])].reverse())
+      await this.do({ Undo: { correlation_id } });
+  }
+
   /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */
-  async run(cells: string[]): Promise<void> {
+  async run(cells: string[], { isSure = false } = {}): Promise<void> {
+    const isTouched =
+      this.document.turns.size > 0 && !isSure && cells.some((id) => this.document.cells.get(id)?.cell_type === "code");
+    if (isTouched) {
+      const action = { label: "Run now", run: () => void this.run(cells, { isSure: true }) };
+      return this.toast({ text: "The assistant is working in this notebook: what you run may still change.", action });
+    }
     await this.texts.settled(cells);
     const kinds = cells.map((cell_id) => [cell_id, this.document.cells.get(cell_id)?.cell_type] as const);
     for (const [cell_id, type] of kinds) {

@@ -6,6 +6,7 @@ import { highlight } from "../editor/highlight.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
+import { CellReview } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
@@ -45,6 +46,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     isCurrent && "current",
     isEditing && "editing",
     run && `is-${run.status}`,
+    store.review.cells.has(id) && `reviewed ${store.review.cells.get(id)?.kind ?? ""}`,
   ];
   return (
     <div
@@ -63,7 +65,10 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       <Gutter store={store} id={id} cell={cell} run={run} />
       <div className="body">
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
-        {cell.cell_type === "prompt" && cell.reply && <ReplyView reply={cell.reply} isStale={store.document.isStale(id)} />}
+        {cell.cell_type === "prompt" && cell.reply && (
+          <ReplyView store={store} reply={cell.reply} isStale={store.document.isStale(id)} />
+        )}
+        <CellReview store={store} id={id} />
         <HiddenCells store={store} id={id} />
         {run && <RunState store={store} id={id} run={run} />}
         {run?.pending_input && (

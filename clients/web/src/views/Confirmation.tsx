@@ -1,113 +1,218 @@
 // A call of an assistant that waits for a person: what it would do, and yes or no. Neither has the focus by itself.
-import { useEffect, useState } from "react";
+import { Check, ShieldAlert, X } from "lucide-react";
+import { Suspense, lazy, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
-import { plain } from "../app/words.ts";
+import { ago, date } from "../app/words.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { newId } from "../transport/ids.ts";
+import { useName } from "./Author.tsx";
+import { Arguments, sentence } from "./ToolCall.tsx";
+
+const WordDiff = lazy(() => import("./Diff.tsx"));
 
 type InFull = components["schemas"]["CallInFull"];
 type Effect = components["schemas"]["Effect"];
 
-export function ConfirmationCard({ store, id, call }: { store: NotebookStore; id: string; call: ToolCall }) {
+interface Props {
+  store: NotebookStore;
+  id: string;
+  call: ToolCall;
+  place: [number, number];
+}
+
+const HOUR_MS = 3_600_000;
+
+const RISKS: Record<string, string> = {
+  read: "It only reads.",
+  edit: "It can be undone.",
+  sensitive: "It reaches outside the notebook.",
+  destructive: "It destroys something.",
+};
+
+export function ConfirmationCard({ store, id, call, place: [place, count] }: Props) {
   const [full, setFull] = useState<InFull>();
   const [error, setError] = useState<string>();
   const [reason, setReason] = useState("");
   const [isDecided, setIsDecided] = useState(false);
+  const forWhom = useName(
+    store,
+    call.requested_by.kind === "assistant" ? { kind: "user", id: call.requested_by.for_user } : call.requested_by,
+  );
 
+  // Asked again when the notebook changes: what it would do is told as it is now.
+  const { version } = store.document;
   useEffect(() => {
-    store.session.rest
-      .get<InFull>(`/api/notebooks/${store.id}/calls/${id}`)
-      .then(setFull, (failure: Error) => setError(failure.message));
-  }, [store, id]);
+    let isGone = false;
+    const timer = setTimeout(
+      () =>
+        void store.session.rest.get<InFull>(`/api/notebooks/${store.id}/calls/${id}`).then(
+          (answer) => !isGone && setFull(answer),
+          (failure: Error) => !isGone && setError(failure.message),
+        ),
+      full ? 400 : 0,
+    );
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [store, id, version]);
 
   const decide = async (command: Parameters<NotebookStore["do"]>[0]) => {
     setIsDecided(true);
     if (!(await store.do(command))) setIsDecided(false);
   };
+  const confirm = { ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } };
   const { confirmation, may_decide } = full ?? {};
+  const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
+  const grant = async () => {
+    const expires_at = Date.now() + HOUR_MS;
+    if (conversation === undefined) return;
+    const issue = { IssueGrant: { grant_id: newId(), conversation_id: conversation, functions: [call.function], expires_at } };
+    if (await store.do(issue)) await decide(confirm);
+  };
   return (
-    <section className={`confirmation ${call.risk}`} aria-label={`Waits for you: ${plain(call.function)}`}>
-      <h3>{confirmation?.summary ?? plain(call.function)}</h3>
-      <p>
-        {confirmation?.risk ?? plain(call.risk)}
+    <section className={`confirmation ${call.risk}`} aria-label={`Waits for you: ${sentence(call.function)}`}>
+      <p className="row small quiet">
+        <ShieldAlert size={14} aria-hidden />
+        <span className="grow">
+          {sentence(call.function)} · asked {forWhom === "You" ? "for you" : `for ${forWhom}`}{" "}
+          <time title={date(call.requested_at)}>{ago(call.requested_at)}</time>
+        </span>
+        {count > 1 && (
+          <span>
+            {place} of {count}
+          </span>
+        )}
+      </p>
+      <h3>{confirmation?.summary ?? sentence(call.function)}</h3>
+      <p className="risk">
+        {confirmation?.risk ?? RISKS[call.risk] ?? call.risk}
         {call.reasons?.map((each) => (
           <span key={each}> {each}</span>
         ))}
       </p>
+      {!full && !error && <div className="shape" aria-busy="true" />}
       {confirmation?.effects.map((effect, index) => (
-        <EffectView key={index} effect={effect} />
+        <EffectView key={index} effect={effect} store={store} call={call} />
       ))}
       {confirmation?.void && <p className="error">It would not happen any more: {confirmation.void}</p>}
       <details>
         <summary className="small quiet">Function and arguments</summary>
-        <pre className="small">
-          {call.function} {JSON.stringify(call.arguments, null, 2)}
-        </pre>
+        <p className="small mono">{call.function}</p>
+        <Arguments value={call.arguments} />
       </details>
       {error && <p className="error">{error}</p>}
       {may_decide === false && <p className="quiet">Somebody else has to decide this.</p>}
       {may_decide && (
         <div className="stack tight">
-          <input
-            className="field"
-            aria-label="Reason, if you deny"
-            placeholder="Reason, if you deny"
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
           <div className="row">
-            <button
-              className="button primary"
-              disabled={isDecided}
-              onClick={() => void decide({ ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } })}
-            >
-              Confirm
+            <button className="button primary" disabled={isDecided} onClick={() => void decide(confirm)}>
+              <Check size={14} aria-hidden /> Confirm
             </button>
             <button
               className="button danger"
               disabled={isDecided}
               onClick={() => void decide({ DenyToolCall: { call_id: id, detail: reason || null } })}
             >
-              Deny
+              <X size={14} aria-hidden /> Deny
             </button>
+            <input
+              className="field grow"
+              aria-label="Reason, if you deny"
+              placeholder="Reason, if you deny"
+              value={reason}
+              onChange={(event) => setReason(event.target.value)}
+            />
           </div>
+          {call.risk !== "destructive" && conversation !== undefined && (
+            <button className="link small" disabled={isDecided} onClick={() => void grant()}>
+              Confirm, and let this conversation do so for an hour
+            </button>
+          )}
         </div>
       )}
     </section>
   );
 }
 
-function EffectView({ effect }: { effect: Effect }) {
+function EffectView({ effect, store, call }: { effect: Effect; store: NotebookStore; call: ToolCall }) {
   switch (effect.kind) {
     case "creates":
       return <Shown title={`A new ${effect.cell_type} cell`} text={effect.source} />;
     case "changes":
-      return (
-        <div>
-          <p className="small">A cell changes:</p>
-          <Diff diff={effect.diff} />
-        </div>
-      );
+      return <Changes effect={effect} store={store} call={call} />;
     case "deletes":
       return (
-        <Shown title={effect.has_outputs ? "This cell goes, with its outputs" : "This cell goes"} text={effect.source} isBad />
+        <Shown
+          title={effect.has_outputs ? "goes, with its outputs" : "goes"}
+          cell={effect.cell}
+          store={store}
+          text={effect.source}
+          isBad
+        />
       );
     case "moves":
-      return <p className="small">A cell moves.</p>;
+      return <Shown title="moves" cell={effect.cell} store={store} />;
     case "runs":
-      return <Shown title="This code runs" text={effect.source} />;
+      return (
+        <Shown title={effect.cell ? "runs" : "This code runs"} cell={effect.cell ?? undefined} store={store} text={effect.source} />
+      );
     case "writes":
       return <Shown title={`${effect.replaces ? "Replaces" : "Writes"} the file ${effect.path}`} text={effect.content} />;
+    case "does":
+      return <p className="small">{effect.what}</p>;
     default:
-      return <pre className="small">{JSON.stringify(effect, null, 2)}</pre>;
+      return <Arguments value={effect} />;
   }
 }
 
-function Shown({ title, text, isBad }: { title: string; text: string; isBad?: boolean }) {
+/** By word where the new text is known, else as the server's diff has it. */
+function Changes({ effect, store, call }: { effect: Effect & { kind: "changes" }; store: NotebookStore; call: ToolCall }) {
+  const before = store.document.cells.get(effect.cell)?.source;
+  const { source, cell_id } = call.arguments as { source?: unknown; cell_id?: unknown };
   return (
-    <div>
-      <p className="small">{title}:</p>
-      <pre className={isBad ? "effect bad" : "effect"}>{text}</pre>
+    <div className="stack tight">
+      <p className="small">
+        <CellLink store={store} cell={effect.cell} /> changes:
+      </p>
+      {before !== undefined && typeof source === "string" && cell_id === effect.cell ? (
+        <Suspense fallback={<Diff diff={effect.diff} />}>
+          <WordDiff before={before} after={source} />
+        </Suspense>
+      ) : (
+        <Diff diff={effect.diff} />
+      )}
+    </div>
+  );
+}
+
+function CellLink({ store, cell }: { store: NotebookStore; cell: string }) {
+  const number = store.document.order.indexOf(cell) + 1;
+  if (number === 0) return <>A cell</>;
+  return (
+    <button className="link" onClick={() => store.select(cell)}>
+      Cell {number}
+    </button>
+  );
+}
+
+interface ShownProps {
+  title: string;
+  text?: string;
+  cell?: string | undefined;
+  store?: NotebookStore;
+  isBad?: boolean;
+}
+
+function Shown({ title, text, cell, store, isBad }: ShownProps) {
+  return (
+    <div className="stack tight">
+      <p className="small">
+        {store && cell !== undefined && <CellLink store={store} cell={cell} />} {title}
+        {text === undefined ? "" : ":"}
+      </p>
+      {text !== undefined && <pre className={isBad ? "effect bad" : "effect"}>{text || "(empty)"}</pre>}
     </div>
   );
 }

@@ -8,6 +8,7 @@ import { nextTheme } from "../app/theme.ts";
 import { page } from "../commands/table.ts";
 import { Bar } from "./Bar.tsx";
 import { Boundary } from "./Broken.tsx";
+import { ReviewBar } from "./CellReview.tsx";
 import { CellList } from "./CellList.tsx";
 import { Gone } from "./Gone.tsx";
 import { SignIn } from "./SignIn.tsx";
@@ -114,6 +115,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
         {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
         {palette && palette !== "keys" && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
       </Suspense>
+      <ReviewBar store={store} />
       <Following store={store} />
       <Toasts store={store} />
     </div>

@@ -5,6 +5,7 @@ import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
+import { useName } from "./Author.tsx";
 import { SignIn } from "./SignIn.tsx";
 
 interface Props {
@@ -21,6 +22,7 @@ export function Notices({ store, signedIn }: Props) {
       <Updated store={store} />
       <Unreachable store={store} />
       <Asking store={store} />
+      <AtWork store={store} />
     </div>
   );
 }
@@ -156,6 +158,30 @@ function Unreachable({ store }: { store: NotebookStore }) {
       <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>
         Start another kernel
       </button>
+    </Strip>
+  );
+}
+
+/** An assistant works, or waits for a word, while its panel is closed. */
+function AtWork({ store }: { store: NotebookStore }) {
+  useTopics(store, "assistants", "panel");
+  const { waiting } = store;
+  const [turn, known] = [...store.document.turns][0] ?? [];
+  const name = useName(store, known?.requested_by);
+  if (store.panel === "assistant" || (waiting.length === 0 && turn === undefined)) return null;
+  const whose = name === "You" || name === "" ? "Your assistant" : `${name}’s assistant`;
+  const count = waiting.length === 1 ? "One call of an assistant waits" : `${waiting.length} calls of assistants wait`;
+  return (
+    <Strip look={waiting.length > 0 ? "warn" : "plain"}>
+      <span className="grow">{waiting.length > 0 ? `${count} for a person’s word.` : `${whose} is working …`}</span>
+      <button className="button" onClick={() => store.show("assistant")}>
+        {waiting.length > 0 ? "Decide" : "Show"}
+      </button>
+      {turn !== undefined && (
+        <button className="button" disabled={!store.mayConverse} onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+          Stop
+        </button>
+      )}
     </Strip>
   );
 }

@@ -1,14 +1,54 @@
-// What an assistant answered to a prompt cell.
+// What an assistant answers to a prompt cell, as it is written.
+import { Square } from "lucide-react";
+import { Suspense, lazy } from "react";
+import { type NotebookStore, useTopics } from "../app/store.ts";
 import { causeWords } from "../app/words.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import type { Cell as CellValue } from "../protocol/messages.ts";
 
-export function ReplyView({ reply, isStale }: { reply: NonNullable<CellValue["reply"]>; isStale: boolean }) {
+// The panel's parts come with the first prompt cell.
+const Writing = lazy(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
+
+function writing(useActivity: (store: NotebookStore, turn: string | undefined) => string) {
+  return function Writing({ store, turn }: { store: NotebookStore; turn: string }) {
+    const text = useActivity(store, turn);
+    return text ? <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(text, undefined) }} /> : null;
+  };
+}
+
+interface Props {
+  store: NotebookStore;
+  reply: NonNullable<CellValue["reply"]>;
+  isStale: boolean;
+}
+
+export function ReplyView({ store, reply, isStale }: Props) {
+  useTopics(store, "assistants");
+  const isRunning = reply.status === "running";
+  const turn = reply.turn_id ?? undefined;
+  const waits = store.waiting.some(([, call]) => call.turn_id !== undefined && call.turn_id === turn);
   return (
-    <div className="reply" aria-live="polite" aria-busy={reply.status === "running"}>
+    <div className="reply" aria-live="polite" aria-busy={isRunning}>
       {reply.text && <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(reply.text, undefined) }} />}
+      {isRunning && turn && (
+        <Suspense>
+          <Writing store={store} turn={turn} />
+        </Suspense>
+      )}
+      {isRunning && turn && (
+        <p className="row small quiet">
+          {waits ? "It waits for your word" : "The assistant is writing …"}
+          {waits && (
+            <button className="link" onClick={() => store.panel !== "assistant" && store.show("assistant")}>
+              Decide
+            </button>
+          )}
+          <button className="button bare small" onClick={() => void store.do({ CancelTurn: { turn_id: turn } })}>
+            <Square size={12} aria-hidden /> Stop
+          </button>
+        </p>
+      )}
       <p className="quiet small">
-        {reply.status === "running" && "The assistant is writing …"}
         {reply.status === "stopped" && "Stopped"}
         {reply.status === "failed" &&
           `The assistant could not answer${reply.cause ? `: ${causeWords(reply.cause, reply.detail)}` : ""}`}

@@ -1,0 +1,41 @@
+// What differs between two texts, word by word, with the lines around it.
+import { presentableDiff } from "@codemirror/merge";
+
+export interface Segment {
+  kind: "same" | "added" | "removed" | "left out";
+  text: string;
+}
+
+/** Without these a long text takes seconds. */
+const LIMITS = { scanLimit: 500, timeout: 100 };
+/** Lines that are shown beside a change. */
+const AROUND = 3;
+
+export function diffOf(before: string, after: string): Segment[] {
+  const segments: Segment[] = [];
+  let at = 0;
+  const add = (kind: Segment["kind"], text: string) => text !== "" && segments.push({ kind, text });
+  for (const { fromA, toA, fromB, toB } of presentableDiff(before, after, LIMITS)) {
+    add("same", after.slice(at, fromB));
+    add("removed", before.slice(fromA, toA));
+    add("added", after.slice(fromB, toB));
+    at = toB;
+  }
+  add("same", after.slice(at));
+  return segments.flatMap((segment, index) => shorten(segment, index === 0, index === segments.length - 1));
+}
+
+/** Of what is the same, the lines next to a change; at the text's ends on one side only. */
+function shorten(segment: Segment, isFirst: boolean, isLast: boolean): Segment[] {
+  if (segment.kind !== "same") return [segment];
+  const lines = segment.text.split("\n");
+  const [head, tail] = [isFirst ? 0 : AROUND, isLast ? 0 : AROUND];
+  const left = lines.length - head - tail;
+  if ((isFirst && isLast) || left < 3) return [segment];
+  const parts: Segment[] = [
+    { kind: "same", text: lines.slice(0, head).join("\n") + (head > 0 ? "\n" : "") },
+    { kind: "left out", text: `${left} lines` },
+    { kind: "same", text: tail > 0 ? `\n${lines.slice(-tail).join("\n")}` : "" },
+  ];
+  return parts.filter(({ text }) => text !== "");
+}

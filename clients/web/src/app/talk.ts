@@ -1,0 +1,68 @@
+// A conversation as the panel shows it: what was said, and what became of each tool call.
+import type { EventMessage, MessageBlock, MessagePosted } from "../protocol/messages.ts";
+import { duration, plain } from "./words.ts";
+
+export interface Said {
+  id: string;
+  role: string;
+  blocks: MessageBlock[];
+  turn: string | undefined;
+}
+
+export interface CallEnd {
+  state: string;
+  words: string;
+  isBad: boolean;
+}
+
+const ENDS: Record<string, [state: string, isBad: boolean]> = {
+  ToolCallDenied: ["denied", true],
+  ToolCallWithdrawn: ["withdrawn", false],
+  ToolCallVoided: ["void", true],
+  ToolCallExpired: ["expired", true],
+};
+
+const EXECUTED: Record<string, string> = { ok: "done", error: "failed", outcome_unknown: "nobody can say how much of it was done" };
+
+/** How a call ended, where this event says so. */
+export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: string, CallEnd] | undefined {
+  const payload = event.payload as {
+    call_id?: string;
+    detail?: string | null;
+    cause?: unknown;
+    end?: unknown;
+    duration_ms?: number;
+  };
+  if (payload.call_id === undefined) return undefined;
+  const known = ENDS[event.type];
+  if (known)
+    return [
+      payload.call_id,
+      { state: known[0], words: payload.detail ?? (payload.cause ? plain(payload.cause) : ""), isBad: known[1] },
+    ];
+  if (event.type !== "ToolCallExecuted") return undefined;
+  const took = (payload.duration_ms ?? 0) >= 100 ? duration(payload.duration_ms ?? 0) : "";
+  return [
+    payload.call_id,
+    { state: EXECUTED[String(payload.end)] ?? plain(payload.end), words: took, isBad: payload.end !== "ok" },
+  ];
+}
+
+/** The results that came back, by call. */
+export function resultsOf(messages: readonly Said[]): Map<string, { text: string; isError: boolean }> {
+  const results = new Map<string, { text: string; isError: boolean }>();
+  for (const { blocks } of messages)
+    for (const block of blocks)
+      if ("tool_result" in block)
+        results.set(block.tool_result.call_id, { text: block.tool_result.text, isError: block.tool_result.is_error ?? false });
+  return results;
+}
+
+/** A message that comes twice is one; the later counts. */
+export function joined(before: readonly Said[], more: readonly Said[]): Said[] {
+  return [...before.filter((old) => !more.some(({ id }) => id === old.id)), ...more];
+}
+
+export function saidOf(posted: MessagePosted): Said {
+  return { id: posted.message_id, role: posted.role, blocks: posted.blocks, turn: posted.turn_id ?? undefined };
+}

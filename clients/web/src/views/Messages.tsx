@@ -1,0 +1,242 @@
+// What was said in a conversation, and what is being written.
+import { EllipsisVertical, Pin, Undo2 } from "lucide-react";
+import { Menu } from "@base-ui/react/menu";
+import { useEffect, useMemo, useState } from "react";
+import type { NotebookStore } from "../app/store.ts";
+import { type CallEnd, type Said, endOf, joined, resultsOf, saidOf } from "../app/talk.ts";
+import { duration } from "../app/words.ts";
+import { renderMarkdown } from "../outputs/safe.ts";
+import type { ActivityKind, MessageBlock, MessagePosted } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+import { ToolCallView } from "./ToolCall.tsx";
+
+type MessagePage = components["schemas"]["MessagePage"];
+export type Turn = components["schemas"]["TurnSummary"];
+
+interface Props {
+  store: NotebookStore;
+  conversation: string;
+  messages: Said[];
+  ends: ReadonlyMap<string, CallEnd>;
+  turns: readonly Turn[];
+  /** The turn under way. */
+  turn: string | undefined;
+}
+
+export function Messages({ store, conversation, messages, ends, turns, turn }: Props) {
+  const results = useMemo(() => resultsOf(messages), [messages]);
+  return (
+    <>
+      {messages.map((message, index) => {
+        const isLast = message.turn !== undefined && messages[index + 1]?.turn !== message.turn;
+        return (
+          <div key={message.id} className={`message ${message.role}`}>
+            <MessageView store={store} conversation={conversation} message={message} results={results} ends={ends} />
+            {isLast && message.turn !== turn && <TurnEnd store={store} turn={message.turn ?? ""} all={turns} messages={messages} />}
+          </div>
+        );
+      })}
+    </>
+  );
+}
+
+interface MessageProps {
+  store: NotebookStore;
+  conversation: string;
+  message: Said;
+  results: Map<string, { text: string; isError: boolean }>;
+  ends: ReadonlyMap<string, CallEnd>;
+}
+
+function MessageView({ store, conversation, message, results, ends }: MessageProps) {
+  const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
+  if (message.role === "tool") return null;
+  return (
+    <div className={`said ${message.role}${flags?.skipped ? " skipped" : ""}`}>
+      {flags?.pinned && (
+        <span className="small quiet">
+          <Pin size={12} aria-hidden /> pinned
+        </span>
+      )}
+      {message.blocks.map((block, index) => {
+        if ("text" in block)
+          return (
+            <div
+              key={index}
+              className="rendered"
+              dangerouslySetInnerHTML={{ __html: renderMarkdown(block.text.text, undefined) }}
+            />
+          );
+        if (!("tool_call" in block)) return null;
+        const { call_id } = block.tool_call;
+        return (
+          <ToolCallView key={index} store={store} call={block.tool_call} result={results.get(call_id)} end={ends.get(call_id)} />
+        );
+      })}
+      <MessageMenu store={store} conversation={conversation} message={message} />
+    </div>
+  );
+}
+
+function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store" | "conversation" | "message">) {
+  const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
+  const { pinned, skipped } = { pinned: flags?.pinned ?? false, skipped: flags?.skipped ?? false };
+  const flag = (change: { pinned?: boolean; skipped?: boolean }) =>
+    void store.do({ FlagMessage: { conversation_id: conversation, message_id: message.id, ...change } });
+  const text = message.blocks.map((block) => ("text" in block ? block.text.text : "")).join("\n");
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="button bare icon more" aria-label="More about this message">
+        <EllipsisVertical size={14} />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} className="above">
+          <Menu.Popup className="menu">
+            <Menu.Item
+              className="item"
+              disabled={!store.mayEdit}
+              onClick={() => flag({ pinned: !pinned, ...(skipped && { skipped: false }) })}
+            >
+              {pinned ? "No longer pinned" : "Pin: always in its context"}
+            </Menu.Item>
+            <Menu.Item
+              className="item"
+              disabled={!store.mayEdit}
+              onClick={() => flag({ skipped: !skipped, ...(pinned && { pinned: false }) })}
+            >
+              {skipped ? "In its context again" : "Skip: never in its context"}
+            </Menu.Item>
+            <Menu.Item className="item" onClick={() => void navigator.clipboard.writeText(text)}>
+              Copy the text
+            </Menu.Item>
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}
+
+/** How a turn ended and what it took, and the way back. */
+function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: string; all: readonly Turn[]; messages: Said[] }) {
+  const known = all.find(({ id }) => id === turn);
+  const didSomething = messages.some((each) => each.turn === turn && each.blocks.some((block) => "tool_call" in block));
+  const ended = known?.ended_at ?? undefined;
+  const { input_tokens = 0, output_tokens = 0, estimated = false } = known?.usage ?? {};
+  const number = new Intl.NumberFormat();
+  const facts = [
+    known?.status === "failed" && `could not answer: ${known.cause ?? "unknown"}`,
+    known?.status === "cancelled" && "stopped",
+    known?.stop_reason === "max_tokens" && "cut: the answer was too long",
+    known?.stop_reason === "max_turns" && "stopped after too many steps",
+    known && ended !== undefined && duration(ended - known.started_at),
+    input_tokens + output_tokens > 0 &&
+      `${estimated ? "about " : ""}${number.format(input_tokens)} tokens read, ${number.format(output_tokens)} written`,
+    known?.model,
+  ].filter((fact): fact is string => typeof fact === "string");
+  if (facts.length === 0 && !didSomething) return null;
+  return (
+    <p className="turn-end small quiet">
+      <span className={known?.status === "failed" ? "grow bad" : "grow"}>{facts.join(" · ")}</span>
+      {didSomething && (
+        <button
+          className="button bare small"
+          disabled={!store.mayEdit}
+          title="Takes back what it changed in this turn, also after others edited on top. Runs are not undone."
+          onClick={() => void store.do({ Undo: { turn_id: turn } })}
+        >
+          <Undo2 size={13} aria-hidden /> Undo this turn
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** What was said, from REST, and what is said from then on, from the events. */
+export function useMessages(store: NotebookStore, conversation: string): { messages: Said[]; isLoading: boolean } {
+  const [messages, setMessages] = useState<Said[]>([]);
+  const [isLoading, setIsLoading] = useState(false);
+  useEffect(() => {
+    setMessages([]);
+    let isGone = false;
+    const end = store.replica.folded.add((event) => {
+      const posted = event.payload as MessagePosted;
+      if (event.type === "MessagePosted" && posted.conversation_id === conversation)
+        setMessages((before) => joined(before, [saidOf(posted)]));
+    });
+    if (store.document.conversations.has(conversation)) {
+      setIsLoading(true);
+      const path = `/api/notebooks/${store.id}/conversations/${conversation}/messages?limit=100`;
+      store.session.rest
+        .get<MessagePage>(path)
+        .then(
+          (page) => {
+            const earlier = page.messages.map((each): Said => {
+              return { id: each.id, role: each.role, blocks: each.blocks as MessageBlock[], turn: each.turn_id ?? undefined };
+            });
+            if (!isGone) setMessages((later) => joined(earlier.toReversed(), later));
+          },
+          (failure: Error) => store.toast({ text: failure.message, isError: true }),
+        )
+        .finally(() => setIsLoading(false));
+    }
+    return () => {
+      isGone = true;
+      end();
+    };
+  }, [store, conversation]);
+  return { messages, isLoading };
+}
+
+/** How calls ended, since the panel is open: in full for those before, their results say it. */
+export function useEnds(store: NotebookStore): ReadonlyMap<string, CallEnd> {
+  const [ends, setEnds] = useState<ReadonlyMap<string, CallEnd>>(new Map());
+  useEffect(
+    () =>
+      store.replica.folded.add((event) => {
+        const end = endOf(event);
+        if (end) setEnds((before) => new Map([...before, end]));
+      }),
+    [store],
+  );
+  return ends;
+}
+
+/** The turns of a conversation, asked for again when one ends. */
+export function useTurns(store: NotebookStore, conversation: string, turn: string | undefined): Turn[] {
+  const [turns, setTurns] = useState<Turn[]>([]);
+  useEffect(() => {
+    if (!store.document.conversations.has(conversation)) return setTurns([]);
+    store.session.rest
+      .get<components["schemas"]["TurnPage"]>(`/api/notebooks/${store.id}/turns?conversation=${conversation}&limit=100`)
+      .then(
+        (page) => setTurns(page.turns),
+        () => undefined,
+      );
+  }, [store, conversation, turn]);
+  return turns;
+}
+
+/** What the assistant is writing this moment. What it comes to follows as a message, and counts. */
+export function useActivity(store: NotebookStore, turn: string | undefined): string {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    setText("");
+    if (!turn) return;
+    const ends = [
+      store.replica.message.add((message) => {
+        if (!("activity" in message)) return;
+        const mine = message.activity.activity.filter((each) => each.turn_id === turn).map((each) => each.what);
+        if (mine.length > 0) setText((before) => mine.reduce(write, before));
+      }),
+      store.replica.folded.add((event) => event.type === "MessagePosted" && setText("")),
+    ];
+    return () => ends.forEach((end) => end());
+  }, [store, turn]);
+  return text;
+}
+
+function write(text: string, what: ActivityKind): string {
+  if (what.type === "text_delta") return text + what.text;
+  if (what.type === "text_start" && text !== "") return `${text}\n\n`;
+  return what.type === "attempt_failed" ? "" : text;
+}

@@ -1,0 +1,109 @@
+// A call of a tool in the conversation: its name in words, where it stands, and on demand all of it.
+import { Check, CircleHelp, LoaderCircle, ShieldQuestion, X } from "lucide-react";
+import { useState } from "react";
+import type { NotebookStore } from "../app/store.ts";
+import type { CallEnd } from "../app/talk.ts";
+import { plain } from "../app/words.ts";
+
+interface Props {
+  store: NotebookStore;
+  call: { call_id: string; function: string; arguments?: unknown };
+  result: { text: string; isError: boolean } | undefined;
+  end: CallEnd | undefined;
+}
+
+const PHASES: Record<string, string> = {
+  waiting: "waits for a person",
+  confirmed: "confirmed, about to start",
+  passed: "about to start",
+  started: "under way",
+};
+
+export function ToolCallView({ store, call, result, end }: Props) {
+  const [isOpen, setIsOpen] = useState(false);
+  const phase = store.document.tool_calls.get(call.call_id)?.phase.phase;
+  const state = phase
+    ? (PHASES[phase] ?? plain(phase))
+    : (end?.state ?? (result ? (result.isError ? "failed" : "done") : "not done"));
+  const look = phase ? (phase === "waiting" ? "asks" : "open") : (end?.isBad ?? result?.isError ?? true) ? "bad" : "good";
+  const known = parsed(call.arguments);
+  const cell = typeof known?.cell_id === "string" && store.document.cells.has(known.cell_id) ? known.cell_id : undefined;
+  return (
+    <details className={`call ${look}`} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>
+        <Icon look={look} />
+        <span className="name">{sentence(call.function)}</span>
+        {cell !== undefined && <span className="quiet small">cell {store.document.order.indexOf(cell) + 1}</span>}
+        <span className="grow" />
+        <span className="quiet small">
+          {state}
+          {end?.words && ` · ${end.words}`}
+        </span>
+      </summary>
+      {isOpen && (
+        <div className="stack tight">
+          {cell !== undefined && (
+            <button className="link small" onClick={() => store.select(cell)}>
+              Go to the cell
+            </button>
+          )}
+          <Arguments value={known ?? call.arguments} />
+          {result && (
+            <>
+              <p className="small quiet">{result.isError ? "What went wrong" : "Result"}</p>
+              <pre className={result.isError ? "effect bad" : "effect"}>{pretty(result.text)}</pre>
+            </>
+          )}
+        </div>
+      )}
+    </details>
+  );
+}
+
+function Icon({ look }: { look: string }) {
+  if (look === "good") return <Check size={14} className="good" aria-hidden />;
+  if (look === "bad") return <X size={14} className="bad" aria-hidden />;
+  if (look === "asks") return <ShieldQuestion size={14} className="warn" aria-hidden />;
+  return look === "open" ? <LoaderCircle size={14} className="turning" aria-hidden /> : <CircleHelp size={14} aria-hidden />;
+}
+
+/** Names and values; a text of several lines as it is. */
+export function Arguments({ value }: { value: unknown }) {
+  if (typeof value !== "object" || value === null) return <pre className="effect">{String(value ?? "")}</pre>;
+  const entries = Object.entries(value);
+  if (entries.length === 0) return <p className="small quiet">No arguments</p>;
+  return (
+    <dl className="arguments small">
+      {entries.map(([name, each]) => (
+        <div key={name}>
+          <dt className="mono quiet">{name}</dt>
+          <dd>
+            <pre>{typeof each === "string" ? each : JSON.stringify(each, null, 2)}</pre>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** “Delete cell”. */
+export function sentence(name: string): string {
+  const words = plain(name);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function parsed(value: unknown): { [name: string]: unknown } | undefined {
+  if (typeof value !== "string")
+    return typeof value === "object" && value !== null ? (value as { [name: string]: unknown }) : undefined;
+  try {
+    const known: unknown = JSON.parse(value);
+    return typeof known === "object" && known !== null ? (known as { [name: string]: unknown }) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function pretty(text: string): string {
+  const known = parsed(text);
+  return known ? JSON.stringify(known, null, 2) : text;
+}

@@ -1,0 +1,84 @@
+// What the page makes of an assistant's work: the review of a turn, the ends of calls, differences by word.
+import { expect, test } from "vitest";
+import { diffOf } from "../../src/app/diff.ts";
+import { Review } from "../../src/app/review.ts";
+import { endOf, joined, resultsOf } from "../../src/app/talk.ts";
+import type { Cell, EventMessage } from "../../src/protocol/messages.ts";
+
+const assistant = { kind: "assistant", for_user: "ann", conversation: "c1" };
+const event = (type: string, payload: object, more: object = {}): EventMessage =>
+  ({ type, payload, actor: assistant, correlation_id: "call1", ...more }) as unknown as EventMessage;
+const was = (source: string) => ({ source }) as Cell;
+
+function working(): Review {
+  const review = new Review();
+  review.hear(event("TurnStarted", { turn_id: "t1", conversation_id: "c1" }, { actor: { kind: "user", id: "ann" } }), undefined);
+  review.hear(event("ToolCallRequested", { call_id: "call1", turn_id: "t1" }), undefined);
+  return review;
+}
+
+test("what a turn changes is marked by kind, with the text before it", () => {
+  const review = working();
+  expect(review.hear(event("CellSourceEdited", { cell_id: "a" }), was("old"))).toEqual(["a"]);
+  review.hear(event("CellSourceEdited", { cell_id: "a" }, { correlation_id: "call2" }), was("newer"));
+  review.hear(event("CellInserted", { cell_id: "b" }), undefined);
+  review.hear(event("CellSourceEdited", { cell_id: "b" }), was(""));
+  expect([...review.cells].map(([id, { kind, before }]) => [id, kind, before])).toEqual([
+    ["a", "changed", "old"],
+    ["b", "created", ""],
+  ]);
+});
+
+test("people's own changes are none of it; neither are those of an older turn, nor what was made and deleted", () => {
+  const review = working();
+  expect(review.hear(event("CellSourceEdited", { cell_id: "a" }, { actor: { kind: "user", id: "bo" } }), was(""))).toEqual([]);
+  review.hear(event("CellInserted", { cell_id: "b" }), undefined);
+  review.hear(event("CellDeleted", { cell_id: "b" }), was(""));
+  expect(review.cells.size).toBe(0);
+  review.hear(event("TurnStarted", { turn_id: "t2", conversation_id: "c1" }), undefined);
+  expect(review.hear(event("CellSourceEdited", { cell_id: "a" }), was(""))).toEqual([]);
+});
+
+test("what is undone or kept is no longer marked", () => {
+  const review = working();
+  review.hear(event("CellSourceEdited", { cell_id: "a" }), was("x"));
+  review.hear(event("CellSourceEdited", { cell_id: "b" }), was("y"));
+  review.hear(
+    event("CellSourceEdited", { cell_id: "a" }, { undoes: "call1", correlation_id: "u", actor: { kind: "user" } }),
+    was("z"),
+  );
+  expect([...review.cells.keys()]).toEqual(["b"]);
+  expect(review.keep("b")).toEqual(["b"]);
+  expect(review.cells.size).toBe(0);
+});
+
+test("how a call ended is told in words", () => {
+  const end = (type: string, payload: object) => endOf(event(type, { call_id: "x", ...payload }))?.[1];
+  expect(end("ToolCallDenied", { detail: "not now" })).toEqual({ state: "denied", words: "not now", isBad: true });
+  expect(end("ToolCallExecuted", { end: "ok", duration_ms: 1_500 })).toEqual({ state: "done", words: "1.5 s", isBad: false });
+  expect(end("ToolCallExecuted", { end: "error", duration_ms: 1 })).toEqual({ state: "failed", words: "", isBad: true });
+  expect(end("ToolCallExecuted", { end: "of_a_later_version" })?.state).toBe("of a later version");
+  expect(endOf(event("CellMoved", { cell_id: "a" }))).toBeUndefined();
+});
+
+test("results are found by their call, and a message that comes twice is one", () => {
+  const result = { tool_result: { provider_id: "p", call_id: "x", text: "done", is_error: false } };
+  const messages = [{ id: "1", role: "tool", blocks: [result], turn: "t" }];
+  expect(resultsOf(messages).get("x")).toEqual({ text: "done", isError: false });
+  expect(joined(messages, [{ ...messages[0]!, role: "later" }]).map(({ role }) => role)).toEqual(["later"]);
+});
+
+test("a difference names words, and leaves out what is far from it", () => {
+  const words = diffOf("the old text", "the new text");
+  expect(words.map(({ kind, text }) => [kind, text])).toEqual([
+    ["same", "the "],
+    ["removed", "old"],
+    ["added", "new"],
+    ["same", " text"],
+  ]);
+  const lines = Array.from({ length: 40 }, (_, line) => `line ${line}`);
+  const far = diffOf(lines.join("\n"), lines.with(20, "other").join("\n"));
+  expect(far.filter(({ kind }) => kind === "left out").length).toBe(2);
+  expect(far.map(({ text }) => text.split("\n").length).reduce((sum, count) => sum + count)).toBeLessThan(20);
+  expect(diffOf("same", "same")).toEqual([{ kind: "same", text: "same" }]);
+});
