@@ -254,7 +254,7 @@ impl CommandSender {
     /// A command under an id that was chosen before.
     pub fn message_as(id: CommandId, notebook: &NotebookId, command: &Command) -> Result<CommandMessage, CommandError> {
         let body = RawJson::of(command).map_err(|error| ConnectError::Refused(error.to_string()))?;
-        Ok(CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body })
+        Ok(CommandMessage::new(id, notebook.clone(), body))
     }
 
     /// Sends a message that is worth nothing later (presence, kernel status): dropped while there is no connection.

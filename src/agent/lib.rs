@@ -13,6 +13,7 @@
 pub mod agent;
 pub mod blobs;
 pub mod connection;
+mod error;
 mod host;
 pub mod kernel;
 pub mod kernelspecs;

@@ -23,8 +23,8 @@ use bytes::Bytes;
 use dashmap::DashMap;
 use futures_util::FutureExt;
 use notarium_core::{
-    Actor, CallAnswer, Command, ConversationId, Document, Event, Millis, NotebookId, RawObject, Rejection,
-    RejectionCode, RequestToolCall, Risk, Stored, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, ConversationId, Document, Event, NotebookId, RawObject, Rejection, RejectionCode,
+    RequestToolCall, Stored, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
@@ -32,9 +32,9 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::caller::{Called, Caller};
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::host::Host;
-use crate::mcp::Caller;
 use crate::picture::{PngResult, without_data};
 pub(crate) use blobs::with_blobs;
 pub use executor::MAX_RESULT_BYTES;
@@ -86,25 +86,6 @@ struct Runtime {
 struct Handle {
     state: watch::Sender<Arc<Document>>,
     wake: Arc<Notify>,
-}
-
-/// The state of a call when its caller gets the answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Called {
-    /// It is over.
-    Ended {
-        call_id: ToolCallId,
-        /// The result for the model.
-        text: String,
-        /// It failed, was refused, denied, voided, withdrawn, expired, or nobody knows how it ended.
-        is_error: bool,
-        /// PNG, of `get_cell_image`.
-        image: Option<Bytes>,
-    },
-    /// For a person.
-    Waiting { call_id: ToolCallId, risk: Risk, reasons: Vec<String>, expires_at: Option<Millis> },
-    /// It has started and goes on.
-    Running { call_id: ToolCallId },
 }
 
 impl Assistants {

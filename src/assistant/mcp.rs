@@ -12,23 +12,22 @@ mod resources;
 mod results;
 mod sessions;
 mod tools;
+mod visitor;
 
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
-use notarium_core::{Actor, NotebookId, RawObject, Rejection, Scopes, TokenId, ToolCallId, UserId};
+use notarium_core::{NotebookId, Scopes, TokenId, UserId};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use crate::assistants::Called;
+use crate::caller::Caller;
 use crate::host::Host;
 use handler::Handler;
 use sessions::McpSessions;
@@ -37,31 +36,6 @@ pub use bridge::{BridgeError, BridgeOptions, bridge};
 
 /// Of one message of a client.
 pub const MAX_REQUEST_BYTES: usize = 8 << 20;
-
-/// Requests tool calls for assistants, and waits for them.
-#[async_trait]
-pub trait Caller: Send + Sync + 'static {
-    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
-    /// `title`: of the conversation, if this call is its first.
-    async fn call(
-        &self,
-        actor: &Actor,
-        notebook: &NotebookId,
-        function: &str,
-        arguments: RawObject,
-        title: Option<&str>,
-        patience: Duration,
-    ) -> Result<Called, Rejection>;
-
-    /// Waits on a call that was requested before, until it has ended or `patience` is over.
-    async fn await_call(
-        &self,
-        actor: &Actor,
-        notebook: &NotebookId,
-        call_id: &ToolCallId,
-        patience: Duration,
-    ) -> Result<Called, Rejection>;
-}
 
 /// Whose token a request carries, and what the token is good for. The server has checked it.
 #[derive(Clone)]

@@ -11,10 +11,12 @@ mod assemble;
 mod call;
 mod capabilities;
 mod classify;
+mod connect;
 mod error;
 mod event;
 mod message;
 mod openai;
+mod reply;
 mod retry;
 mod secret;
 mod settings;
@@ -25,12 +27,14 @@ use std::pin::Pin;
 use futures_util::Stream;
 
 pub use capabilities::{Capabilities, Family, Protocol, TokenCounting};
+pub use connect::{connect, connect_with};
 pub use error::{Failure, ProviderError};
-pub use event::{Event, Reply, StopReason, Usage};
+pub use event::Event;
 pub use message::{Arguments, Block, MalformedArguments, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+pub use reply::{Reply, StopReason, Usage};
 pub use retry::RetryPolicy;
 pub use secret::{Secret, SecretError};
-pub use settings::{ProviderSettings, SetupError, connect, connect_with};
+pub use settings::{ProviderSettings, SetupError};
 pub use transport::CallLimits;
 
 /// What a model call streams. Ends after [`Event::Finished`] or after the first error.

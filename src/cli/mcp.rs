@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use clap::Args;
+use notarium_assistant::caller::Caller;
 use notarium_assistant::host::Host;
-use notarium_assistant::mcp::{self, BridgeError, BridgeOptions, Caller};
+use notarium_assistant::mcp::{self, BridgeError, BridgeOptions};
 use notarium_core::{ASSISTANT_SCOPES, Millis, NotebookId, TokenId};
 use notarium_server::RunningServer;
 use notarium_wire::rest::{Covers, IssuedToken, Me, NewApiToken};

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::Protocol;
-use crate::sse::signature;
 
 /// A request, read.
 #[derive(Debug, Default)]
@@ -142,6 +141,15 @@ impl Conversation {
             None => Ok(()),
         }
     }
+}
+
+/// The signature of a thought, which the server demands back with it.
+pub(crate) fn signature(thinking: &str) -> String {
+    // FNV-1a: nobody needs to be kept from forging it.
+    let hash = thinking
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    format!("scripted-{hash:016x}")
 }
 
 fn check_thinking(block: &Value) -> Result<(), String> {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::Protocol;
 use crate::StopReason;
-use crate::conversation::Conversation;
+use crate::conversation::{Conversation, signature};
 use crate::placeholders::{fill, fill_json};
 use crate::script::{ScriptedBlock, ScriptedCall, ScriptedReply, ScriptedUsage};
 
@@ -80,15 +80,6 @@ fn estimate(blocks: &[FilledBlock], asked: &Conversation) -> ScriptedUsage {
     };
     let output: usize = blocks.iter().map(length).sum();
     ScriptedUsage { input_tokens: count(asked), output_tokens: output as u64 / 4 + 1 }
-}
-
-/// The signature of a thought, which the server demands back with it.
-pub(crate) fn signature(thinking: &str) -> String {
-    // FNV-1a: nobody needs to be kept from forging it.
-    let hash = thinking
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-    format!("scripted-{hash:016x}")
 }
 
 /// One event: its name in Anthropic's protocol, and its data.

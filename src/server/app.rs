@@ -2,26 +2,25 @@
 
 use std::ops::Deref;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 
-use notarium_core::{Actor, CommandId, NotebookId, RawJson, Rejection, RejectionCode, Version};
+use notarium_core::{Actor, NotebookId, Rejection, RejectionCode};
 use notarium_store::{Blobs, EventStore};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use ulid::Ulid;
 
 use crate::agent_locks::AgentLocks;
 use crate::agents::Agents;
-use crate::assistant_host::NoticeQueue;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
+use crate::blob_claims::BlobClaims;
 use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
-use crate::rooms::{ClientId, Identity, ReadState, RoomHandle, Rooms};
-use crate::routes::mcp::McpMount;
-use crate::sweep::InUse;
+use crate::mcp::McpMount;
+use crate::notices::NoticeQueue;
+use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::turn_activity::TurnActivityHub;
 
 /// The server's parts, as handlers see them.
@@ -33,7 +32,7 @@ pub struct Parts {
     pub store: Arc<dyn EventStore>,
     pub blobs: Blobs,
     /// Old blobs that somebody has just been promised.
-    pub in_use: InUse,
+    pub blob_claims: BlobClaims,
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
     pub agents: Agents,
@@ -54,7 +53,6 @@ pub struct Parts {
     pub is_ready: AtomicBool,
     /// One permit per connection of a socket.
     pub sockets: Arc<Semaphore>,
-    pub last_client: AtomicU64,
 }
 
 impl Deref for App {
@@ -67,11 +65,6 @@ impl Deref for App {
 impl App {
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
-    }
-
-    /// A number that no other connection of this process has.
-    pub fn next_client(&self) -> ClientId {
-        ClientId(self.last_client.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// The room of a notebook that the token covers. Elsewhere the notebook is unknown, whoever asks.
@@ -88,32 +81,26 @@ impl App {
         room.read(identity(authenticated, notebook, "")).await
     }
 
-    /// A command of a request, answered when it is on disk. An absent id is a new one.
+    /// A command of a request, answered when it is on disk.
     pub async fn execute(
         &self,
         authenticated: &Authenticated,
-        notebook: &NotebookId,
-        request: CommandRequest,
+        message: CommandMessage,
     ) -> Result<AckMessage, Rejection> {
-        let room = self.room(authenticated, notebook)?;
-        blob_check::check(self, notebook, &request.body).await?;
-        let message = CommandMessage {
-            id: request.id.unwrap_or_else(|| Ulid::generate().into()),
-            notebook: notebook.clone(),
-            expected_version: request.expected_version,
-            correlation_id: None,
-            body: request.body,
-        };
-        room.execute(identity(authenticated, notebook, ""), message).await
+        self.room(authenticated, &message.notebook)?;
+        self.execute_as(identity(authenticated, &message.notebook, ""), message).await
     }
-}
 
-/// What a request asks a room for.
-#[derive(Debug, Clone)]
-pub struct CommandRequest {
-    pub id: Option<CommandId>,
-    pub expected_version: Option<Version>,
-    pub body: RawJson,
+    /// The same of somebody whose identity is known.
+    pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
+        self.check_blobs(&message).await?;
+        self.rooms.open(&message.notebook).execute(identity, message).await
+    }
+
+    /// Refuses a command that names a blob which its notebook does not have.
+    pub async fn check_blobs(&self, message: &CommandMessage) -> Result<(), Rejection> {
+        blob_check::check(&self.blobs, &self.blob_claims, self.clock.now(), message).await
+    }
 }
 
 /// Who somebody is towards one notebook.

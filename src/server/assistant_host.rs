@@ -7,9 +7,9 @@
 //!   who issued grants, when a call would pass by them.
 //! - Nothing is decided here: the gate stands in the core.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -22,10 +22,9 @@ use notarium_core::{
 use notarium_store::BlobError;
 use notarium_store::accounts::AccountError;
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
-use tokio::sync::Notify;
 
 use crate::app::App;
-use crate::blob_check::{self, parse_hash};
+use crate::blob_check::parse_hash;
 use crate::listing::{self, Wanted};
 use crate::rooms::Identity;
 
@@ -110,10 +109,7 @@ impl Host for AssistantHost {
         }
         let body = RawJson::of(command)
             .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
-        blob_check::check(&self.0, notebook, &body).await?;
-        let message =
-            CommandMessage { id, notebook: notebook.clone(), expected_version: None, correlation_id: None, body };
-        self.0.rooms.open(notebook).execute(identity(actor, authority), message).await
+        self.0.execute_as(identity(actor, authority), CommandMessage::new(id, notebook.clone(), body)).await
     }
 
     async fn read(&self, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
@@ -181,7 +177,7 @@ impl Host for AssistantHost {
 
     fn publish(&self, notebook: &NotebookId, activity: TurnActivity) {
         self.0.turn_activity.publish(notebook, activity.clone());
-        self.0.rooms.tell(notebook, activity);
+        self.0.rooms.publish(notebook, activity);
     }
 
     fn instance(&self) -> &InstanceId {
@@ -219,75 +215,4 @@ fn not_for(actor: &Actor) -> Rejection {
 fn identity(actor: &Actor, authority: Authority) -> Arc<Identity> {
     let name = if *actor == Actor::System { "server" } else { "assistant" };
     Arc::new(Identity { actor: actor.clone(), authority, name: name.to_owned(), connection: String::new() })
-}
-
-// --- notices ---
-
-/// Notices that nobody has taken: one per notebook, in the order in which the first came.
-#[derive(Debug, Default)]
-pub struct NoticeQueue {
-    waiting: Mutex<Waiting>,
-    came: Notify,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    order: VecDeque<NotebookId>,
-    versions: HashMap<NotebookId, Version>,
-}
-
-impl NoticeQueue {
-    pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let Waiting { order, versions } = &mut *waiting;
-        let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
-            order.push_back(notebook.clone());
-            version
-        });
-        *latest = version.max(*latest);
-        drop(waiting);
-        self.came.notify_one();
-    }
-
-    async fn take(&self) -> Notice {
-        loop {
-            // Asked for before looking: what comes in between is not missed.
-            let came = self.came.notified();
-            if let Some(notice) = self.pop() {
-                // With more left, the next one who waits is woken too.
-                self.came.notify_one();
-                return notice;
-            }
-            came.await;
-        }
-    }
-
-    fn pop(&self) -> Option<Notice> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        let notebook = waiting.order.pop_front()?;
-        let version = waiting.versions.remove(&notebook).unwrap_or_default();
-        Some(Notice { notebook, version })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn notices_of_one_notebook_come_as_one_and_nobody_is_starved() {
-        let queue = NoticeQueue::default();
-        let put = |id: &str, version| queue.put(id.parse().unwrap(), version);
-        put("b", 1);
-        put("a", 1);
-        put("b", 7);
-        put("b", 3);
-        let mut taken = Vec::new();
-        for _ in 0..2 {
-            let Notice { notebook, version } = queue.take().await;
-            taken.push((notebook.to_string(), version));
-        }
-        assert_eq!(taken, [("b".to_owned(), 7), ("a".to_owned(), 1)]);
-        assert_eq!(queue.pop(), None);
-    }
 }

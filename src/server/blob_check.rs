@@ -2,14 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{Command, ExecutionReport, Hash, NotebookId, Output, RawJson, Rejection, RejectionCode};
+use notarium_core::{Command, ExecutionReport, Hash, Millis, Output, RawJson, Rejection, RejectionCode};
+use notarium_store::Blobs;
+use notarium_wire::CommandMessage;
 
-use crate::app::App;
+use crate::blob_claims::BlobClaims;
 
 /// Refuses a command that names a blob which its notebook does not have.
-pub async fn check(app: &App, notebook: &NotebookId, body: &RawJson) -> Result<(), Rejection> {
+pub async fn check(
+    blobs: &Blobs,
+    claims: &BlobClaims,
+    now: Millis,
+    CommandMessage { notebook, body, .. }: &CommandMessage,
+) -> Result<(), Rejection> {
     for hash in named_by(body)? {
-        let known = app.in_use.claim(&app.blobs, notebook, &hash, app.clock.now()).await.map_err(|error| {
+        let known = claims.claim(blobs, notebook, &hash, now).await.map_err(|error| {
             tracing::error!(%error, %notebook, "blob not looked up");
             Rejection::new(RejectionCode::Unavailable, "the server could not read its data: try again later")
         })?;

@@ -27,7 +27,7 @@ pub struct Kept {
 pub async fn put_all(app: &App, notebook: &NotebookId, parts: Vec<Part>) -> Result<Vec<Kept>, Problem> {
     let mut kept = Vec::with_capacity(parts.len());
     for Part { sha256, bytes } in parts {
-        app.in_use.note(notebook, &sha256, app.clock.now()).await;
+        app.blob_claims.note(notebook, &sha256, app.clock.now()).await;
         kept.push(Kept { sha256, size_bytes: bytes.len() as u64, media_type: None });
         app.blobs.put_bytes(notebook, bytes).await?;
     }

@@ -8,8 +8,10 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
-use notarium_core::{CommandId, Version};
+use notarium_core::{CommandId, NotebookId, RawJson, Version};
+use notarium_wire::CommandMessage;
 use serde::de::DeserializeOwned;
+use ulid::Ulid;
 
 use crate::pace::TooSlow;
 use crate::problem::Problem;
@@ -104,6 +106,15 @@ pub fn too_large(detail: impl Into<String>) -> Problem {
 pub struct Conditions {
     pub command_id: Option<CommandId>,
     pub expected_version: Option<Version>,
+}
+
+impl Conditions {
+    /// A command under these conditions. An absent id is a new one.
+    pub fn message(self, notebook: &NotebookId, body: RawJson) -> CommandMessage {
+        let id = self.command_id.unwrap_or_else(|| Ulid::generate().into());
+        let message = CommandMessage::new(id, notebook.clone(), body);
+        CommandMessage { expected_version: self.expected_version, ..message }
+    }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Conditions {

@@ -10,18 +10,18 @@ use notarium_wire::{LastEvent, SubscribeMessage};
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::problem::Problem;
-use crate::rooms::{ClientId, Outbox, OutboxReceiver, RoomHandle};
+use crate::rooms::{Client, Input, Outbox, OutboxReceiver, RoomHandle};
 use crate::socket::Follow;
 
 /// Frames that say "something is new": one is enough.
 const MAX_WAITING_FRAMES: usize = 4;
 
-/// One consumer's ear. Dropping it leaves the room.
+/// One consumer's watch. Dropping it leaves the room.
 pub struct LogWatch {
     pub app: App,
     pub authenticated: Authenticated,
     room: RoomHandle,
-    client: ClientId,
+    client: Client,
     receiver: OutboxReceiver,
     follow: Follow,
     /// What the token allows has changed, and the room has not been asked yet.
@@ -29,7 +29,7 @@ pub struct LogWatch {
 }
 
 impl LogWatch {
-    /// Hears of everything after `version`, which the notebook has reached.
+    /// Notices everything after `version`, which the notebook has reached.
     pub async fn start(
         app: App,
         authenticated: Authenticated,
@@ -39,12 +39,13 @@ impl LogWatch {
         let room = app.room(&authenticated, notebook)?;
         let follow = Follow::new(&app.accounts, &authenticated).await?;
         let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES);
-        let client = app.next_client();
+        let client = app.rooms.connect(outbox);
         // Nothing is resent by the room: what was before is read from the log.
         let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();
         let since = last.map(|stored| LastEvent { version, event_id: stored.envelope.id });
-        let subscribe = SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() };
-        room.subscribe(client, identity(&authenticated, notebook, &format!("sse{}", client.0)), outbox, subscribe);
+        let message = SubscribeMessage { notebook: notebook.clone(), since, unconfirmed: Vec::new() };
+        let identity = identity(&authenticated, notebook, &format!("sse{}", client.id.0));
+        room.send(Input::Subscribe { client: client.id, identity, message });
         Ok(Self { app, authenticated, room, client, receiver, follow, is_unchecked: false })
     }
 
@@ -81,7 +82,8 @@ impl LogWatch {
     /// What the token allows has changed.
     async fn check(&mut self) -> Option<()> {
         let notebook = self.room.notebook_id();
-        self.room.identity_changed(self.client, identity(&self.authenticated, notebook, ""));
+        let identity = identity(&self.authenticated, notebook, "");
+        self.room.send(Input::IdentityChanged { client: self.client.id, identity });
         self.app.read(&self.authenticated, notebook).await.ok().map(|_| ())
     }
 }
@@ -97,6 +99,6 @@ fn is_beside_the_log(frame: &Utf8Bytes) -> bool {
 
 impl Drop for LogWatch {
     fn drop(&mut self) {
-        self.room.unsubscribe(self.client);
+        self.room.send(Input::Unsubscribe { client: self.client.id });
     }
 }

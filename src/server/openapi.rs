@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use crate::auth::Authenticated;
 use crate::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, NoContent, OptionalJson, Params, QueryOf};
 use crate::problem::Problem;
-use crate::routes::answers::{Accepted, Submit};
 
 /// The name of the security scheme.
 const BEARER: &str = "bearer";
@@ -133,7 +132,6 @@ impl<S> Taken for State<S> {}
 impl<T> Taken for Params<T> {}
 impl Taken for Authenticated {}
 impl Taken for Conditions {}
-impl Taken for Submit {}
 impl Taken for HeaderMap {}
 impl Taken for Request {}
 impl Taken for NoBody {}
@@ -183,12 +181,6 @@ impl Answered for NoContent {
 impl<T: JsonSchema> Answered for Json<T> {
     fn describe(described: &mut Described<'_>) {
         described.answer::<T>("200", JSON);
-    }
-}
-
-impl Answered for Accepted {
-    fn describe(described: &mut Described<'_>) {
-        described.answer::<rest::Answer>("200", JSON);
     }
 }
 

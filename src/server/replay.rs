@@ -4,7 +4,6 @@ use notarium_core::{Document, Hash, NotebookId, Version};
 use notarium_store::{EventStore, StoreError};
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
 use crate::problem::Problem;
 use crate::rooms::unpack_document;
 
@@ -12,21 +11,26 @@ use crate::rooms::unpack_document;
 const PAGE: usize = 2_000;
 
 /// The state at a version that the log has reached; a problem where that would take more than `limit` events.
-pub async fn state_at(app: &App, notebook: &NotebookId, version: Version, limit: u64) -> Result<Document, Problem> {
-    let mut state = nearest(&*app.store, notebook, version).await?;
+pub async fn state_at(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    version: Version,
+    limit: u64,
+) -> Result<Document, Problem> {
+    let mut state = nearest(store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
     if missing > limit {
         let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
         return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail));
     }
-    advance(&*app.store, &mut state, version).await?;
+    advance(store, &mut state, version).await?;
     Ok(state)
 }
 
 /// The state from nothing but the log, whatever its length.
-pub async fn replayed(app: &App, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
+pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
     let mut state = Document::new(notebook.clone());
-    advance(&*app.store, &mut state, version).await?;
+    advance(store, &mut state, version).await?;
     Ok(state)
 }
 

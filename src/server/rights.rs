@@ -3,8 +3,9 @@
 use async_trait::async_trait;
 use notarium_core::{Command, Millis, NotebookId, Operation, RawJson, Rejection, RejectionCode, Role, Subject};
 
-use crate::app::{App, CommandRequest};
+use crate::app::App;
 use crate::auth::Authenticated;
+use crate::extract::Conditions;
 use crate::guard::NotebookRights;
 
 /// The rooms as [`NotebookRights`].
@@ -19,8 +20,7 @@ impl RoomRights {
     ) -> Result<(), Rejection> {
         let body = RawJson::of(command)
             .map_err(|error| Rejection::new(RejectionCode::InvalidValue, format!("not a command: {error}")))?;
-        let request = CommandRequest { id: None, expected_version: None, body };
-        self.0.execute(authenticated, notebook, request).await.map(|_| ())
+        self.0.execute(authenticated, Conditions::default().message(notebook, body)).await.map(|_| ())
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing is decided here. A room's inbox is bounded: who floods it waits; what stops things goes past the queue.
 
 mod alarms;
+mod clients;
 mod clock;
 mod judge;
 mod outbox;
@@ -19,15 +20,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dashmap::{DashMap, Entry};
 use notarium_core::{InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
 use notarium_store::{EventStore, StoreError};
-use notarium_sync::{Input, RoomConfig, is_control_body};
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
+use notarium_sync::{Caller, RoomConfig};
+use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use alarms::Alarms;
+pub use clients::Client;
+use clients::Clients;
 use clock::Clock;
 pub use judge::Judge;
-pub use notarium_sync::{ClientId, Identity, ReadState};
+pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
 pub(crate) use snapshot::unpack_document;
@@ -68,6 +71,7 @@ pub struct Rooms {
     work: mpsc::UnboundedSender<WorkNotice>,
     clock: Clock,
     open: DashMap<NotebookId, Inbox>,
+    clients: Arc<Clients>,
     /// Unloaded rooms in which tool calls will expire.
     alarms: Alarms,
     is_stopping: AtomicBool,
@@ -97,6 +101,7 @@ impl Rooms {
             work,
             clock: Clock::start(),
             open: DashMap::new(),
+            clients: Arc::default(),
             alarms: Alarms::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
@@ -109,16 +114,21 @@ impl Rooms {
         RoomHandle { rooms: self.clone(), id: id.clone(), inbox: self.inbox(id) }
     }
 
+    /// A connection that rooms may send to, through its outbox.
+    pub fn connect(&self, outbox: Outbox) -> Client {
+        self.clients.add(outbox)
+    }
+
     /// This life of the server: it holds the leases, and claims are its own.
     pub fn instance(&self) -> &InstanceId {
         &self.room_config.instance
     }
 
-    /// Tells those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
-    pub fn tell(&self, id: &NotebookId, activity: TurnActivity) {
+    /// Shows those who follow the notebook what an assistant is doing. Where nobody does, nothing happens.
+    pub fn publish(&self, id: &NotebookId, activity: TurnActivity) {
         if let Some(inbox) = self.open.get(id) {
             // A room that ends has nobody who follows.
-            let _ = inbox.messages.send(Message::Input(Input::Activity(activity)));
+            let _ = inbox.messages.send(Input::Activity(activity).into());
         }
     }
 
@@ -133,7 +143,7 @@ impl Rooms {
         self.alarms.clear();
         for inbox in &self.open {
             // A room that has just ended has nothing left to do.
-            let _ = inbox.urgent.send(Message::Input(Input::ShutDown));
+            let _ = inbox.urgent.send(Input::ShutDown.into());
         }
         self.tasks.close();
         self.tasks.wait().await;
@@ -213,78 +223,50 @@ impl RoomHandle {
         &self.id
     }
 
-    /// Follows the notebook; everything that follows comes through the outbox. A second call replaces the first.
-    pub fn subscribe(&self, client: ClientId, identity: Arc<Identity>, outbox: Outbox, message: SubscribeMessage) {
-        self.send(Message::Subscribe { client, identity, outbox, message });
-    }
-
-    /// On `unsubscribe`, and for every subscribed room when the connection ends.
-    pub fn unsubscribe(&self, client: ClientId) {
-        self.send(Message::Input(Input::Unsubscribe { client }));
-    }
-
-    /// The connection's token, scopes or roles from outside are others now. Its subscription is checked at once.
-    pub fn identity_changed(&self, client: ClientId, identity: Arc<Identity>) {
-        self.send(Message::Input(Input::IdentityChanged { client, identity }));
-    }
-
-    /// Queues a command; `ack` or `reject` comes through the outbox. Waits while the room's inbox is full.
-    pub async fn command(&self, client: ClientId, identity: Arc<Identity>, outbox: Outbox, message: CommandMessage) {
-        let is_control = is_control_body(message.body.get());
-        let permit = if is_control { None } else { self.inbox.permit(message.body.get()).await };
-        let message = Message::Command { client, identity, outbox, message, permit };
-        if is_control { self.send_urgent(message) } else { self.send(message) }
-    }
-
-    /// A command whose answer is awaited here, for REST and the like. Dropping the future does not take it back.
-    pub async fn execute(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        let is_control = is_control_body(message.body.get());
-        let permit = if is_control { None } else { self.inbox.permit(message.body.get()).await };
-        let (answer, answered) = oneshot::channel();
-        let message = Message::Execute { identity, message, answer, permit };
-        if is_control {
-            self.send_urgent(message)
+    /// Queues a command; the answer goes to whom it names. Waits while the room's inbox is full.
+    pub async fn submit(&self, submission: Submission) {
+        if submission.is_control() {
+            self.send_through(|inbox| &inbox.urgent, Input::Command(submission).into());
         } else {
-            self.send(message)
-        };
+            let permit = self.inbox.permit(submission.message.body.get()).await;
+            self.send_through(|inbox| &inbox.messages, Message { input: Input::Command(submission), permit });
+        }
+    }
+
+    /// A command whose answer is awaited here. Dropping the future does not take it back.
+    pub async fn execute(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
+        let (caller, answered) = caller();
+        self.submit(Submission { identity, message, reply_to: ReplyTo::Caller(caller) }).await;
         answered.await.unwrap_or_else(|_| Err(stopping()))
-    }
-
-    pub fn presence(&self, client: ClientId, state: PresenceState) {
-        self.send(Message::Input(Input::Presence { client, state }));
-    }
-
-    /// The connection's state of the notebook is not the server's: it gets the whole state.
-    pub fn differs(&self, client: ClientId) {
-        self.send(Message::Input(Input::Differs { client }));
-    }
-
-    /// From the runtime agent of the session.
-    pub fn kernel_status(&self, client: ClientId, session: KernelSessionId, busy: bool) {
-        self.send(Message::Input(Input::KernelStatus { client, kernel_session: session, busy }));
     }
 
     /// The notebook as it is on disk now.
     pub async fn read(&self, identity: Arc<Identity>) -> Result<ReadState, Rejection> {
-        let (answer, answered) = oneshot::channel();
-        self.send(Message::Read { identity, answer });
+        let (caller, answered) = caller();
+        self.send(Input::Read { identity, caller });
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 
+    /// Anything but a command, which is sent by [`Self::submit`].
+    pub fn send(&self, input: Input) {
+        self.send_through(|inbox| &inbox.messages, input.into());
+    }
+
     /// To the room, or to the one that follows when it has been unloaded.
-    fn send(&self, message: Message) {
-        if let Err(mpsc::error::SendError(message)) = self.inbox.messages.send(message)
+    fn send_through(&self, way: impl Fn(&Inbox) -> &mpsc::UnboundedSender<Message>, message: Message) {
+        if let Err(mpsc::error::SendError(message)) = way(&self.inbox).send(message)
             && message.outlives_the_room()
         {
             let _ = self.rooms.inbox(&self.id).messages.send(message);
         }
     }
+}
 
-    fn send_urgent(&self, message: Message) {
-        if let Err(mpsc::error::SendError(message)) = self.inbox.urgent.send(message) {
-            let _ = self.rooms.inbox(&self.id).messages.send(message);
-        }
-    }
+/// Whoever waits for an answer, and what it waits for; an error there: the room has been dropped.
+fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
+    let (sender, answered) = oneshot::channel();
+    // Who asked may have gone.
+    (Caller::new(move |answer| drop(sender.send(answer))), answered)
 }
 
 fn stopping() -> Rejection {

@@ -3,11 +3,10 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use notarium_store::accounts::{AccountError, AccountStore};
-use notarium_store::{BlobError, Blobs, CatalogQuery, EventStore, StoreError};
+use notarium_store::{CatalogQuery, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
@@ -16,18 +15,21 @@ use tokio_util::sync::CancellationToken;
 use crate::agent_locks::AgentLocks;
 use crate::agents::Agents;
 use crate::app::{App, Parts};
-use crate::assistant_host::{AssistantHost, NoticeQueue};
+use crate::assistant_host::AssistantHost;
 use crate::auth::{Accounts, AuthOptions};
+use crate::blob_claims::BlobClaims;
 use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::limits::ServerLimits;
+use crate::mcp::{McpHandler, McpMount};
+use crate::notices::NoticeQueue;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
-use crate::routes::mcp::{McpHandler, McpMount};
 use crate::serve::serve;
+use crate::start_error::StartError;
 use crate::storage::{OpenStorage, Storage};
-use crate::sweep::{self, InUse, SweepError, Swept};
+use crate::sweep::{self, SweepError, Swept};
 use crate::turn_activity::TurnActivityHub;
 
 /// Notebooks with work that are opened at a start in one round.
@@ -73,21 +75,6 @@ impl ServerConfig {
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self::new(Storage::Folder(folder.into()))
     }
-}
-
-/// Why a server did not start. Each says what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Accounts(#[from] AccountError),
-    #[error(transparent)]
-    Blobs(#[from] BlobError),
-    #[error(transparent)]
-    Origin(#[from] InvalidOrigin),
-    #[error("cannot listen on {address}: {reason}; choose another address (--listen)")]
-    Listen { address: SocketAddr, reason: std::io::Error },
 }
 
 /// Starts servers.
@@ -150,7 +137,7 @@ fn app(
     App::new(Parts {
         store: storage.events.clone(),
         blobs: storage.blobs.clone(),
-        in_use: InUse::new(config.limits.blob_grace),
+        blob_claims: BlobClaims::new(config.limits.blob_grace),
         rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
         accounts,
         agents: Agents::default(),
@@ -165,7 +152,6 @@ fn app(
         stopping: CancellationToken::new(),
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
-        last_client: AtomicU64::new(0),
     })
 }
 
@@ -259,12 +245,4 @@ impl RunningServer {
         let both = async { tokio::join!(sockets, requests).0.is_ok() };
         tokio::time::timeout(patience, both).await.unwrap_or(false)
     }
-}
-
-/// The stores behind a server, for those who bring their own.
-#[derive(Clone)]
-pub struct Stores {
-    pub events: Arc<dyn EventStore>,
-    pub accounts: Arc<dyn AccountStore>,
-    pub blobs: Blobs,
 }

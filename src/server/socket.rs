@@ -4,14 +4,15 @@
 //! commands from being heard, and an idle connection costs little.
 
 mod budget;
+mod check;
 mod dispatch;
 mod follow;
+mod hello;
 mod parse;
 mod reader;
 mod writer;
 
 pub use follow::Follow;
-pub use parse::problem;
 
 use std::time::Duration;
 

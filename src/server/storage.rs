@@ -7,7 +7,7 @@ use std::time::Duration;
 use notarium_store::accounts::{AccountStore, MemoryAccountStore, SqliteAccountStore};
 use notarium_store::{Blobs, EventStore, Memory, Sqlite};
 
-use crate::server::{StartError, Stores};
+use crate::start_error::StartError;
 
 /// The folder of blobs in the data folder.
 const BLOBS_FOLDER: &str = "blobs";
@@ -23,6 +23,14 @@ pub enum Storage {
     Memory,
     /// Stores of the caller's own.
     Given(Stores),
+}
+
+/// The stores behind a server, for those who bring their own.
+#[derive(Clone)]
+pub struct Stores {
+    pub events: Arc<dyn EventStore>,
+    pub accounts: Arc<dyn AccountStore>,
+    pub blobs: Blobs,
 }
 
 /// Open stores.

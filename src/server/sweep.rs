@@ -2,20 +2,18 @@
 //!
 //! Invariants:
 //! - What an event names is never removed. The whole log is asked before a blob goes, and whoever is about to name an
-//!   old blob claims it first ([`InUse`]): a claim and a removal exclude each other.
+//!   old blob claims it first ([`BlobClaims`]): a claim and a removal exclude each other.
 //! - A blob that is younger than the grace is not touched, so that uploads under way need no claim.
 //!
 //! This is for one process per blob store; several of them will need their claims in the database.
 
 use std::collections::BTreeMap;
 use std::future::ready;
-use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use notarium_core::{Hash, Millis, NotebookId};
 use notarium_store::blobs::BlobEntry;
 use notarium_store::{BlobError, Blobs, EventStore, StoreError};
-use tokio::sync::Mutex;
 
 use crate::app::App;
 use crate::blob_check::parse_hash;
@@ -41,60 +39,6 @@ pub enum SweepError {
     Store(#[from] StoreError),
 }
 
-// --- claims ---
-
-/// Blobs that somebody was told to be there, though they are old: an event may be about to name them.
-#[derive(Debug)]
-pub struct InUse {
-    grace_ms: Millis,
-    claims: Mutex<BTreeMap<(NotebookId, Hash), Millis>>,
-}
-
-impl InUse {
-    pub fn new(grace: Duration) -> Self {
-        Self { grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX), claims: Mutex::default() }
-    }
-
-    /// The blob, which may be named for the grace from now on; `None` where there is no such blob.
-    pub async fn claim(
-        &self,
-        blobs: &Blobs,
-        notebook: &NotebookId,
-        sha256: &Hash,
-        now: Millis,
-    ) -> Result<Option<BlobEntry>, BlobError> {
-        let Some(entry) = blobs.find(notebook, sha256).await? else { return Ok(None) };
-        // A young one has time enough.
-        if now.saturating_sub(entry.stored_at) < self.grace_ms / 2 {
-            return Ok(Some(entry));
-        }
-        self.note(notebook, sha256, now).await;
-        // It may have been removed while the claim waited.
-        blobs.find(notebook, sha256).await
-    }
-
-    /// Keeps a blob from being removed, whether it is there yet or not.
-    pub async fn note(&self, notebook: &NotebookId, sha256: &Hash, now: Millis) {
-        self.claims.lock().await.insert((notebook.clone(), *sha256), now);
-    }
-
-    async fn forget_before(&self, time: Millis) {
-        self.claims.lock().await.retain(|_, claimed_at| *claimed_at >= time);
-    }
-
-    /// Removes the blob unless it is claimed, or was stored anew.
-    async fn remove(&self, blobs: &Blobs, notebook: &NotebookId, blob: &BlobEntry) -> Result<bool, BlobError> {
-        let claims = self.claims.lock().await;
-        let is_claimed = claims.contains_key(&(notebook.clone(), blob.sha256));
-        if is_claimed || blobs.find(notebook, &blob.sha256).await?.as_ref() != Some(blob) {
-            return Ok(false);
-        }
-        blobs.delete(notebook, &blob.sha256).await.map(|()| true)
-    }
-}
-
-// --- sweeping ---
-
 /// Sweeps for as long as the server runs.
 pub async fn now_and_then(app: App) {
     let mut sweeper = Sweeper::default();
@@ -115,8 +59,8 @@ pub struct Sweeper {
 
 impl Sweeper {
     pub async fn sweep(&mut self, app: &App) -> Result<Swept, SweepError> {
-        let cutoff = app.clock.now().saturating_sub(app.in_use.grace_ms);
-        app.in_use.forget_before(cutoff).await;
+        let cutoff = app.clock.now().saturating_sub(app.blob_claims.grace_ms);
+        app.blob_claims.forget_before(cutoff).await;
         let mut swept = Swept::default();
         for notebook in app.blobs.notebooks().await? {
             let candidates = self.candidates(&app.blobs, &notebook, cutoff).await?;
@@ -174,7 +118,7 @@ async fn remove(
     swept: &mut Swept,
 ) -> Result<(), SweepError> {
     for blob in unnamed.into_values() {
-        if app.in_use.remove(&app.blobs, notebook, &blob).await? {
+        if app.blob_claims.remove(&app.blobs, notebook, &blob).await? {
             app.store.delete_blob_record(notebook, &blob.sha256).await?;
             swept.removed += 1;
             swept.removed_bytes += blob.size_bytes;
@@ -234,19 +178,21 @@ mod tests {
 
         /// As everybody's commands go: the check, then the room.
         async fn command(&mut self, body: String) -> Result<(), notarium_core::Rejection> {
-            self.commands += 1;
-            let body = notarium_core::RawJson::parse(&body).unwrap();
-            crate::blob_check::check(self.app(), &notebook(), &body).await?;
-            self.land(body).await
+            let message = self.message(&body);
+            self.app().check_blobs(&message).await?;
+            self.land(message).await
         }
 
-        async fn land(&mut self, body: notarium_core::RawJson) -> Result<(), notarium_core::Rejection> {
+        fn message(&mut self, body: &str) -> CommandMessage {
+            self.commands += 1;
+            let (id, body) = (format!("c{}", self.commands), notarium_core::RawJson::parse(body).unwrap());
+            CommandMessage::new(id.parse().unwrap(), notebook(), body)
+        }
+
+        async fn land(&self, message: CommandMessage) -> Result<(), notarium_core::Rejection> {
             let actor = Actor::User { id: UserId::new("ann").unwrap() };
             let authority = notarium_core::Authority::session();
             let identity = Identity { actor, authority, name: "Ann".into(), connection: String::new() };
-            let id = format!("c{}", self.commands).parse().unwrap();
-            let message =
-                CommandMessage { id, notebook: notebook(), expected_version: None, correlation_id: None, body };
             self.app().rooms.open(&notebook()).execute(Arc::new(identity), message).await.map(|_| ())
         }
 
@@ -295,14 +241,13 @@ mod tests {
         let mut scene = scene().await;
         let hash = scene.upload("late").await;
         scene.advance(DAY + 60_000);
-        let body = notarium_core::RawJson::parse(&naming(&hash)).unwrap();
-        crate::blob_check::check(scene.app(), &notebook(), &body).await.unwrap();
+        let message = scene.message(&naming(&hash));
+        scene.app().check_blobs(&message).await.unwrap();
         let cutoff = scene.app().clock.now() - DAY;
         let candidates = Sweeper::default().candidates(&scene.app().blobs, &notebook(), cutoff).await.unwrap();
         let unnamed = unnamed(&*scene.app().store, &notebook(), candidates).await.unwrap();
         assert!(unnamed.contains_key(&hash), "no event has named it yet");
-        scene.commands += 1;
-        scene.land(body).await.unwrap();
+        scene.land(message).await.unwrap();
         let mut swept = Swept::default();
         remove(scene.app(), &notebook(), unnamed, &mut swept).await.unwrap();
         assert_eq!(swept.removed, 0);
@@ -345,7 +290,7 @@ mod tests {
         let hash = scene.upload("again").await;
         scene.advance(DAY + 60_000);
         let app = scene.app();
-        let found = app.in_use.claim(&app.blobs, &notebook(), &hash, app.clock.now()).await.unwrap();
+        let found = app.blob_claims.claim(&app.blobs, &notebook(), &hash, app.clock.now()).await.unwrap();
         assert!(found.is_some());
         assert_eq!(scene.running.sweep_blobs().await.unwrap().removed, 0);
         scene.command(naming(&hash)).await.unwrap();

@@ -6,21 +6,12 @@ use notarium_core::{
     Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
     KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
-use notarium_wire::{AckMessage, CommandMessage, PresenceState, SubscribeMessage, TurnActivity};
+use notarium_wire::{AckMessage, PresenceState, SubscribeMessage, TurnActivity};
 
 use crate::identity::{ClientId, Identity, ReadState};
 use crate::rendering::Rendered;
 use crate::replay::Loaded;
-
-/// Who gets the answer to a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplyTo {
-    Client(ClientId),
-    /// The driver's number of a waiting caller.
-    Request(u64),
-    /// The room itself asked.
-    Nobody,
-}
+use crate::submission::{Caller, Submission};
 
 /// Names a question of the room to its driver.
 pub type Ticket = u64;
@@ -48,11 +39,7 @@ pub enum Input {
         client: ClientId,
         identity: Arc<Identity>,
     },
-    Command {
-        reply_to: ReplyTo,
-        identity: Arc<Identity>,
-        message: CommandMessage,
-    },
+    Command(Submission),
     Presence {
         client: ClientId,
         state: PresenceState,
@@ -65,8 +52,8 @@ pub enum Input {
     /// From whoever carries turns on: what an assistant is doing this moment.
     Activity(TurnActivity),
     Read {
-        request: u64,
         identity: Arc<Identity>,
+        caller: Caller<Result<ReadState, Rejection>>,
     },
     /// The append in flight is synced.
     Appended,
@@ -188,11 +175,11 @@ pub enum Output {
         client: ClientId,
     },
     Answer {
-        request: u64,
+        caller: Caller<Result<AckMessage, Rejection>>,
         answer: Result<AckMessage, Rejection>,
     },
     State {
-        request: u64,
+        caller: Caller<Result<ReadState, Rejection>>,
         state: Result<ReadState, Rejection>,
     },
     /// An agent that offers this kernelspec should come.

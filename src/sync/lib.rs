@@ -12,34 +12,26 @@
 //!
 //! This crate must never know HTTP, SQL or sockets.
 
-mod activity;
 mod answers;
-mod batch;
 #[cfg(test)]
 mod behaviour;
 mod config;
-mod fanout;
 mod identity;
 mod io;
-mod joining;
-mod judging;
 mod leases;
-mod maintenance;
-mod presence;
 mod queue;
 mod rendering;
 mod replay;
-mod retries;
 mod ring;
 mod room;
 #[cfg(test)]
 mod simulation;
-mod subscribers;
+mod submission;
 
 pub use config::RoomConfig;
 pub use identity::{ClientId, Identity, ReadState};
-pub use io::{AppendFailure, Input, Output, ReadFailure, ReplyTo, Ticket};
-pub use queue::is_control_body;
+pub use io::{AppendFailure, Input, Output, ReadFailure, Ticket};
 pub use rendering::Rendered;
 pub use replay::{Loaded, Replay};
 pub use room::Room;
+pub use submission::{Caller, ReplyTo, Submission};

@@ -1,29 +1,23 @@
 //! Commands that wait to be decided, in order; control overtakes output.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use notarium_core::{Command, CommandId, CorrelationId, ExecutionReport, History, Judgement, RawJson, Version};
-use notarium_wire::CommandMessage;
+use notarium_core::{Command, CommandId, CorrelationId, ExecutionReport, History, Judgement, RawJson};
 use sha2::{Digest, Sha256};
 
 use crate::identity::{ClientId, Identity};
-use crate::io::{ReplyTo, Ticket};
+use crate::io::Ticket;
+use crate::submission::{ReplyTo, Submission};
 
-/// A command on its way.
+/// A submission that is not answered yet, and how far its decision is.
 #[derive(Debug)]
-pub(crate) struct Queued {
-    pub reply_to: ReplyTo,
+pub(crate) struct Pending {
+    pub submission: Submission,
     /// Repeats of it that came before it was answered.
     pub also: Vec<ReplyTo>,
-    pub identity: Arc<Identity>,
     /// `Actor::key()`.
     pub actor: String,
-    pub id: CommandId,
-    pub expected_version: Option<Version>,
-    pub correlation_id: Option<CorrelationId>,
     pub digest: [u8; 32],
-    pub body: RawJson,
     /// Taken when it is decided; parsed again from `body` when it must be decided again.
     pub command: Option<Command>,
     /// Counts arrivals: a subscription waits for its client's earlier commands.
@@ -38,25 +32,13 @@ pub(crate) struct Queued {
     pub attempts: u32,
 }
 
-impl Queued {
-    /// Parses the body; the error is a sentence.
-    pub(crate) fn new(
-        reply_to: ReplyTo,
-        identity: Arc<Identity>,
-        message: CommandMessage,
-        arrival: u64,
-    ) -> Result<Self, String> {
-        let command = parse(&message.body)?;
-        Ok(Self {
-            reply_to,
+impl Pending {
+    pub(crate) fn new(submission: Submission, command: Command, arrival: u64) -> Self {
+        Self {
             also: Vec::new(),
-            actor: identity.actor.key(),
-            identity,
-            id: message.id,
-            expected_version: message.expected_version,
-            correlation_id: message.correlation_id,
-            digest: digest(&message.body, &command),
-            body: message.body,
+            actor: submission.identity.actor.key(),
+            digest: digest(&submission.message.body, &command),
+            submission,
             command: Some(command),
             arrival,
             ticket: None,
@@ -64,17 +46,29 @@ impl Queued {
             judgement: None,
             judgements: 0,
             attempts: 0,
-        })
+        }
+    }
+
+    pub(crate) fn id(&self) -> &CommandId {
+        &self.submission.message.id
+    }
+
+    pub(crate) fn identity(&self) -> &Identity {
+        &self.submission.identity
     }
 
     /// The undo group: the sender's, else the command is a group of its own.
     pub(crate) fn correlation(&self) -> CorrelationId {
-        let own = || CorrelationId::new(self.id.as_str()).unwrap_or_else(|_| unreachable!("ids have one shape"));
-        self.correlation_id.clone().unwrap_or_else(own)
+        let own = || CorrelationId::new(self.id().as_str()).unwrap_or_else(|_| unreachable!("ids have one shape"));
+        self.submission.message.correlation_id.clone().unwrap_or_else(own)
+    }
+
+    fn bytes(&self) -> usize {
+        self.submission.message.body.get().len()
     }
 
     fn is_from(&self, client: ClientId) -> bool {
-        self.reply_to == ReplyTo::Client(client)
+        self.submission.reply_to.client() == Some(client)
     }
 }
 
@@ -126,44 +120,35 @@ fn is_control(command: &Command) -> bool {
     )
 }
 
-/// Whether a body is one of the commands that may overtake: by its tag alone, cheaply, before it is parsed.
-pub fn is_control_body(body: &str) -> bool {
-    const TAGS: [&str; 6] =
-        ["InterruptKernel", "RestartKernel", "ShutDownKernel", "StopAll", "CancelExecution", "GiveUpExecution"];
-    let tag = body.trim_start_matches(|character: char| character == '{' || character.is_ascii_whitespace());
-    let tag = tag.strip_prefix('"').and_then(|rest| rest.split('"').next());
-    body.len() < 1_024 && tag.is_some_and(|tag| TAGS.contains(&tag))
-}
-
-fn is_output(queued: &Queued) -> bool {
+fn is_output(pending: &Pending) -> bool {
     use ExecutionReport as R;
     matches!(
-        queued.command,
+        pending.command,
         Some(Command::ReportExecution { report: R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. }, .. })
     )
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
-    commands: VecDeque<Queued>,
+    commands: VecDeque<Pending>,
     /// Of all bodies.
     bytes: usize,
 }
 
 impl Queue {
     /// Control goes before the outputs that wait at the end.
-    pub(crate) fn push(&mut self, queued: Queued) {
-        let is_control = queued.command.as_ref().is_some_and(is_control);
+    pub(crate) fn push(&mut self, pending: Pending) {
+        let is_control = pending.command.as_ref().is_some_and(is_control);
         let overtaken =
             if is_control { self.commands.iter().rev().take_while(|other| is_output(other)).count() } else { 0 };
-        self.bytes += queued.body.get().len();
-        self.commands.insert(self.commands.len() - overtaken, queued);
+        self.bytes += pending.bytes();
+        self.commands.insert(self.commands.len() - overtaken, pending);
     }
 
     /// Puts commands back that must be decided again, in their order.
-    pub(crate) fn push_back_to_front(&mut self, again: Vec<Queued>) {
-        for queued in again.into_iter().rev() {
-            self.push_front(queued);
+    pub(crate) fn push_back_to_front(&mut self, again: Vec<Pending>) {
+        for pending in again.into_iter().rev() {
+            self.push_front(pending);
         }
     }
 
@@ -172,45 +157,45 @@ impl Queue {
         self.bytes
     }
 
-    fn taken(&mut self, queued: Queued) -> Queued {
-        self.bytes -= queued.body.get().len();
-        queued
+    fn taken(&mut self, pending: Pending) -> Pending {
+        self.bytes -= pending.bytes();
+        pending
     }
 
-    pub(crate) fn push_front(&mut self, queued: Queued) {
-        self.bytes += queued.body.get().len();
-        self.commands.push_front(queued);
+    pub(crate) fn push_front(&mut self, pending: Pending) {
+        self.bytes += pending.bytes();
+        self.commands.push_front(pending);
     }
 
-    pub(crate) fn pop(&mut self) -> Option<Queued> {
-        let queued = self.commands.pop_front()?;
-        Some(self.taken(queued))
+    pub(crate) fn pop(&mut self) -> Option<Pending> {
+        let pending = self.commands.pop_front()?;
+        Some(self.taken(pending))
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.commands.is_empty()
     }
 
-    pub(crate) fn drain(&mut self) -> Vec<Queued> {
+    pub(crate) fn drain(&mut self) -> Vec<Pending> {
         self.bytes = 0;
         std::mem::take(&mut self.commands).into()
     }
 
     /// Where the command is that waits for this answer.
-    pub(crate) fn remove_waiting(&mut self, ticket: Ticket) -> Option<(usize, Queued)> {
-        let index = self.commands.iter().position(|queued| queued.ticket == Some(ticket))?;
-        let queued = self.commands.remove(index)?;
-        Some((index, self.taken(queued)))
+    pub(crate) fn remove_waiting(&mut self, ticket: Ticket) -> Option<(usize, Pending)> {
+        let index = self.commands.iter().position(|pending| pending.ticket == Some(ticket))?;
+        let pending = self.commands.remove(index)?;
+        Some((index, self.taken(pending)))
     }
 
-    pub(crate) fn insert(&mut self, index: usize, queued: Queued) {
-        self.bytes += queued.body.get().len();
-        self.commands.insert(index.min(self.commands.len()), queued);
+    pub(crate) fn insert(&mut self, index: usize, pending: Pending) {
+        self.bytes += pending.bytes();
+        self.commands.insert(index.min(self.commands.len()), pending);
     }
 
     /// Whether a command of this client arrived earlier and waits.
     pub(crate) fn has_earlier(&self, client: ClientId, arrival: u64) -> bool {
-        self.commands.iter().any(|queued| queued.is_from(client) && queued.arrival < arrival)
+        self.commands.iter().any(|pending| pending.is_from(client) && pending.arrival < arrival)
     }
 
     pub(crate) fn shrink(&mut self) {

@@ -1,4 +1,15 @@
-//! The room: its state, its inputs, and the order in which it does things. The parts are in the other files.
+//! The room: its state, its inputs, and the order in which it does things. Its steps are in the files of its folder.
+
+mod activity;
+mod batch;
+mod fanout;
+mod joining;
+mod judging;
+mod maintenance;
+mod presence;
+mod rendering;
+mod retries;
+mod subscribers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,29 +18,32 @@ use notarium_core::{
     CommandId, Epoch, Head, IdSource, Millis, NextSteps, Notebook, NotebookId, Rejection, RejectionCode, Version,
     sweep_due,
 };
-use notarium_wire::{AckMessage, CommandMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
+use notarium_wire::{AckMessage, ErrorCode, ErrorMessage, RejectMessage, ServerMessage, frame};
 use sha2::{Digest, Sha256};
 
-use crate::activity::ActivityQueue;
 use crate::answers::Answers;
-use crate::batch::{Batch, Recovery};
 use crate::config::RoomConfig;
-use crate::fanout::FanOut;
 use crate::identity::{ClientId, Identity, ReadState};
-use crate::io::{Input, Output, ReplyTo, Ticket};
-use crate::joining::{Join, Waiting};
+use crate::io::{Input, Output, Ticket};
 use crate::leases::Leases;
-use crate::presence::PresenceQueue;
-use crate::queue::{Queue, Queued};
+use crate::queue::{self, Pending, Queue};
 use crate::rendering::Rendering;
 use crate::replay::Loaded;
-use crate::retries::Lookup;
 use crate::ring::Ring;
-use crate::subscribers::Subscriber;
+use crate::submission::{ReplyTo, Submission};
+use activity::ActivityQueue;
+use batch::{Batch, Recovery};
+use fanout::FanOut;
+use joining::{Join, Waiting};
+use presence::PresenceQueue;
+use retries::Lookup;
+use subscribers::Subscriber;
+
+type Answer = Result<AckMessage, Rejection>;
 
 /// What a room is doing.
 #[derive(Debug)]
-pub(crate) enum Phase {
+enum Phase {
     /// Waits for the state.
     Loading,
     /// Everything decided is on disk.
@@ -49,59 +63,59 @@ pub(crate) enum Phase {
 
 /// One call of the room: the time, and what is to be done.
 #[derive(Debug)]
-pub(crate) struct Cycle {
-    pub now: Millis,
-    pub out: Vec<Output>,
+struct Cycle {
+    now: Millis,
+    out: Vec<Output>,
 }
 
 /// The live side of one notebook.
 #[derive(Debug)]
 pub struct Room {
     pub(crate) config: Arc<RoomConfig>,
-    pub(crate) notebook_id: NotebookId,
+    notebook_id: NotebookId,
     entropy: [u8; 32],
     seeds: u64,
-    pub(crate) phase: Phase,
+    phase: Phase,
     /// Of the lease under which this room writes.
     pub(crate) epoch: Epoch,
     /// With the events of the append in flight.
     pub(crate) state: Arc<Notebook>,
     /// Of `state`.
-    pub(crate) head: Head,
+    head: Head,
     /// Up to here everything is on disk, and may be shown.
-    pub(crate) committed: Version,
+    committed: Version,
     /// Which event of the log this build does not know: the notebook stands before it, and nothing is written.
-    pub(crate) read_only: Option<String>,
+    read_only: Option<String>,
     /// Why the last load failed, or the room ended.
-    pub(crate) failure: String,
-    pub(crate) ring: Ring,
+    failure: String,
+    ring: Ring,
     pub(crate) queue: Queue,
-    pub(crate) waiting: Vec<Waiting>,
-    pub(crate) joins: BTreeMap<Ticket, Join>,
-    pub(crate) lookups: BTreeMap<Ticket, Lookup>,
+    waiting: Vec<Waiting>,
+    joins: BTreeMap<Ticket, Join>,
+    lookups: BTreeMap<Ticket, Lookup>,
     /// Commands whose code is being judged, each with those that must not go before it.
-    pub(crate) judging: BTreeMap<Ticket, Vec<Queued>>,
+    pub(crate) judging: BTreeMap<Ticket, Vec<Pending>>,
     arrivals: u64,
     tickets: Ticket,
-    pub(crate) subscribers: BTreeMap<ClientId, Subscriber>,
-    pub(crate) fan_out: FanOut,
-    pub(crate) presence: PresenceQueue,
-    pub(crate) activity: ActivityQueue,
-    pub(crate) answers: Answers,
-    pub(crate) leases: Leases,
+    subscribers: BTreeMap<ClientId, Subscriber>,
+    fan_out: FanOut,
+    presence: PresenceQueue,
+    activity: ActivityQueue,
+    answers: Answers,
+    leases: Leases,
     /// The state for those who join.
-    pub(crate) rendering: Rendering,
+    rendering: Rendering,
     /// Of the last snapshot that was written or asked for.
-    pub(crate) snapshot_version: Version,
-    pub(crate) catalog_at: Option<Millis>,
+    snapshot_version: Version,
+    catalog_at: Option<Millis>,
     /// When waiting tool calls are looked through: the first expires, or what one touches has changed.
-    pub(crate) sweep_at: Option<Millis>,
+    sweep_at: Option<Millis>,
     /// When the next grant ends.
-    pub(crate) grant_ends_at: Option<Millis>,
+    grant_ends_at: Option<Millis>,
     /// When memory is given back, if nothing happens until then.
-    pub(crate) idle_at: Option<Millis>,
-    pub(crate) unload_at: Option<Millis>,
-    pub(crate) is_closing: bool,
+    idle_at: Option<Millis>,
+    unload_at: Option<Millis>,
+    is_closing: bool,
 }
 
 impl Room {
@@ -177,13 +191,13 @@ impl Room {
         self.queue.bytes()
     }
 
-    pub(crate) fn take(&mut self, cycle: &mut Cycle, input: Input) {
+    fn take(&mut self, cycle: &mut Cycle, input: Input) {
         match input {
             Input::Loaded { loaded, epoch } => self.take_loaded(cycle, *loaded, epoch),
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
-            Input::Command { reply_to, identity, message } => self.take_command(cycle, reply_to, identity, message),
+            Input::Command(submission) => self.take_command(cycle, submission),
             Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
-            Input::Read { request, identity } => self.take_read(cycle, request, identity),
+            Input::Read { identity, caller } => self.wait(cycle, Waiting::Read { identity, caller }),
             Input::Unsubscribe { client } => self.leave(cycle, client),
             Input::IdentityChanged { client, identity } => self.take_identity(cycle, client, identity),
             Input::Activity(activity) => self.activity.push(activity),
@@ -204,7 +218,7 @@ impl Room {
     }
 
     /// Serves and decides until it must wait for something.
-    pub(crate) fn pump(&mut self, cycle: &mut Cycle) {
+    fn pump(&mut self, cycle: &mut Cycle) {
         while self.is_settled() {
             self.serve_waiting(cycle);
             if !matches!(self.phase, Phase::Live) || self.queue.is_empty() {
@@ -263,22 +277,22 @@ impl Room {
         let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + self.config.retry_load_ms));
         self.failure = format!("the notebook cannot be read: {reason}");
         if let Phase::Recovering(recovery) = phase {
-            self.answer_all(cycle, &recovery.batch.into_commands(), &unavailable(&self.failure));
+            self.answer_all(cycle, recovery.batch.into_commands(), &unavailable(&self.failure));
         }
         self.turn_all_away(cycle);
     }
 
     /// Whatever waits is answered with the failure.
-    pub(crate) fn turn_all_away(&mut self, cycle: &mut Cycle) {
-        let mut queued = self.queue.drain();
-        queued.extend(std::mem::take(&mut self.judging).into_values().flatten());
-        self.answer_all(cycle, &queued, &unavailable(&self.failure));
+    fn turn_all_away(&mut self, cycle: &mut Cycle) {
+        let mut pending = self.queue.drain();
+        pending.extend(std::mem::take(&mut self.judging).into_values().flatten());
+        self.answer_all(cycle, pending, &unavailable(&self.failure));
         for waiting in std::mem::take(&mut self.waiting) {
             self.turn_away(cycle, waiting);
         }
     }
 
-    pub(crate) fn retry_load(&mut self, cycle: &mut Cycle) {
+    fn retry_load(&mut self, cycle: &mut Cycle) {
         if matches!(self.phase, Phase::Failed(at) if at <= cycle.now) {
             self.phase = Phase::Loading;
             cycle.out.push(Output::Load { recent_after: self.least_sent() });
@@ -287,9 +301,9 @@ impl Room {
 
     fn turn_away(&self, cycle: &mut Cycle, waiting: Waiting) {
         match waiting {
-            Waiting::Read { request, .. } => {
+            Waiting::Read { caller, .. } => {
                 let state = Err(unavailable(&self.failure));
-                cycle.out.push(Output::State { request, state });
+                cycle.out.push(Output::State { caller, state });
             }
             Waiting::Subscribe { client, .. } => {
                 self.send_error(cycle, client, ErrorCode::Unavailable, &self.failure);
@@ -299,17 +313,17 @@ impl Room {
 
     // --- commands and reads come in ---
 
-    fn take_command(&mut self, cycle: &mut Cycle, reply_to: ReplyTo, identity: Arc<Identity>, message: CommandMessage) {
-        let id = message.id.clone();
+    fn take_command(&mut self, cycle: &mut Cycle, submission: Submission) {
         if let Some(reason) = self.closed_because() {
-            return self.reply(cycle, reply_to, &identity, &id, Err(unavailable(&reason)));
+            return self.reply(cycle, submission, Err(unavailable(&reason)));
         }
-        self.arrivals += 1;
-        match Queued::new(reply_to, identity.clone(), message, self.arrivals) {
-            Ok(queued) => self.queue.push(queued),
+        match queue::parse(&submission.message.body) {
+            Ok(command) => {
+                let arrival = self.next_arrival();
+                self.queue.push(Pending::new(submission, command, arrival));
+            }
             Err(sentence) => {
-                let rejection = Rejection::new(RejectionCode::InvalidValue, sentence);
-                self.reply(cycle, reply_to, &identity, &id, Err(rejection));
+                self.reply(cycle, submission, Err(Rejection::new(RejectionCode::InvalidValue, sentence)));
             }
         }
     }
@@ -321,12 +335,8 @@ impl Room {
         matches!(self.phase, Phase::Failed(_) | Phase::Closed).then(|| self.failure.clone())
     }
 
-    fn take_read(&mut self, cycle: &mut Cycle, request: u64, identity: Arc<Identity>) {
-        self.wait(cycle, Waiting::Read { request, identity });
-    }
-
     /// Queues what is answered from the state that is on disk.
-    pub(crate) fn wait(&mut self, cycle: &mut Cycle, waiting: Waiting) {
+    fn wait(&mut self, cycle: &mut Cycle, waiting: Waiting) {
         if self.closed_because().is_some() {
             self.turn_away(cycle, waiting);
         } else {
@@ -334,12 +344,12 @@ impl Room {
         }
     }
 
-    pub(crate) fn next_arrival(&mut self) -> u64 {
+    fn next_arrival(&mut self) -> u64 {
         self.arrivals += 1;
         self.arrivals
     }
 
-    pub(crate) fn read_state(&self, cycle: &Cycle, identity: &Identity) -> Result<ReadState, Rejection> {
+    fn read_state(&self, cycle: &Cycle, identity: &Identity) -> Result<ReadState, Rejection> {
         let role = self.reading_role(cycle.now, identity)?;
         Ok(ReadState {
             notebook: self.state.clone(),
@@ -353,28 +363,27 @@ impl Room {
     // --- going out ---
 
     /// Answers the sender, and those who sent the same again meanwhile.
-    pub(crate) fn answer(&self, cycle: &mut Cycle, queued: &Queued, answer: Result<AckMessage, Rejection>) {
-        for reply_to in &queued.also {
-            self.reply(cycle, *reply_to, &queued.identity, &queued.id, answer.clone());
+    fn answer(&self, cycle: &mut Cycle, pending: Pending, answer: Answer) {
+        let Pending { submission, also, .. } = pending;
+        for reply_to in also {
+            self.reply_to(cycle, reply_to, &submission.identity, &submission.message.id, answer.clone());
         }
-        self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, answer);
+        self.reply(cycle, submission, answer);
     }
 
-    pub(crate) fn answer_all(&self, cycle: &mut Cycle, commands: &[Queued], rejection: &Rejection) {
-        for queued in commands {
-            self.answer(cycle, queued, Err(rejection.clone()));
+    fn answer_all(&self, cycle: &mut Cycle, commands: Vec<Pending>, rejection: &Rejection) {
+        for pending in commands {
+            self.answer(cycle, pending, Err(rejection.clone()));
         }
     }
 
-    pub(crate) fn reply(
-        &self,
-        cycle: &mut Cycle,
-        reply_to: ReplyTo,
-        identity: &Identity,
-        id: &CommandId,
-        answer: Result<AckMessage, Rejection>,
-    ) {
-        match reply_to {
+    fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: Answer) {
+        let Submission { identity, message, reply_to } = submission;
+        self.reply_to(cycle, reply_to, &identity, &message.id, answer);
+    }
+
+    fn reply_to(&self, cycle: &mut Cycle, to: ReplyTo, identity: &Identity, id: &CommandId, answer: Answer) {
+        match to {
             ReplyTo::Client(client) => {
                 let message = match answer {
                     Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
@@ -382,13 +391,13 @@ impl Room {
                 };
                 cycle.send(client, &message);
             }
-            ReplyTo::Request(request) => cycle.out.push(Output::Answer { request, answer }),
+            ReplyTo::Caller(caller) => cycle.out.push(Output::Answer { caller, answer }),
             ReplyTo::Nobody => {}
         }
     }
 
     /// What a person can undo and redo next; not while the state is ahead of the disk.
-    pub(crate) fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
+    fn next_steps(&self, identity: &Identity) -> Option<NextSteps> {
         if self.state.version > self.committed {
             return None;
         }
@@ -401,19 +410,19 @@ impl Room {
         RejectMessage { id, notebook, code, message, expected_version, actual_version }
     }
 
-    pub(crate) fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
+    fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {
         let (notebook, message) = (Some(self.notebook_id.clone()), message.to_owned());
         let error = ErrorMessage { code, message, notebook, protocols: None, fatal: false };
         cycle.send(client, &ServerMessage::Error(error));
     }
 
-    pub(crate) fn next_ticket(&mut self) -> Ticket {
+    fn next_ticket(&mut self) -> Ticket {
         self.tickets += 1;
         self.tickets
     }
 
     /// New ids and salts; each source is used for one command.
-    pub(crate) fn next_ids(&mut self, now: Millis) -> IdSource {
+    fn next_ids(&mut self, now: Millis) -> IdSource {
         self.seeds += 1;
         let seed = Sha256::new().chain_update(self.entropy).chain_update(self.seeds.to_be_bytes()).finalize();
         IdSource::new(now, seed.into())
@@ -421,11 +430,11 @@ impl Room {
 }
 
 impl Cycle {
-    pub(crate) fn send(&mut self, client: ClientId, message: &ServerMessage) {
+    fn send(&mut self, client: ClientId, message: &ServerMessage) {
         self.out.push(Output::Send { client, text: frame::text(message) });
     }
 }
 
-pub(crate) fn unavailable(reason: &str) -> Rejection {
+fn unavailable(reason: &str) -> Rejection {
     Rejection::new(RejectionCode::Unavailable, format!("nothing was changed: {reason}"))
 }

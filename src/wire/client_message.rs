@@ -146,6 +146,13 @@ pub struct CommandMessage {
     pub body: RawJson,
 }
 
+impl CommandMessage {
+    /// On no condition, and an undo group of its own.
+    pub fn new(id: CommandId, notebook: NotebookId, body: RawJson) -> Self {
+        Self { id, notebook, expected_version: None, correlation_id: None, body }
+    }
+}
+
 /// Asks whether the client's state at a version is the right one. The client must follow the notebook.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -8,9 +8,9 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
 fn no_imports_form_a_circle() {
-    for part in ["record", "core", "store", "wire"] {
+    for part in ["record", "core", "store", "wire", "sync", "server", "assistant", "agent", "scripted"] {
         let graph = graph(part);
-        assert!(graph.len() > 5, "src/{part} was read");
+        assert!(graph.len() > 4, "src/{part} was read");
         let circle = circle(&graph);
         assert!(circle.is_empty(), "src/{part}: these files import each other in a circle: {}", circle.join(" -> "));
     }

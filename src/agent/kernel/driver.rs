@@ -9,11 +9,11 @@ use tokio::sync::mpsc;
 
 use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::executions::Executions;
-use super::launch::RuntimeFolder;
 use super::messages::Message;
 use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::kernelspecs::InterruptMode;
+use crate::leftovers::TemporaryFolder;
 
 /// How long the sockets of a dead kernel must be silent until everything that it sent has been read.
 const EXIT_SILENCE: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(super) struct Driver {
     pub interrupt_mode: InterruptMode,
     pub state: State,
     /// Holds the sockets; removed with the session.
-    pub _folder: RuntimeFolder,
+    pub _folder: TemporaryFolder,
 }
 
 /// Where a session is in its life.

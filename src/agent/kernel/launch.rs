@@ -154,7 +154,7 @@ pub(super) async fn launch(
         group: process.group().clone(),
         interrupt_mode,
         state: State::default(),
-        _folder: folder,
+        _folder: folder.0,
     };
     tokio::spawn(driver.run());
     Ok(Kernel { interrupt_mode, shutdown_timeout: options.shutdown_timeout, process, requests, urgent })

@@ -4,9 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
-use notarium_core::{
-    Actor, Command, ConversationId, Document, NotebookId, RawObject, Rejection, RejectionCode, Scope, ToolCall,
-};
+use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, Rejection, RejectionCode, Scope};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult, DetailedTask,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
@@ -19,8 +17,9 @@ use serde_json::{Value, json};
 use ulid::Ulid;
 
 use super::resources::Target;
-use super::{Caller, Person, notebooks, prompts, resources, results, tools};
-use crate::assistants::Called;
+use super::visitor::Visitor;
+use super::{Person, notebooks, prompts, resources, results, tools};
+use crate::caller::{Called, Caller};
 use crate::host::Host;
 
 /// How long a call is waited for: the tools themselves wait up to 30 s, clients give up after about 60 s.
@@ -48,40 +47,6 @@ pub struct Handler {
     host: Arc<dyn Host>,
     /// Of a session, from its first message on.
     conversation: OnceLock<ConversationId>,
-}
-
-/// Who sends a message, and for which notebook the connection is.
-pub struct Visitor {
-    person: Person,
-    pub actor: Actor,
-    /// What the conversation is called.
-    title: String,
-    /// The connection reaches no other.
-    pub notebook: Option<NotebookId>,
-}
-
-impl Visitor {
-    /// Whether the token is good for the notebook.
-    pub fn covers(&self, notebook: &NotebookId) -> bool {
-        (self.person.covers)(notebook)
-    }
-
-    fn may_take_back(&self, call: &ToolCall) -> bool {
-        let of_person =
-            |actor: &Actor| matches!(actor, Actor::Assistant { for_user, .. } if *for_user == self.person.user_id);
-        let is_persons = of_person(&call.requested_by);
-        call.requested_by == self.actor || is_persons && self.person.scopes.contains(&Scope::Edit)
-    }
-
-    /// The notebook, if person, token and connection allow it.
-    pub async fn read(&self, host: &Arc<dyn Host>, notebook: &NotebookId) -> Result<Arc<Document>, Rejection> {
-        let is_here = self.notebook.as_ref().is_none_or(|own| own == notebook);
-        if !is_here || !self.covers(notebook) {
-            let message = format!("no notebook {notebook} that you may see: list_notebooks says which there are");
-            return Err(Rejection::new(RejectionCode::UnknownNotebook, message));
-        }
-        host.read_as(&self.actor, notebook).await
-    }
 }
 
 impl Handler {

@@ -6,8 +6,8 @@ use notarium_core::{NotebookId, Rejection};
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use super::handler::Visitor;
 use super::tools::NOTEBOOK;
+use super::visitor::Visitor;
 use crate::host::{Host, Listed};
 
 /// Notebooks that are listed, and looked through for a title.

@@ -6,8 +6,8 @@ use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, Reject
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
 
-use super::handler::Visitor;
 use super::notebooks::visible;
+use super::visitor::Visitor;
 use crate::assistants::{MAX_RESULT_BYTES, with_blobs};
 use crate::host::{Host, Listed};
 use crate::preview::{ReadBlob, preview};

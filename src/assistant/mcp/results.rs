@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::tools::AWAIT;
-use crate::assistants::Called;
+use crate::caller::Called;
 
 /// Milliseconds between two looks at a task that clients are asked to keep.
 const POLL_INTERVAL_MS: u64 = 2_000;

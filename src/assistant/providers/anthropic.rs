@@ -12,8 +12,8 @@ use super::call::{Decoder, Dialect, IMAGE_LEFT_OUT, arguments_to_send};
 use super::capabilities::Capabilities;
 use super::classify::Asked;
 use super::error::ProviderError;
-use super::event::{StopReason, Usage};
 use super::message::{Block, Message, Request, Role, Thinking, Tool, ToolCall, ToolResult};
+use super::reply::{StopReason, Usage};
 use super::secret::Secret;
 
 const VERSION: &str = "2023-06-01";

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use notarium_core::{Because, TurnFailure};
 
-use super::event::{StopReason, Usage};
+use super::reply::{StopReason, Usage};
 
 /// Why a model call failed. Details are the provider's own words with keys blotted out, at most 500 characters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

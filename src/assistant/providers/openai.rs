@@ -14,8 +14,8 @@ use super::call::{Decoder, Dialect};
 use super::capabilities::Capabilities;
 use super::classify::Asked;
 use super::error::ProviderError;
-use super::event::{StopReason, Usage};
 use super::message::{Block, Message, Request, Role, Tool, ToolCall, ToolResult};
+use super::reply::{StopReason, Usage};
 use super::secret::Secret;
 
 pub(super) struct ChatCompletions;

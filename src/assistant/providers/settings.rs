@@ -1,21 +1,13 @@
 //! Which provider is called, where, and with which key.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Provider;
-use super::anthropic::Messages;
-use super::call::{Dialect, HttpProvider};
-use super::capabilities::{Family, Protocol};
-use super::openai::ChatCompletions;
-use super::retry::RetryPolicy;
+use super::capabilities::Family;
 use super::secret::{Secret, SecretError};
-use super::transport::{CallLimits, http_client};
 
 /// One provider of the server's configuration. There is no field for a key: it comes from the environment or a file.
 ///
@@ -71,7 +63,7 @@ impl ProviderSettings {
         }
     }
 
-    fn base_url(&self) -> Result<String, SetupError> {
+    pub(super) fn base_url(&self) -> Result<String, SetupError> {
         let default = self.family.defaults().base_url.map(str::to_owned);
         let text = self.base_url.clone().or(default).ok_or(SetupError::NoBaseUrl { family: self.family.name() })?;
         let url = Url::parse(&text).map_err(|error| SetupError::BadBaseUrl { reason: error.to_string() })?;
@@ -79,12 +71,12 @@ impl ProviderSettings {
         Ok(text.trim_end_matches('/').to_owned())
     }
 
-    fn model(&self) -> Result<String, SetupError> {
+    pub(super) fn model(&self) -> Result<String, SetupError> {
         let default = self.family.defaults().model.map(str::to_owned);
         self.model.clone().or(default).ok_or(SetupError::NoModel { family: self.family.name() })
     }
 
-    fn key(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Secret>, SetupError> {
+    pub(super) fn key(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Secret>, SetupError> {
         if let Some(path) = &self.key_file {
             return Ok(Some(Secret::from_file(path)?));
         }
@@ -128,48 +120,6 @@ pub enum SetupError {
     Key(#[from] SecretError),
     #[error("The HTTP client cannot be built: {0}")]
     Http(reqwest::Error),
-}
-
-/// A provider as configured, with the environment of this process, default retries and limits.
-pub fn connect(settings: &ProviderSettings) -> Result<Arc<dyn Provider>, SetupError> {
-    connect_with(settings, |name| std::env::var(name).ok(), RetryPolicy::default(), CallLimits::default())
-}
-
-/// [`connect`] with an environment, retries and limits of the caller's choice.
-pub fn connect_with(
-    settings: &ProviderSettings,
-    variable: impl Fn(&str) -> Option<String>,
-    retry: RetryPolicy,
-    limits: CallLimits,
-) -> Result<Arc<dyn Provider>, SetupError> {
-    let dialect: Arc<dyn Dialect> = match settings.family.defaults().protocol {
-        Protocol::ChatCompletions => Arc::new(ChatCompletions),
-        Protocol::Messages => Arc::new(Messages),
-    };
-    let provider = HttpProvider {
-        name: settings.name.clone().unwrap_or_else(|| settings.family.name().to_owned()),
-        base_url: settings.base_url()?,
-        key: settings.key(variable)?,
-        http: http_client(&limits).map_err(SetupError::Http)?,
-        limits,
-        dialect,
-        retry,
-        model: settings.model()?,
-        settings: settings.clone(),
-    };
-    warn_of_open_lines(&provider);
-    Ok(Arc::new(provider))
-}
-
-fn warn_of_open_lines(provider: &HttpProvider) {
-    let is_local = |url: Url| {
-        let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-    };
-    let is_open = provider.base_url.starts_with("http:") && !Url::parse(&provider.base_url).is_ok_and(is_local);
-    if is_open && provider.key.is_some() {
-        tracing::warn!(provider = %provider.name, "the key of this provider travels without encryption: use https");
-    }
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use notarium_assistant::assistants::Called;
+use notarium_assistant::caller::{Called, Caller};
 use notarium_assistant::host::{Host, Listed, Notice};
-use notarium_assistant::mcp::{Caller, McpService, Person, service};
+use notarium_assistant::mcp::{McpService, Person, service};
 use notarium_core::{
     Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, RawObject, Rejection, RejectionCode, Risk,
     Scope, Stored, ToolCallId, Version,

@@ -4,9 +4,8 @@ mod lost_runs;
 
 use std::time::Duration;
 
-use notarium_assistant::assistants::Called;
+use notarium_assistant::caller::{Called, Caller};
 use notarium_assistant::host::Host;
-use notarium_assistant::mcp::Caller;
 use notarium_core::{
     Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, InsertCell, MessageBlock, Millis,
     NotebookId, Place, RawJson, RawObject, StartTurn, ToolCallId, UserId,

@@ -1,6 +1,6 @@
 //! The task of one room: takes what comes, asks the pure room, does what it says.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,61 +9,29 @@ use axum::extract::ws::Utf8Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use notarium_core::{Millis, NotebookId, Rejection, Version};
-use notarium_sync::{ClientId, Identity, Input, Output, ReadState, Rendered, ReplyTo, Room};
-use notarium_wire::{AckMessage, CommandMessage, SubscribeMessage};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use notarium_core::{Millis, NotebookId, Version};
+use notarium_sync::{ClientId, Input, Output, Rendered, Room};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
-use super::outbox::{Offered, Outbox};
+use super::outbox::Offered;
 use super::{Rooms, WorkNotice, projections, stored};
 
 /// Inputs that the room gets in one call.
 const MAX_INPUTS: usize = 256;
 /// Bytes of undecided commands above which the inbox is left to fill.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
-/// Known connections above which those that have ended are looked for.
-const MIN_SWEPT_CLIENTS: usize = 64;
-
 /// What a room's inbox holds.
-pub(super) enum Message {
-    Input(Input),
-    Subscribe {
-        client: ClientId,
-        identity: Arc<Identity>,
-        outbox: Outbox,
-        message: SubscribeMessage,
-    },
-    Command {
-        client: ClientId,
-        identity: Arc<Identity>,
-        outbox: Outbox,
-        message: CommandMessage,
-        permit: Option<OwnedSemaphorePermit>,
-    },
-    Execute {
-        identity: Arc<Identity>,
-        message: CommandMessage,
-        answer: oneshot::Sender<Result<AckMessage, Rejection>>,
-        permit: Option<OwnedSemaphorePermit>,
-    },
-    Read {
-        identity: Arc<Identity>,
-        answer: oneshot::Sender<Result<ReadState, Rejection>>,
-    },
+pub(super) struct Message {
+    pub(super) input: Input,
+    /// Its share of the inbox, given back when it is taken out.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
 }
 
 impl Message {
     /// Whether it means something to a room that is opened for it.
     pub(super) fn outlives_the_room(&self) -> bool {
-        !matches!(self, Message::Input(_))
+        matches!(self.input, Input::Subscribe { .. } | Input::Command(_) | Input::Read { .. })
     }
-}
-
-/// A connection, as the room knows it.
-struct Client {
-    outbox: Outbox,
-    /// An events frame did not fit: nothing but answers until it is subscribed again.
-    is_stalled: bool,
 }
 
 pub(super) struct Task {
@@ -75,11 +43,8 @@ pub(super) struct Task {
     /// For those who report back; weak, so that the room does not keep itself open.
     report_to: mpsc::WeakUnboundedSender<Message>,
     pending: FuturesUnordered<BoxFuture<'static, Input>>,
-    clients: HashMap<ClientId, Client>,
-    sweep_above: usize,
-    next_request: u64,
-    answers: HashMap<u64, oneshot::Sender<Result<AckMessage, Rejection>>>,
-    reads: HashMap<u64, oneshot::Sender<Result<ReadState, Rejection>>>,
+    /// Clients that an events frame did not fit for: nothing but answers until they are subscribed again.
+    stalled: HashSet<ClientId>,
     /// Inputs that doing the outputs has led to.
     follow_ups: Vec<Input>,
     is_unloaded: bool,
@@ -102,11 +67,7 @@ impl Task {
             urgent,
             report_to,
             pending: FuturesUnordered::new(),
-            clients: HashMap::new(),
-            sweep_above: MIN_SWEPT_CLIENTS,
-            next_request: 0,
-            answers: HashMap::new(),
-            reads: HashMap::new(),
+            stalled: HashSet::new(),
             follow_ups: Vec::new(),
             is_unloaded: false,
         };
@@ -143,7 +104,7 @@ impl Task {
             Some(message) = self.messages.recv(), if takes_more => message,
             () = sleep(wake_at, now) => return Input::Tick,
         };
-        self.input_of(message)
+        self.taken(message)
     }
 
     /// Whatever else is there already: it is decided together.
@@ -157,50 +118,18 @@ impl Task {
             let message = self.urgent.try_recv().ok();
             let message = message.or_else(|| if takes_more { self.messages.try_recv().ok() } else { None });
             let Some(message) = message else { break };
-            inputs.push(self.input_of(message));
+            inputs.push(self.taken(message));
         }
         inputs
     }
 
-    // --- in ---
-
-    fn input_of(&mut self, message: Message) -> Input {
-        match message {
-            Message::Input(input) => input,
-            Message::Subscribe { client, identity, outbox, message } => {
-                self.know(client, outbox);
-                Input::Subscribe { client, identity, message }
-            }
-            Message::Command { client, identity, outbox, message, permit } => {
-                drop(permit);
-                self.know(client, outbox);
-                Input::Command { reply_to: ReplyTo::Client(client), identity, message }
-            }
-            Message::Execute { identity, message, answer, permit } => {
-                drop(permit);
-                let request = self.request();
-                self.answers.insert(request, answer);
-                Input::Command { reply_to: ReplyTo::Request(request), identity, message }
-            }
-            Message::Read { identity, answer } => {
-                let request = self.request();
-                self.reads.insert(request, answer);
-                Input::Read { request, identity }
-            }
+    fn taken(&mut self, message: Message) -> Input {
+        let Message { input, permit } = message;
+        drop(permit);
+        if let Input::Unsubscribe { client } = &input {
+            self.stalled.remove(client);
         }
-    }
-
-    fn request(&mut self) -> u64 {
-        self.next_request += 1;
-        self.next_request
-    }
-
-    fn know(&mut self, client: ClientId, outbox: Outbox) {
-        self.clients.entry(client).or_insert(Client { outbox, is_stalled: false });
-        if self.clients.len() > self.sweep_above {
-            self.clients.retain(|_, client| !client.outbox.is_closed());
-            self.sweep_above = MIN_SWEPT_CLIENTS.max(self.clients.len() * 2);
-        }
+        input
     }
 
     // --- out ---
@@ -215,26 +144,15 @@ impl Task {
         match output {
             Output::Send { client, text } => self.send(client, text),
             Output::Subscribed { client, text } => {
-                if let Some(known) = self.clients.get_mut(&client) {
-                    known.is_stalled = false;
-                }
+                self.stalled.remove(&client);
                 self.send(client, text);
             }
             Output::Events { clients, from, text } => self.show(&clients, from, text),
-            Output::Presence { clients, text } => self.tell(&clients, text),
+            Output::Presence { clients, text } => self.show_presence(&clients, text),
             // Its commands are still answered.
             Output::Forget { .. } => {}
-            Output::Answer { request, answer } => {
-                // Who asked may have gone.
-                if let Some(sender) = self.answers.remove(&request) {
-                    let _ = sender.send(answer);
-                }
-            }
-            Output::State { request, state } => {
-                if let Some(sender) = self.reads.remove(&request) {
-                    let _ = sender.send(state);
-                }
-            }
+            Output::Answer { caller, answer } => caller.answer(answer),
+            Output::State { caller, state } => caller.answer(state),
             Output::WorkWanted { kernel_session, kernelspec } => {
                 let notebook = self.id.clone();
                 self.notify(WorkNotice::Wanted { notebook, kernel_session, kernelspec });
@@ -305,48 +223,61 @@ impl Task {
     }
 
     fn send(&mut self, client: ClientId, text: String) {
-        let is_gone = self.clients.get(&client).is_some_and(|known| !known.outbox.send(Utf8Bytes::from(text)));
-        if is_gone {
+        let is_sent = self.rooms.clients.outbox(client).is_some_and(|outbox| outbox.send(Utf8Bytes::from(text)));
+        if !is_sent {
             self.forget(client);
         }
     }
 
     fn show(&mut self, clients: &[ClientId], from: Version, text: String) {
         let frame = Utf8Bytes::from(text);
-        for client in clients {
-            let Some(known) = self.clients.get_mut(client).filter(|known| !known.is_stalled) else { continue };
-            match known.outbox.offer(frame.clone()) {
+        for client in clients.iter().copied() {
+            if self.stalled.contains(&client) {
+                continue;
+            }
+            match self.offer(client, &frame) {
                 Offered::Queued => {}
-                Offered::Closed => self.forget(*client),
+                Offered::Closed => self.forget(client),
                 Offered::Full => {
-                    known.is_stalled = true;
-                    self.follow_ups.push(Input::Lagging { client: *client, from });
-                    self.wake_when_drained(*client);
+                    self.stalled.insert(client);
+                    self.follow_ups.push(Input::Lagging { client, from });
+                    self.wake_when_drained(client);
                 }
             }
         }
     }
 
+    fn offer(&self, client: ClientId, frame: &Utf8Bytes) -> Offered {
+        self.rooms.clients.outbox(client).map_or(Offered::Closed, |outbox| outbox.offer(frame.clone()))
+    }
+
     fn wake_when_drained(&self, client: ClientId) {
-        let (Some(known), report_to) = (self.clients.get(&client), self.report_to.clone()) else { return };
-        known.outbox.when_drained(move || {
+        let (Some(outbox), report_to) = (self.rooms.clients.outbox(client), self.report_to.clone()) else { return };
+        outbox.when_drained(move || {
             if let Some(report_to) = report_to.upgrade() {
                 // The room may have ended: then there is nobody to catch up.
-                let _ = report_to.send(Message::Input(Input::CaughtUp { client }));
+                let _ = report_to.send(Message::from(Input::CaughtUp { client }));
             }
         });
     }
 
-    fn tell(&mut self, clients: &[ClientId], text: String) {
+    fn show_presence(&self, clients: &[ClientId], text: String) {
         let frame = Utf8Bytes::from(text);
-        for known in clients.iter().filter_map(|client| self.clients.get(client)) {
-            known.outbox.offer(frame.clone());
+        for client in clients {
+            self.offer(*client, &frame);
         }
     }
 
+    /// The connection has ended.
     fn forget(&mut self, client: ClientId) {
-        self.clients.remove(&client);
+        self.stalled.remove(&client);
         self.follow_ups.push(Input::Unsubscribe { client });
+    }
+}
+
+impl From<Input> for Message {
+    fn from(input: Input) -> Self {
+        Self { input, permit: None }
     }
 }
 

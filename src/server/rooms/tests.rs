@@ -34,13 +34,7 @@ fn anna() -> Arc<Identity> {
 }
 
 fn command(id_: &str, body: &str) -> CommandMessage {
-    CommandMessage {
-        id: id_.parse().unwrap(),
-        notebook: id(),
-        expected_version: None,
-        correlation_id: None,
-        body: RawJson::parse(body).unwrap(),
-    }
+    CommandMessage::new(id_.parse().unwrap(), id(), RawJson::parse(body).unwrap())
 }
 
 const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
@@ -53,8 +47,13 @@ async fn messages(receiver: &mut OutboxReceiver) -> Vec<ServerMessage> {
     frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect()
 }
 
-fn subscribe() -> SubscribeMessage {
-    SubscribeMessage { notebook: id(), since: None, unconfirmed: vec![] }
+fn subscribe(client: &Client) -> Input {
+    let message = SubscribeMessage { notebook: id(), since: None, unconfirmed: vec![] };
+    Input::Subscribe { client: client.id, identity: anna(), message }
+}
+
+fn submission(client: &Client, message: CommandMessage) -> Submission {
+    Submission { identity: anna(), message, reply_to: ReplyTo::Client(client.id) }
 }
 
 /// Reads until `wanted` finds what it looks for.
@@ -79,14 +78,15 @@ async fn a_notebook_is_made_edited_followed_and_read() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
     let (outbox, mut receiver) = Outbox::new(100);
-    room.command(ClientId(1), anna(), outbox.clone(), command("1", CREATE)).await;
-    room.subscribe(ClientId(1), anna(), outbox.clone(), subscribe());
+    let client = bench.rooms.connect(outbox);
+    room.submit(submission(&client, command("1", CREATE))).await;
+    room.send(subscribe(&client));
     let version = until(&mut receiver, |message| match message {
         ServerMessage::Subscribed(subscribed) => Some(subscribed.version),
         _ => None,
     });
     assert_eq!(version.await, 1);
-    room.command(ClientId(1), anna(), outbox, command("2", INSERT)).await;
+    room.submit(submission(&client, command("2", INSERT))).await;
     assert_eq!(until(&mut receiver, is_ack).await, 2);
     let state = room.read(anna()).await.unwrap();
     assert_eq!((state.head.version, state.notebook.cells.len()), (2, 1));
@@ -125,7 +125,8 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
     room.execute(anna(), command("create", CREATE)).await.unwrap();
     room.execute(anna(), command("insert", INSERT)).await.unwrap();
     let (slow, mut slow_receiver) = Outbox::new(2);
-    room.subscribe(ClientId(1), anna(), slow, subscribe());
+    let slow = bench.rooms.connect(slow);
+    room.send(subscribe(&slow));
     room.read(anna()).await.unwrap();
     for number in 0..200 {
         let keep = if number == 0 { String::new() } else { format!("{number},") };
@@ -185,13 +186,14 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let room = rooms.open(&id());
     room.execute(anna(), command("create", CREATE)).await.unwrap();
     let (outbox, mut receiver) = Outbox::new(1_000);
-    let floods = (0..4).map(|client| {
-        let (room, outbox) = (room.clone(), outbox.clone());
+    let clients: Vec<Arc<Client>> = (0..4).map(|_| Arc::new(rooms.connect(outbox.clone()))).collect();
+    let floods = clients.iter().map(|client| {
+        let (room, client) = (room.clone(), client.clone());
         tokio::spawn(async move {
             for number in 0..50 {
                 let insert = r#"{"InsertCell":{"cell_type":"code"}}"#;
-                let command = command(&format!("c{client}-{number}"), insert);
-                room.command(ClientId(client), anna(), outbox.clone(), command).await;
+                let command = command(&format!("c{}-{number}", client.id.0), insert);
+                room.submit(submission(&client, command)).await;
             }
         })
     });

@@ -9,11 +9,11 @@ use notarium_core::{Command, NotebookId, RawJson, Version};
 use notarium_wire::{AckMessage, rest};
 use serde::de::DeserializeOwned;
 
-use crate::app::{App, CommandRequest};
+use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Conditions, Created, Params};
 use crate::guard::{Guard, GuardedRouter, notebook_of};
-use crate::openapi::Taken;
+use crate::openapi::{Answered, Described, Taken};
 use crate::problem::Problem;
 
 /// An accepted command, with the version as its `ETag`.
@@ -57,6 +57,14 @@ impl FromRequestParts<App> for Submit {
     }
 }
 
+impl Taken for Submit {}
+
+impl Answered for Accepted {
+    fn describe(described: &mut Described<'_>) {
+        described.answer::<rest::Answer>("200", "application/json");
+    }
+}
+
 impl Submit {
     /// Sends the command, and answers when it is on disk.
     pub async fn command(self, command: &Command) -> Result<Accepted, Problem> {
@@ -73,9 +81,7 @@ pub async fn execute(
     command: &Command,
 ) -> Result<Accepted, Problem> {
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
-    let Conditions { command_id, expected_version } = conditions;
-    let request = CommandRequest { id: command_id, expected_version, body };
-    Ok(app.execute(who, notebook, request).await?.into())
+    Ok(app.execute(who, conditions.message(notebook, body)).await?.into())
 }
 
 impl GuardedRouter<App> {

@@ -44,7 +44,7 @@ async fn upload_blob(
     require_uploader(&app, &authenticated, &notebook).await?;
     let sha256 = parse_hash(&sha256)?;
     if let Some(BlobEntry { size_bytes, .. }) =
-        app.in_use.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
+        app.blob_claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
     {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }

@@ -137,7 +137,7 @@ async fn verify(
     };
     // The chain of events that this server does not know can be proven; what they lead to, it cannot say.
     if answer.ok && to <= served.version {
-        let state = replay::replayed(&app, &notebook, to).await?;
+        let state = replay::replayed(&*app.store, &notebook, to).await?;
         answer.state_is_replayed = (to == served.version).then(|| state == *served.document);
         answer.state_hash = Some(replay::state_hash(&state));
     }

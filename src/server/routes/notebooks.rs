@@ -14,9 +14,8 @@ use notarium_wire::rest::{
 use sha2::{Digest, Sha256};
 
 use super::answers::{Accepted, Submit, etag, execute};
-use crate::app::{App, identity};
+use crate::app::App;
 use crate::auth::Authenticated;
-use crate::blob_check;
 use crate::blobs;
 use crate::extract::{Conditions, Created, JsonBody, NoBody, OptionalJson, Params, QueryOf};
 use crate::fork;
@@ -184,7 +183,7 @@ pub async fn read_at(
             Err(Problem::new(StatusCode::BAD_REQUEST, "version_in_future", detail))
         }
         Some(at) => {
-            let past = replay::state_at(app, notebook, at, app.limits.max_replayed_events).await?;
+            let past = replay::state_at(&*app.store, notebook, at, app.limits.max_replayed_events).await?;
             Ok(NotebookAnswer { version: at, head: None, kernels: Vec::new(), notebook: past.into(), ..answer })
         }
     }
@@ -227,14 +226,10 @@ fn redo(steps: &Steps) -> Result<Command, Problem> {
 
 async fn send_command(submit: Submit, JsonBody(command): JsonBody<AnyCommand>) -> Result<Accepted, Problem> {
     let Submit { app, who, notebook, conditions } = submit;
-    let room = app.room(&who, &notebook)?;
-    blob_check::check(&app, &notebook, &command.body).await?;
-    let message = CommandMessage {
-        id: command.id.or(conditions.command_id).unwrap_or_else(|| ulid::Ulid::generate().into()),
-        notebook: notebook.clone(),
+    let conditions = Conditions {
+        command_id: command.id.or(conditions.command_id),
         expected_version: command.expected_version.or(conditions.expected_version),
-        correlation_id: command.correlation_id,
-        body: command.body,
     };
-    Ok(room.execute(identity(&who, &notebook, ""), message).await?.into())
+    let message = conditions.message(&notebook, command.body);
+    Ok(app.execute(&who, CommandMessage { correlation_id: command.correlation_id, ..message }).await?.into())
 }

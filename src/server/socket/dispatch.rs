@@ -11,16 +11,15 @@ use notarium_wire::{
 };
 use tokio::sync::Semaphore;
 
+use super::check::Asker;
 use super::follow::Follow;
+use super::hello::{let_in, refusal, welcome};
 use super::parse::{parse, problem};
-use super::reader::{let_in, refusal, welcome};
 use crate::agent_locks::AgentLock;
 use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
 use crate::auth::Authenticated;
-use crate::blob_check;
-use crate::checks::Asker;
-use crate::rooms::{ClientId, Identity, Outbox, RoomHandle};
+use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
 
 /// Rooms that are remembered for commands without a subscription.
 const MAX_REMEMBERED_ROOMS: usize = 16;
@@ -35,7 +34,7 @@ struct Joined {
 /// What the server knows of one connection. Dropping it leaves every room.
 pub struct Connection {
     app: App,
-    client: ClientId,
+    client: Client,
     connection: String,
     outbox: Outbox,
     authenticated: Authenticated,
@@ -58,8 +57,8 @@ impl Connection {
         agent_lock: Option<AgentLock>,
         outbox: Outbox,
     ) -> Self {
-        let client = app.next_client();
-        let connection = format!("c{}", client.0);
+        let client = app.rooms.connect(outbox.clone());
+        let connection = format!("c{}", client.id.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection, protocol)));
         let (joined, checking) = (HashMap::new(), Arc::new(Semaphore::new(1)));
         Self { app, client, connection, outbox, authenticated, joined, has_offered: false, checking, agent_lock }
@@ -131,9 +130,10 @@ impl Connection {
         }
         for (notebook, joined) in &mut self.joined {
             joined.identity = identity(&self.authenticated, notebook, &self.connection);
-            joined.room.identity_changed(self.client, joined.identity.clone());
+            let (client, identity) = (self.client.id, joined.identity.clone());
+            joined.room.send(Input::IdentityChanged { client, identity });
         }
-        self.app.agents.identity_changed(self.client, &self.authenticated);
+        self.app.agents.identity_changed(self.client.id, &self.authenticated);
     }
 
     // --- rooms ---
@@ -164,33 +164,32 @@ impl Connection {
             let words = format!("a connection follows at most {limit} notebooks: unsubscribe from some");
             return Err(about(&notebook, ErrorCode::TooManyRequests, words));
         }
-        let (client, outbox) = (self.client, self.outbox.clone());
+        let client = self.client.id;
         let joined = self
             .join(&notebook)
             .map_err(|rejection| about(&notebook, ErrorCode::UnknownNotebook, rejection.message))?;
         joined.is_subscribed = true;
-        joined.room.subscribe(client, joined.identity.clone(), outbox, message);
+        joined.room.send(Input::Subscribe { client, identity: joined.identity.clone(), message });
         Ok(())
     }
 
     fn unsubscribe(&mut self, notebook: &NotebookId) {
         if let Some(joined) = self.joined.remove(notebook) {
-            joined.leave(self.client);
+            joined.leave(self.client.id);
         }
     }
 
     /// Queues the command; the room's answer comes through the outbox.
     async fn command(&mut self, message: CommandMessage) {
-        let checked = match self.join(&message.notebook) {
-            Ok(joined) => Ok((joined.room.clone(), joined.identity.clone())),
-            Err(rejection) => Err(rejection),
-        };
-        let checked = match checked {
-            Ok(to) => blob_check::check(&self.app, &message.notebook, &message.body).await.map(|()| to),
+        let joined = self.join(&message.notebook).map(|joined| (joined.room.clone(), joined.identity.clone()));
+        let checked = match joined {
+            Ok(joined) => self.app.check_blobs(&message).await.map(|()| joined),
             Err(rejection) => Err(rejection),
         };
         match checked {
-            Ok((room, identity)) => room.command(self.client, identity, self.outbox.clone(), message).await,
+            Ok((room, identity)) => {
+                room.submit(Submission { identity, message, reply_to: ReplyTo::Client(self.client.id) }).await;
+            }
             Err(rejection) => self.send(&ServerMessage::Reject(reject(&message, rejection))),
         }
     }
@@ -203,14 +202,14 @@ impl Connection {
     }
 
     fn presence(&self, notebook: &NotebookId, state: PresenceState) -> Done {
-        self.subscribed(notebook)?.room.presence(self.client, state);
+        self.subscribed(notebook)?.room.send(Input::Presence { client: self.client.id, state });
         Ok(())
     }
 
     /// Answered when it is known; meanwhile the connection goes on.
     fn check(&self, message: CheckMessage) -> Done {
         let joined = self.subscribed(&message.notebook)?;
-        let asker = Asker { client: self.client, identity: joined.identity.clone(), room: joined.room.clone() };
+        let asker = Asker { client: self.client.id, identity: joined.identity.clone(), room: joined.room.clone() };
         let Ok(permit) = self.checking.clone().try_acquire_owned() else {
             let words = "one check at a time: wait for the answer to the last one";
             return Err(about(&message.notebook, ErrorCode::TooManyRequests, words));
@@ -251,13 +250,14 @@ impl Connection {
             kernelspecs.truncate(MAX_OFFERED_KERNELSPECS);
         }
         self.has_offered = true;
-        self.app.agents.offer(self.client, self.authenticated.clone(), self.outbox.clone(), kernelspecs);
+        self.app.agents.offer(self.client.id, self.authenticated.clone(), self.outbox.clone(), kernelspecs);
         Ok(())
     }
 
-    fn kernel_status(&self, notebook: &NotebookId, session: KernelSessionId, busy: bool) -> Done {
+    fn kernel_status(&self, notebook: &NotebookId, kernel_session: KernelSessionId, busy: bool) -> Done {
         self.check_is_agent()?;
-        self.subscribed(notebook)?.room.kernel_status(self.client, session, busy);
+        let client = self.client.id;
+        self.subscribed(notebook)?.room.send(Input::KernelStatus { client, kernel_session, busy });
         Ok(())
     }
 }
@@ -265,7 +265,7 @@ impl Connection {
 impl Joined {
     fn leave(&self, client: ClientId) {
         if self.is_subscribed {
-            self.room.unsubscribe(client);
+            self.room.send(Input::Unsubscribe { client });
         }
     }
 }
@@ -273,10 +273,10 @@ impl Joined {
 impl Drop for Connection {
     fn drop(&mut self) {
         for joined in self.joined.values() {
-            joined.leave(self.client);
+            joined.leave(self.client.id);
         }
         if self.has_offered {
-            self.app.agents.leave(self.client);
+            self.app.agents.leave(self.client.id);
         }
     }
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
-use notarium_core::{Actor, Door};
+use notarium_core::Door;
 use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
-    WelcomeMessage,
 };
 use tokio::time::timeout;
 
 use super::budget::ErrorBudget;
 use super::dispatch::Connection;
 use super::follow::Follow;
+use super::hello::{agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
 use crate::agent_locks::AgentLock;
 use crate::agents::frame;
@@ -27,9 +27,6 @@ type Stream = SplitStream<WebSocket>;
 
 /// After a message that was far too long: time for the client to read why, before the connection is cut.
 const LINGER: Duration = Duration::from_millis(500);
-
-/// Longest name of a runtime agent's process.
-const MAX_INSTANCE_BYTES: usize = 64;
 
 /// What one reading brought.
 enum Received {
@@ -101,22 +98,6 @@ fn no_common_protocol(client: ProtocolRange) -> ErrorMessage {
     ErrorMessage { protocols, ..fatal(ErrorCode::UnsupportedProtocol, message) }
 }
 
-/// Of a runtime agent: the right to be its one connection.
-fn agent_lock(
-    app: &App,
-    authenticated: &Authenticated,
-    instance: Option<String>,
-) -> Result<Option<AgentLock>, ErrorMessage> {
-    let Actor::Agent { id } = &authenticated.actor else { return Ok(None) };
-    if instance.as_ref().is_some_and(|name| name.is_empty() || name.len() > MAX_INSTANCE_BYTES) {
-        let message = format!("hello.instance has 1 to {MAX_INSTANCE_BYTES} characters: choose another");
-        return Err(fatal(ErrorCode::Malformed, message));
-    }
-    let taken = "another process is connected as this agent: stop it, or give this one a token of its own \
-                 (`notarium agent-token`)";
-    app.agent_locks.take(id, instance).map(Some).ok_or_else(|| fatal(ErrorCode::AgentConnected, taken))
-}
-
 async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMessage>, ErrorMessage> {
     loop {
         match classify(app, stream.next().await) {
@@ -132,48 +113,6 @@ async fn first_message(app: &App, stream: &mut Stream) -> Result<Option<HelloMes
             }
         }
     }
-}
-
-/// Authenticates a token and follows it.
-pub async fn let_in(app: &App, token: Option<String>, door: Door) -> Result<(Authenticated, Follow), AuthError> {
-    let token = token.ok_or(AuthError::Missing)?;
-    let mut authenticated = app.accounts.authenticate(&token).await?;
-    authenticated.door = door;
-    let follow = Follow::new(&app.accounts, &authenticated).await?;
-    Ok((authenticated, follow))
-}
-
-/// The words for a token that is good for nothing (any more).
-pub fn refusal(error: &AuthError) -> ErrorMessage {
-    let code = match error {
-        AuthError::TooManyAttempts { .. } => ErrorCode::TooManyRequests,
-        AuthError::Accounts(_) => ErrorCode::Unavailable,
-        _ => ErrorCode::Unauthenticated,
-    };
-    if code == ErrorCode::Unavailable {
-        tracing::error!(%error, "accounts not read");
-        return fatal(code, "the server could not read its accounts: reconnect with backoff");
-    }
-    let message = match error {
-        AuthError::Missing => "hello needs a token, or the subprotocol notarium.bearer.<token>".to_owned(),
-        other => other.to_string(),
-    };
-    fatal(code, message)
-}
-
-/// The answer to `hello`.
-pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, protocol: u32) -> ServerMessage {
-    ServerMessage::Welcome(WelcomeMessage {
-        protocol,
-        server: concat!("notarium/", env!("CARGO_PKG_VERSION")).to_owned(),
-        connection: connection.to_owned(),
-        actor: authenticated.actor.clone(),
-        scopes: authenticated.scopes.iter().copied().collect(),
-        expires_at: authenticated.expires_at,
-        max_frame_bytes: app.limits.max_frame_bytes as u64,
-        heartbeat_ms: u64::try_from(app.limits.heartbeat.as_millis()).unwrap_or(u64::MAX),
-        features: app.has_assistants.then(|| "assistants".to_owned()).into_iter().collect(),
-    })
 }
 
 // --- the conversation ---

@@ -6,6 +6,8 @@ use super::scene::{LAUNCH, Scene, agent, edit, user};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
+use crate::queue::{self, Pending};
+use crate::submission::{ReplyTo, Submission};
 
 /// A started kernel of the agent at connection 9.
 fn with_kernel() -> (Scene, KernelSessionId) {
@@ -108,8 +110,10 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     assert!(!scene.disk.events.iter().any(|stored| stored.payload.get().contains("hunter2")));
     // The stored digest does not depend on it, so it cannot be guessed from there.
     let record = scene.disk.command("user:anna", &"answer".parse().unwrap()).unwrap();
-    let other = crate::queue::Queued::new(crate::ReplyTo::Nobody, user("anna"), scene.named("x", &answer("guess")), 0);
-    assert_eq!(record.digest, other.unwrap().digest);
+    let (identity, message) = (user("anna"), scene.named("x", &answer("guess")));
+    let command = queue::parse(&message.body).unwrap();
+    let other = Pending::new(Submission { identity, message, reply_to: ReplyTo::Nobody }, command, 0);
+    assert_eq!(record.digest, other.digest);
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn a_store_that_writes_nothing_is_asked_again_after_a_while() {
     scene.advance(due - scene.now);
     assert!(waiting(&scene).is_some(), "nothing was written");
     let retry = RoomConfig::default().retry_load_ms;
-    assert_eq!(scene.room.sweep_at, Some(scene.now + retry));
+    assert_eq!(scene.room.expiry_at(), Some(scene.now + retry));
     scene.advance(retry - 1);
     assert!(waiting(&scene).is_some());
     scene.advance(1);

@@ -12,9 +12,10 @@ use notarium_wire::{
 
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
-use crate::io::{AppendFailure, Input, Output, ReplyTo, Ticket};
+use crate::io::{AppendFailure, Input, Output, Ticket};
 use crate::room::Room;
 use crate::simulation::{Disk, context_notebook, harmless, rendered};
+use crate::submission::{Caller, ReplyTo, Submission};
 
 pub(crate) const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 pub(crate) const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
@@ -220,7 +221,7 @@ impl Scene {
 
     pub(crate) fn send_message(&mut self, client: u64, identity: &Arc<Identity>, message: CommandMessage) {
         let reply_to = ReplyTo::Client(ClientId(client));
-        self.feed(Input::Command { reply_to, identity: identity.clone(), message });
+        self.feed(Input::Command(Submission { identity: identity.clone(), message, reply_to }));
     }
 
     pub(crate) fn execute(&mut self, name: &str, body: &str) -> Result<AckMessage, Rejection> {
@@ -234,7 +235,8 @@ impl Scene {
         message: CommandMessage,
     ) -> Result<AckMessage, Rejection> {
         self.now += 100;
-        self.feed(Input::Command { reply_to: ReplyTo::Request(1), identity: identity.clone(), message });
+        let reply_to = ReplyTo::Caller(Caller::new(drop));
+        self.feed(Input::Command(Submission { identity: identity.clone(), message, reply_to }));
         self.answers.pop().expect("an answer")
     }
 

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use notarium_core::{Actor, Authority, NotebookId, RawJson, UserId};
-use notarium_sync::{ClientId, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig};
+use notarium_sync::{ClientId, Identity, Input, Output, Replay, ReplyTo, Room, RoomConfig, Submission};
 use notarium_wire::{CommandMessage, SubscribeMessage};
 
 const EDITS: usize = 64_000;
@@ -57,7 +57,7 @@ impl Bench {
             correlation_id: None,
             body: RawJson::parse(body).expect("JSON"),
         };
-        Input::Command { reply_to: ReplyTo::Client(CLIENT), identity: self.identity.clone(), message }
+        Input::Command(Submission { identity: self.identity.clone(), message, reply_to: ReplyTo::Client(CLIENT) })
     }
 
     /// Ten characters at the start of a cell.

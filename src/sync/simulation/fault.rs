@@ -8,6 +8,7 @@ use super::disk::context_notebook;
 use crate::config::RoomConfig;
 use crate::io::{Input, Output};
 use crate::room::Room;
+use crate::submission::Submission;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -60,7 +61,7 @@ impl FaultyRoom {
 
     /// Every report gets the fence that is wanted.
     fn renew_fence(&self, input: &mut Input) {
-        if let Input::Command { message, .. } = input
+        if let Input::Command(Submission { message, .. }) = input
             && let Ok(mut command) = serde_json::from_str(message.body.get())
             && let Command::ReportExecution { execution_id, fence, .. } = &mut command
             && let Some(wanted) = self.room.state.executions.get(execution_id).and_then(|execution| execution.fence)

@@ -18,7 +18,8 @@ use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
-use crate::io::{AppendFailure, Input, Output, ReplyTo};
+use crate::io::{AppendFailure, Input, Output};
+use crate::submission::{ReplyTo, Submission};
 
 /// Faults happen until here; then everything heals.
 const CHAOS_MS: Millis = 12_000;
@@ -436,7 +437,9 @@ impl World {
         let (client, identity) = (ClientId(number), connection.identity.clone());
         let input = match sent {
             Sent::Subscribe(message) => Input::Subscribe { client, identity, message },
-            Sent::Command(message) => Input::Command { reply_to: ReplyTo::Client(client), identity, message },
+            Sent::Command(message) => {
+                Input::Command(Submission { identity, message, reply_to: ReplyTo::Client(client) })
+            }
             Sent::Presence(state) => Input::Presence { client, state },
         };
         self.feed(input);

@@ -11,8 +11,8 @@ use notarium_core::{Scope, Scopes};
 use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
-use super::{McpHandler, McpRequest, McpResponse};
 use crate::auth::{Authenticated, NewAgent, NewApiToken, NewToken};
+use crate::mcp::{McpHandler, McpRequest, McpResponse};
 use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, Storage, routes};
 

@@ -3,33 +3,33 @@
 use notarium_core::Millis;
 use notarium_wire::{PendingActivity, ServerMessage, TurnActivity, frame};
 
+use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::Output;
 use crate::leases::agent_of;
-use crate::room::{Cycle, Room};
 
 /// What is not sent yet.
 #[derive(Debug, Default)]
-pub(crate) struct ActivityQueue {
+pub(super) struct ActivityQueue {
     next_at: Millis,
     pending: PendingActivity,
 }
 
 impl ActivityQueue {
-    pub(crate) fn push(&mut self, activity: TurnActivity) {
+    pub(super) fn push(&mut self, activity: TurnActivity) {
         self.pending.push(activity);
     }
 }
 
 impl Room {
     /// The first at once, then at most one frame in a while.
-    pub(crate) fn send_activity_when_due(&mut self, cycle: &mut Cycle) {
+    pub(super) fn send_activity_when_due(&mut self, cycle: &mut Cycle) {
         if cycle.now >= self.activity.next_at {
             self.send_activity(cycle);
         }
     }
 
-    pub(crate) fn send_activity(&mut self, cycle: &mut Cycle) {
+    pub(super) fn send_activity(&mut self, cycle: &mut Cycle) {
         if self.activity.pending.is_empty() {
             return;
         }
@@ -46,7 +46,7 @@ impl Room {
         }
     }
 
-    pub(crate) fn activity_at(&self) -> Option<Millis> {
+    pub(super) fn activity_at(&self) -> Option<Millis> {
         (!self.activity.pending.is_empty()).then_some(self.activity.next_at)
     }
 }

@@ -8,7 +8,7 @@ use notarium_wire::ErrorCode;
 use super::Batch;
 use crate::answers::recorded_answer;
 use crate::io::{AppendFailure, Output, ReadFailure};
-use crate::queue::Queued;
+use crate::queue::Pending;
 use crate::room::{Cycle, Phase, Room, unavailable};
 
 /// How often a command is decided again before it is given up.
@@ -16,14 +16,14 @@ const MAX_ATTEMPTS: u32 = 8;
 
 /// A batch that was not written.
 #[derive(Debug)]
-pub(crate) struct Recovery {
+pub(in crate::room) struct Recovery {
     pub batch: Batch,
     failure: AppendFailure,
 }
 
 impl Room {
     /// The state that is ahead of the disk is thrown away.
-    pub(crate) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
+    pub(in crate::room) fn take_append_failure(&mut self, cycle: &mut Cycle, failure: AppendFailure) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Appending(batch) if failure == AppendFailure::LeaseLost => self.lose_lease(cycle, *batch),
             Phase::Appending(batch) => {
@@ -37,10 +37,10 @@ impl Room {
     /// Another server has the notebook now. This room ends: whoever asks again gets a new one, which takes the lease.
     fn lose_lease(&mut self, cycle: &mut Cycle, batch: Batch) {
         self.failure = "another server has taken this notebook over: ask again".to_owned();
-        self.answer_all(cycle, &batch.into_commands(), &unavailable(&self.failure));
+        self.answer_all(cycle, batch.into_commands(), &unavailable(&self.failure));
         self.turn_all_away(cycle);
         for lookup in std::mem::take(&mut self.lookups).into_values() {
-            self.take_record(cycle, &lookup, Err(ReadFailure::Unavailable { reason: self.failure.clone() }));
+            self.take_record(cycle, lookup, Err(ReadFailure::Unavailable { reason: self.failure.clone() }));
         }
         let joining = std::mem::take(&mut self.joins).into_values().map(|join| join.client);
         for client in joining.chain(std::mem::take(&mut self.subscribers).into_keys()).collect::<BTreeSet<_>>() {
@@ -51,7 +51,7 @@ impl Room {
     }
 
     /// The state is loaded again.
-    pub(crate) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
+    pub(in crate::room) fn recover(&mut self, cycle: &mut Cycle, recovery: Recovery) {
         let Recovery { batch, failure } = recovery;
         let was_written = batch.head != batch.expected && batch.head == self.head;
         if was_written {
@@ -66,23 +66,23 @@ impl Room {
             AppendFailure::Unavailable { reason } => {
                 // What the room wants of itself is tried again after a while, not at once.
                 self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
-                self.answer_all(cycle, &batch.into_commands(), &unavailable(&reason));
+                self.answer_all(cycle, batch.into_commands(), &unavailable(&reason));
             }
         }
     }
 
-    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Queued>) {
+    fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Pending>) {
         let mut again = Vec::new();
-        for mut queued in commands {
-            queued.attempts += 1;
-            queued.ticket = None;
-            queued.history = None;
-            queued.judgements = 0;
-            if queued.attempts < MAX_ATTEMPTS {
-                again.push(queued);
+        for mut pending in commands {
+            pending.attempts += 1;
+            pending.ticket = None;
+            pending.history = None;
+            pending.judgements = 0;
+            if pending.attempts < MAX_ATTEMPTS {
+                again.push(pending);
             } else {
                 let rejection = unavailable("others wrote faster every time: send it again");
-                self.answer(cycle, &queued, Err(rejection));
+                self.answer(cycle, pending, Err(rejection));
             }
         }
         self.queue.push_back_to_front(again);
@@ -91,30 +91,30 @@ impl Room {
     /// Some of these are retries of recorded commands: which?
     fn sort_out(&mut self, cycle: &mut Cycle, batch: Batch) {
         let ticket = self.next_ticket();
-        let commands = batch.entries.iter().map(|entry| (entry.queued.actor.clone(), entry.queued.id.clone()));
+        let commands = batch.entries.iter().map(|entry| (entry.pending.actor.clone(), entry.pending.id().clone()));
         cycle.out.push(Output::FindCommands { ticket, commands: commands.collect() });
         self.phase = Phase::Sorting(ticket, Box::new(batch));
     }
 
-    pub(crate) fn take_sorted(
+    pub(in crate::room) fn take_sorted(
         &mut self,
         cycle: &mut Cycle,
         batch: Batch,
         records: Result<Vec<CommandRecord>, ReadFailure>,
     ) {
         let Ok(mut records) = records else {
-            return self.answer_all(cycle, &batch.into_commands(), &unavailable("the store does not answer"));
+            return self.answer_all(cycle, batch.into_commands(), &unavailable("the store does not answer"));
         };
         let mut others = Vec::new();
-        for queued in batch.into_commands() {
-            let is_its = |record: &CommandRecord| record.actor == queued.actor && record.command_id == queued.id;
+        for pending in batch.into_commands() {
+            let is_its = |record: &CommandRecord| record.actor == pending.actor && record.command_id == *pending.id();
             match records.iter().position(is_its) {
                 Some(index) => {
                     let record = records.swap_remove(index);
-                    let answer = recorded_answer(&self.notebook_id, &queued.digest, &record);
-                    self.answer(cycle, &queued, answer);
+                    let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
+                    self.answer(cycle, pending, answer);
                 }
-                None => others.push(queued),
+                None => others.push(pending),
             }
         }
         self.decide_again(cycle, others);

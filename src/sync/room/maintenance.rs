@@ -5,10 +5,11 @@ use std::sync::Arc;
 use notarium_core::{Actor, Authority, Command, CommandId, KernelCause, KernelSessionId, Millis, RawJson};
 use notarium_wire::CommandMessage;
 
-use crate::batch::waiting_launches;
+use super::batch::waiting_launches;
+use super::{Cycle, Phase, Room};
 use crate::identity::Identity;
-use crate::io::{Input, Output, ReplyTo, earliest};
-use crate::room::{Cycle, Phase, Room};
+use crate::io::{Input, Output, earliest};
+use crate::submission::{ReplyTo, Submission};
 
 /// An id that names no notebook is soon forgotten.
 const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
@@ -27,7 +28,7 @@ impl Room {
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
     }
 
-    pub(crate) fn maintain(&mut self, cycle: &mut Cycle) {
+    pub(super) fn maintain(&mut self, cycle: &mut Cycle) {
         self.retry_load(cycle);
         self.fan_out_when_due(cycle);
         self.recheck_when_due(cycle);
@@ -44,7 +45,7 @@ impl Room {
     // --- kernels ---
 
     /// After a load: launches that nobody has claimed.
-    pub(crate) fn ask_for_work(&self, cycle: &mut Cycle) {
+    pub(super) fn ask_for_work(&self, cycle: &mut Cycle) {
         if self.read_only.is_some() {
             return;
         }
@@ -92,20 +93,20 @@ impl Room {
         let Ok(body) = RawJson::of(command) else { return };
         let id: CommandId = self.next_ids(cycle.now).ulid().into();
         let notebook = self.notebook_id.clone();
-        let message = CommandMessage { id, notebook, expected_version: None, correlation_id: None, body };
-        let identity = Identity {
+        let message = CommandMessage::new(id, notebook, body);
+        let identity = Arc::new(Identity {
             actor: Actor::System,
             authority: Authority::default(),
             name: "server".to_owned(),
             connection: String::new(),
-        };
-        self.take(cycle, Input::Command { reply_to: ReplyTo::Nobody, identity: Arc::new(identity), message });
+        });
+        self.take(cycle, Input::Command(Submission { identity, message, reply_to: ReplyTo::Nobody }));
     }
 
     // --- what follows from the log ---
 
     /// Called where the state is on disk.
-    pub(crate) fn snapshot_when_due(&mut self, cycle: &mut Cycle) {
+    pub(super) fn snapshot_when_due(&mut self, cycle: &mut Cycle) {
         self.trim();
         if self.committed - self.snapshot_version >= self.config.snapshot_events {
             self.write_snapshot(cycle);

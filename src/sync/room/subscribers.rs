@@ -5,14 +5,14 @@ use std::sync::Arc;
 use notarium_core::{Actor, Millis, Rejection, RejectionCode, Role, Scope, Version, role_of};
 use notarium_wire::{PeerState, PresenceState, ServerMessage};
 
+use super::{Cycle, Room};
 use crate::identity::{ClientId, Identity};
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
-use crate::room::{Cycle, Room};
 
 /// A client that follows.
 #[derive(Debug)]
-pub(crate) struct Subscriber {
+pub(super) struct Subscriber {
     pub identity: Arc<Identity>,
     pub role: Role,
     /// The version that it holds when it has read everything that was sent.
@@ -28,7 +28,7 @@ pub(crate) struct Subscriber {
 
 impl Subscriber {
     /// What others see; runtime agents show as kernels instead.
-    pub(crate) fn peer(&self) -> Option<PeerState> {
+    pub(super) fn peer(&self) -> Option<PeerState> {
         let Identity { actor, name, connection, .. } = &*self.identity;
         let state = self.presence.clone();
         let peer = PeerState { connection: connection.clone(), actor: actor.clone(), name: name.clone(), state };
@@ -38,7 +38,7 @@ impl Subscriber {
 
 impl Room {
     /// The role that somebody has here now.
-    pub(crate) fn role(&self, now: Millis, identity: &Identity) -> Option<Role> {
+    pub(super) fn role(&self, now: Millis, identity: &Identity) -> Option<Role> {
         match &identity.actor {
             Actor::System => Some(Role::Owner),
             actor => role_of(&self.state, actor, &identity.authority, now),
@@ -46,7 +46,7 @@ impl Room {
     }
 
     /// The role of somebody who may read. What may not be seen is unknown.
-    pub(crate) fn reading_role(&self, now: Millis, identity: &Identity) -> Result<Role, Rejection> {
+    pub(super) fn reading_role(&self, now: Millis, identity: &Identity) -> Result<Role, Rejection> {
         let role = self.role(now, identity).filter(|_| self.state.exists()).ok_or_else(|| {
             let id = &self.notebook_id;
             let message = format!("no notebook {id} that you may see: check the id, or ask for access");
@@ -59,7 +59,7 @@ impl Room {
         Err(Rejection::new(RejectionCode::Forbidden, message))
     }
 
-    pub(crate) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {
+    pub(super) fn take_identity(&mut self, cycle: &Cycle, client: ClientId, identity: Arc<Identity>) {
         if let Some(subscriber) = self.subscribers.get_mut(&client) {
             subscriber.identity = identity;
             // As soon as the state is what is on disk.
@@ -67,14 +67,14 @@ impl Room {
         }
     }
 
-    pub(crate) fn recheck_when_due(&mut self, cycle: &mut Cycle) {
+    pub(super) fn recheck_when_due(&mut self, cycle: &mut Cycle) {
         if self.is_settled() && self.grant_ends_at.is_some_and(|at| at <= cycle.now) {
             self.recheck_access(cycle);
         }
     }
 
     /// After any change of access: everybody keeps, changes or loses the role.
-    pub(crate) fn recheck_access(&mut self, cycle: &mut Cycle) {
+    pub(super) fn recheck_access(&mut self, cycle: &mut Cycle) {
         let clients: Vec<ClientId> = self.subscribers.keys().copied().collect();
         for client in clients {
             self.recheck(cycle, client);
@@ -105,7 +105,7 @@ impl Room {
     }
 
     /// The client follows no longer, or never began to.
-    pub(crate) fn leave(&mut self, cycle: &mut Cycle, client: ClientId) {
+    pub(super) fn leave(&mut self, cycle: &mut Cycle, client: ClientId) {
         self.waiting.retain(|waiting| !waiting.is_subscription_of(client));
         self.joins.retain(|_, join| join.client != client);
         let Some(subscriber) = self.subscribers.remove(&client) else { return };
@@ -116,7 +116,7 @@ impl Room {
     }
 
     /// The version that every client which is not lagging holds, or will hold when it has got the state.
-    pub(crate) fn least_sent(&self) -> Version {
+    pub(super) fn least_sent(&self) -> Version {
         let live = self.subscribers.values().filter(|subscriber| !subscriber.is_lagging);
         let sent = live.map(|subscriber| subscriber.sent);
         sent.chain(self.rendering.oldest()).min().unwrap_or(self.committed)

@@ -2,24 +2,25 @@
 
 use std::sync::Arc;
 
-use notarium_core::{CellId, EventId, HistoryQuery, RejectionCode, Role, Stored, Version};
+use notarium_core::{CellId, EventId, HistoryQuery, Rejection, RejectionCode, Role, Stored, Version};
 use notarium_wire::{
     DOCUMENT, ErrorCode, EventMessage, ServerMessage, SubscribeMessage, SubscribedMessage, UnconfirmedText, frame,
 };
 
-use crate::identity::{ClientId, Identity};
+use super::subscribers::Subscriber;
+use super::{Cycle, Room};
+use crate::identity::{ClientId, Identity, ReadState};
 use crate::io::{Output, ReadFailure};
 use crate::leases::agent_of;
 use crate::rendering::Rendered;
-use crate::room::{Cycle, Room};
-use crate::subscribers::Subscriber;
+use crate::submission::Caller;
 
 /// What is answered from the state on disk, when nothing is in flight.
 #[derive(Debug)]
-pub(crate) enum Waiting {
+pub(super) enum Waiting {
     Read {
-        request: u64,
         identity: Arc<Identity>,
+        caller: Caller<Result<ReadState, Rejection>>,
     },
     Subscribe {
         client: ClientId,
@@ -31,14 +32,14 @@ pub(crate) enum Waiting {
 }
 
 impl Waiting {
-    pub(crate) fn is_subscription_of(&self, client: ClientId) -> bool {
+    pub(super) fn is_subscription_of(&self, client: ClientId) -> bool {
         matches!(self, Waiting::Subscribe { client: other, .. } if *other == client)
     }
 }
 
 /// What a subscriber holds and wants.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(super) struct Wish {
     since: Option<Version>,
     /// Of the event at `since`; absent: the room itself knows that the client has it.
     event_id: Option<EventId>,
@@ -53,7 +54,7 @@ pub(crate) struct Wish {
 
 /// A subscription that waits for the store.
 #[derive(Debug)]
-pub(crate) struct Join {
+pub(super) struct Join {
     pub client: ClientId,
     identity: Arc<Identity>,
     wish: Wish,
@@ -86,7 +87,7 @@ struct Joining {
 type Unconfirmed = (Vec<EventMessage>, Vec<CellId>);
 
 impl Room {
-    pub(crate) fn take_subscribe(
+    pub(super) fn take_subscribe(
         &mut self,
         cycle: &mut Cycle,
         client: ClientId,
@@ -107,7 +108,7 @@ impl Room {
     }
 
     /// Catches a lagging client up from the version that it holds, unless it is about to be.
-    pub(crate) fn resync(&mut self, cycle: &mut Cycle, client: ClientId, reason: &'static str) {
+    pub(super) fn resync(&mut self, cycle: &mut Cycle, client: ClientId, reason: &'static str) {
         let is_coming = self.waiting.iter().any(|waiting| waiting.is_subscription_of(client));
         if is_coming || self.joins.values().any(|join| join.client == client) {
             return;
@@ -119,7 +120,7 @@ impl Room {
     }
 
     /// The client's state is another than the notebook's. A subscription that is under way comes first.
-    pub(crate) fn take_differing(&mut self, cycle: &mut Cycle, client: ClientId) {
+    pub(super) fn take_differing(&mut self, cycle: &mut Cycle, client: ClientId) {
         if self.waiting.iter().any(|waiting| waiting.is_subscription_of(client)) {
             return;
         }
@@ -131,7 +132,7 @@ impl Room {
     }
 
     /// Everything that can be answered now.
-    pub(crate) fn serve_waiting(&mut self, cycle: &mut Cycle) {
+    pub(super) fn serve_waiting(&mut self, cycle: &mut Cycle) {
         let is_state_there = !self.rendering.is_under_way();
         let is_ready = |join: &Join| join.found.is_some() || (is_state_there && join.waits_for_state());
         let ready: Vec<u64> = self.joins.iter().filter(|(_, join)| is_ready(join)).map(|(id, _)| *id).collect();
@@ -147,9 +148,9 @@ impl Room {
 
     fn serve(&mut self, cycle: &mut Cycle, waiting: Waiting) {
         match waiting {
-            Waiting::Read { request, identity } => {
+            Waiting::Read { identity, caller } => {
                 let state = self.read_state(cycle, &identity);
-                cycle.out.push(Output::State { request, state });
+                cycle.out.push(Output::State { caller, state });
             }
             Waiting::Subscribe { client, arrival, .. } if self.queue.has_earlier(client, arrival) => {
                 self.waiting.push(waiting);
@@ -432,7 +433,7 @@ impl Wish {
 }
 
 impl Join {
-    pub(crate) fn waits_for_state(&self) -> bool {
+    pub(super) fn waits_for_state(&self) -> bool {
         matches!(self.question, Question::State)
     }
 

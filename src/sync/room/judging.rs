@@ -2,9 +2,9 @@
 
 use notarium_core::{Command, Judgement, RequestToolCall, required_judgement};
 
+use super::{Cycle, Phase, Room};
 use crate::io::{Output, Ticket};
-use crate::queue::Queued;
-use crate::room::{Cycle, Phase, Room};
+use crate::queue::Pending;
 
 /// How often a call's code is judged while the cells around it change; after that it counts as unknown, and asks a person.
 const MAX_JUDGEMENTS: u32 = 3;
@@ -13,18 +13,18 @@ const MAX_JUDGING: usize = 32;
 
 impl Room {
     /// The judgement that the command must wait for: that of its own code, or of the call that it comes after.
-    pub(crate) fn judging_ticket(&mut self, cycle: &mut Cycle, queued: &Queued, command: &Command) -> Option<Ticket> {
-        if self.read_only.is_some() || self.role(cycle.now, &queued.identity).is_none() {
+    pub(super) fn judging_ticket(&mut self, cycle: &mut Cycle, pending: &Pending, command: &Command) -> Option<Ticket> {
+        if self.read_only.is_some() || self.role(cycle.now, pending.identity()).is_none() {
             return None;
         }
         if let Some(ticket) = self.judging_before(command) {
             return Some(ticket);
         }
-        if queued.judgements > MAX_JUDGEMENTS || self.judging.len() >= MAX_JUDGING {
+        if pending.judgements > MAX_JUDGEMENTS || self.judging.len() >= MAX_JUDGING {
             return None;
         }
         let query = required_judgement(&self.state, command)?;
-        if queued.judgement.as_ref().is_some_and(|judgement| judgement.query == query) {
+        if pending.judgement.as_ref().is_some_and(|judgement| judgement.query == query) {
             return None;
         }
         let ticket = self.next_ticket();
@@ -34,11 +34,11 @@ impl Room {
 
     fn judging_before(&self, command: &Command) -> Option<Ticket> {
         let Command::RequestToolCall(RequestToolCall { after: Some(earlier), .. }) = command else { return None };
-        let is_earlier = |queued: &Queued| matches!(&queued.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
+        let is_earlier = |pending: &Pending| matches!(&pending.command, Some(Command::RequestToolCall(RequestToolCall { call_id: Some(id), .. })) if id == earlier);
         self.judging.iter().find(|(_, waiting)| waiting.iter().any(is_earlier)).map(|(ticket, _)| *ticket)
     }
 
-    pub(crate) fn take_judgement(&mut self, ticket: Ticket, judgement: Option<Judgement>) {
+    pub(super) fn take_judgement(&mut self, ticket: Ticket, judgement: Option<Judgement>) {
         let Some(mut waiting) = self.judging.remove(&ticket) else { return };
         if let Some(first) = waiting.first_mut() {
             first.judgements = if judgement.is_some() { first.judgements + 1 } else { MAX_JUDGEMENTS + 1 };
@@ -47,6 +47,6 @@ impl Room {
         }
         // Behind the command whose history is being read: nothing may happen between that and its decision.
         let first = usize::from(matches!(self.phase, Phase::Reading));
-        waiting.into_iter().enumerate().for_each(|(index, queued)| self.queue.insert(first + index, queued));
+        waiting.into_iter().enumerate().for_each(|(index, pending)| self.queue.insert(first + index, pending));
     }
 }

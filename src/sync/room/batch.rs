@@ -11,24 +11,25 @@ use notarium_core::{
 };
 use notarium_wire::{ServerMessage, frame};
 
+use super::{Cycle, Phase, Room, unavailable};
 use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
-use crate::io::{Output, ReadFailure, ReplyTo, Ticket};
-use crate::queue::{self, Queued};
-use crate::room::{Cycle, Phase, Room, unavailable};
+use crate::io::{Output, ReadFailure, Ticket};
+use crate::queue::{self, Pending};
+use crate::submission::ReplyTo;
 use effects::Effects;
-pub(crate) use recovery::Recovery;
+pub(super) use recovery::Recovery;
 
 /// An accepted command, not synced yet.
 #[derive(Debug)]
 struct Entry {
-    queued: Queued,
+    pending: Pending,
     record: CommandRecord,
 }
 
 /// What is decided together.
 #[derive(Debug)]
-pub(crate) struct Batch {
+pub(super) struct Batch {
     expected: Head,
     /// After the batch.
     head: Head,
@@ -39,13 +40,13 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    pub(crate) fn into_commands(self) -> Vec<Queued> {
-        self.entries.into_iter().map(|entry| entry.queued).collect()
+    pub(super) fn into_commands(self) -> Vec<Pending> {
+        self.entries.into_iter().map(|entry| entry.pending).collect()
     }
 
     /// The same command, earlier in the batch.
-    fn find(&mut self, queued: &Queued) -> Option<&mut Entry> {
-        self.entries.iter_mut().find(|entry| entry.queued.id == queued.id && entry.queued.actor == queued.actor)
+    fn find(&mut self, pending: &Pending) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.pending.id() == pending.id() && entry.pending.actor == pending.actor)
     }
 
     fn records(&self) -> Vec<CommandRecord> {
@@ -57,11 +58,11 @@ impl Batch {
 enum Step {
     Done,
     /// It waits for the store, so what is decided is appended first.
-    Wait(Box<Queued>, Vec<notarium_core::HistoryQuery>),
+    Wait(Box<Pending>, Vec<notarium_core::HistoryQuery>),
 }
 
 impl Room {
-    pub(crate) fn decide_batch(&mut self, cycle: &mut Cycle) {
+    pub(super) fn decide_batch(&mut self, cycle: &mut Cycle) {
         let mut batch = Batch {
             expected: self.head,
             head: self.head,
@@ -71,9 +72,9 @@ impl Room {
             effects: Effects::default(),
         };
         while batch.entries.len() < self.config.max_batch_commands && batch.bytes < self.config.max_batch_bytes {
-            let Some(queued) = self.queue.pop() else { break };
-            if let Step::Wait(queued, queries) = self.decide_next(cycle, &mut batch, queued) {
-                self.hold(cycle, &batch, *queued, queries);
+            let Some(pending) = self.queue.pop() else { break };
+            if let Step::Wait(pending, queries) = self.decide_next(cycle, &mut batch, pending) {
+                self.hold(cycle, &batch, *pending, queries);
                 break;
             }
         }
@@ -85,16 +86,16 @@ impl Room {
         &mut self,
         cycle: &mut Cycle,
         batch: &Batch,
-        mut queued: Queued,
+        mut pending: Pending,
         queries: Vec<notarium_core::HistoryQuery>,
     ) {
         if batch.entries.is_empty() {
             let ticket = self.next_ticket();
-            queued.ticket = Some(ticket);
+            pending.ticket = Some(ticket);
             self.phase = Phase::Reading;
             cycle.out.push(Output::ReadHistory { ticket, queries });
         }
-        self.queue.push_front(queued);
+        self.queue.push_front(pending);
     }
 
     fn append(&mut self, cycle: &mut Cycle, mut batch: Batch) {
@@ -110,33 +111,32 @@ impl Room {
         self.phase = Phase::Appending(Box::new(batch));
     }
 
-    fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, mut queued: Queued) -> Step {
-        if self.answer_repeat(cycle, batch, &queued) {
-            return Step::Done;
-        }
-        let command = match queued.command.take().map_or_else(|| queue::parse(&queued.body), Ok) {
+    fn decide_next(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: Pending) -> Step {
+        let Some(mut pending) = self.answer_repeat(cycle, batch, pending) else { return Step::Done };
+        let body = &pending.submission.message.body;
+        let command = match pending.command.take().map_or_else(|| queue::parse(body), Ok) {
             Ok(command) => command,
             Err(sentence) => {
-                self.refuse(cycle, queued, Rejection::new(RejectionCode::InvalidValue, sentence));
+                self.refuse(cycle, pending, Rejection::new(RejectionCode::InvalidValue, sentence));
                 return Step::Done;
             }
         };
-        if let Some(ticket) = self.judging_ticket(cycle, &queued, &command) {
-            queued.command = Some(command);
-            self.judging.entry(ticket).or_default().push(queued);
+        if let Some(ticket) = self.judging_ticket(cycle, &pending, &command) {
+            pending.command = Some(command);
+            self.judging.entry(ticket).or_default().push(pending);
             return Step::Done;
         }
-        let mut context = self.context(cycle, &mut queued);
-        match self.history_for(cycle, &context, &queued, &command) {
+        let mut context = self.context(cycle, &mut pending);
+        match self.history_for(cycle, &context, &pending, &command) {
             Ok(Some(history)) => context.history = history,
             Ok(None) => {}
             Err(queries) => {
-                queued.command = Some(command);
-                return Step::Wait(Box::new(queued), queries);
+                pending.command = Some(command);
+                return Step::Wait(Box::new(pending), queries);
             }
         }
-        context.history.judgement = queued.judgement.take();
-        self.decide_one(cycle, batch, queued, context, command);
+        context.history.judgement = pending.judgement.take();
+        self.decide_one(cycle, batch, pending, context, command);
         Step::Done
     }
 
@@ -144,7 +144,7 @@ impl Room {
         &mut self,
         cycle: &mut Cycle,
         batch: &mut Batch,
-        queued: Queued,
+        pending: Pending,
         mut context: Context,
         command: Command,
     ) {
@@ -155,46 +155,48 @@ impl Room {
         };
         let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
             Ok(outcome) => outcome,
-            Err(rejection) => return self.refuse(cycle, queued, rejection),
+            Err(rejection) => return self.refuse(cycle, pending, rejection),
         };
         batch.effects.values.extend(secrets.into_iter().filter_map(|(id, value)| self.addressed(id, value)));
         let record = CommandRecord {
-            actor: queued.actor.clone(),
-            command_id: queued.id.clone(),
-            digest: queued.digest,
+            actor: pending.actor.clone(),
+            command_id: pending.id().clone(),
+            digest: pending.digest,
             version: self.head.version,
             outcome,
         };
-        batch.entries.push(Entry { queued, record });
+        batch.entries.push(Entry { pending, record });
     }
 
-    /// The same command again: it gets the first one's answer.
-    fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, queued: &Queued) -> bool {
-        if let Some(answer) = self.answers.find(&self.notebook_id, &queued.actor, &queued.id, &queued.digest) {
-            self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, answer);
-            return true;
+    /// The same command again gets the first one's answer; another one is given back.
+    fn answer_repeat(&mut self, cycle: &mut Cycle, batch: &mut Batch, pending: Pending) -> Option<Pending> {
+        if let Some(answer) = self.answers.find(&self.notebook_id, &pending.actor, pending.id(), &pending.digest) {
+            self.answer(cycle, pending, answer);
+            return None;
         }
-        let Some(first) = batch.find(queued) else { return false };
-        if first.queued.digest == queued.digest {
-            first.queued.also.push(queued.reply_to);
+        let Some(first) = batch.find(&pending) else { return Some(pending) };
+        if first.pending.digest == pending.digest {
+            first.pending.also.push(pending.submission.reply_to);
+            first.pending.also.extend(pending.also);
         } else {
-            self.reply(cycle, queued.reply_to, &queued.identity, &queued.id, Err(reused(&queued.id)));
+            let rejection = reused(pending.id());
+            self.answer(cycle, pending, Err(rejection));
         }
-        true
+        None
     }
 
-    fn context(&mut self, cycle: &Cycle, queued: &mut Queued) -> Context {
+    fn context(&mut self, cycle: &Cycle, pending: &mut Pending) -> Context {
         Context {
             now: cycle.now,
             instance: self.config.instance.clone(),
-            actor: queued.identity.actor.clone(),
-            authority: queued.identity.authority.clone(),
-            command_id: queued.id.clone(),
-            correlation_id: queued.correlation(),
+            actor: pending.identity().actor.clone(),
+            authority: pending.identity().authority.clone(),
+            command_id: pending.id().clone(),
+            correlation_id: pending.correlation(),
             causation_id: None,
-            expected_version: queued.expected_version,
+            expected_version: pending.submission.message.expected_version,
             ids: self.next_ids(cycle.now),
-            history: queued.history.take().unwrap_or_default(),
+            history: pending.history.take().unwrap_or_default(),
             limits: self.config.limits.clone(),
         }
     }
@@ -204,17 +206,17 @@ impl Room {
         &self,
         cycle: &Cycle,
         context: &Context,
-        queued: &Queued,
+        pending: &Pending,
         command: &Command,
     ) -> Result<Option<History>, Vec<notarium_core::HistoryQuery>> {
-        let is_answered = queued.ticket.is_some();
+        let is_answered = pending.ticket.is_some();
         if is_answered || self.read_only.is_some() || !self.state.exists() {
             return Ok(None);
         }
         let mut queries = required_history(&self.state, context, command);
         queries.dedup();
         // Who may not see the notebook makes no work for the store.
-        if queries.is_empty() || self.role(cycle.now, &queued.identity).is_none() {
+        if queries.is_empty() || self.role(cycle.now, pending.identity()).is_none() {
             return Ok(None);
         }
         self.ring.history(&self.notebook_id, &queries).map(Some).ok_or(queries)
@@ -252,7 +254,7 @@ impl Room {
 
     // --- the append is synced ---
 
-    pub(crate) fn take_appended(&mut self, cycle: &mut Cycle) {
+    pub(super) fn take_appended(&mut self, cycle: &mut Cycle) {
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Appending(batch) => self.commit(cycle, *batch),
             other => self.phase = other,
@@ -282,8 +284,9 @@ impl Room {
     }
 
     fn answer_entry(&mut self, cycle: &mut Cycle, entry: Entry) {
-        let Entry { queued, record } = entry;
-        self.answer(cycle, &queued, recorded_answer(&self.notebook_id, &queued.digest, &record));
+        let Entry { pending, record } = entry;
+        let answer = recorded_answer(&self.notebook_id, &pending.digest, &record);
+        self.answer(cycle, pending, answer);
         self.answers.remember(record, self.config.max_recent_answers);
     }
 
@@ -310,28 +313,28 @@ impl Room {
         }
     }
 
-    pub(crate) fn send_value(&self, cycle: &mut Cycle, client: ClientId, execution_id: ExecutionId, value: String) {
+    pub(super) fn send_value(&self, cycle: &mut Cycle, client: ClientId, execution_id: ExecutionId, value: String) {
         let notebook = self.notebook_id.clone();
         cycle.send(client, &ServerMessage::InputValue { notebook, execution_id, value });
     }
 
     /// The answer to a command's question to the past.
-    pub(crate) fn take_history(
+    pub(super) fn take_history(
         &mut self,
         cycle: &mut Cycle,
         ticket: Ticket,
         events: Result<Vec<Stored>, ReadFailure>,
     ) -> Option<Result<Vec<Stored>, ReadFailure>> {
-        let Some((index, mut queued)) = self.queue.remove_waiting(ticket) else { return Some(events) };
+        let Some((index, mut pending)) = self.queue.remove_waiting(ticket) else { return Some(events) };
         if matches!(self.phase, Phase::Reading) {
             self.phase = Phase::Live;
         }
         match events.map(|events| typed(&events)) {
             Ok(history) => {
-                queued.history = Some(history);
-                self.queue.insert(index, queued);
+                pending.history = Some(history);
+                self.queue.insert(index, pending);
             }
-            Err(failure) => self.refuse(cycle, queued, not_readable(failure)),
+            Err(failure) => self.refuse(cycle, pending, not_readable(failure)),
         }
         None
     }
@@ -361,16 +364,13 @@ fn read_only(unknown: &str, version: Version) -> Rejection {
 
 impl Entry {
     fn clients(&self) -> impl Iterator<Item = ClientId> {
-        let clients = self.queued.also.iter().chain([&self.queued.reply_to]).filter_map(|reply_to| match reply_to {
-            ReplyTo::Client(client) => Some(*client),
-            _ => None,
-        });
-        clients.collect::<Vec<_>>().into_iter()
+        let Pending { submission, also, .. } = &self.pending;
+        also.iter().chain([&submission.reply_to]).filter_map(ReplyTo::client)
     }
 }
 
 /// What a room shows of a state that it serves.
-pub(crate) fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
+pub(super) fn waiting_launches(notebook: &Notebook) -> impl Iterator<Item = Output> {
     let requested = notebook.kernels.iter().filter(|(_, session)| session.agent.is_none());
     requested
         .map(|(id, session)| Output::WorkWanted { kernel_session: id.clone(), kernelspec: session.kernelspec.clone() })

@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use notarium_core::{KernelSessionId, Millis};
 use notarium_wire::{PresenceState, ServerMessage, frame};
 
+use super::subscribers::Subscriber;
+use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::{Output, earliest};
 use crate::leases::agent_of;
-use crate::room::{Cycle, Room};
-use crate::subscribers::Subscriber;
 
 /// Changes that others have not been sent yet.
 #[derive(Debug, Default)]
-pub(crate) struct PresenceQueue {
+pub(super) struct PresenceQueue {
     next_at: Millis,
     changed: BTreeSet<ClientId>,
     /// Names of connections.
@@ -21,11 +21,11 @@ pub(crate) struct PresenceQueue {
 }
 
 impl PresenceQueue {
-    pub(crate) fn changed(&mut self, client: ClientId) {
+    pub(super) fn changed(&mut self, client: ClientId) {
         self.changed.insert(client);
     }
 
-    pub(crate) fn left(&mut self, client: ClientId, subscriber: &Subscriber) {
+    pub(super) fn left(&mut self, client: ClientId, subscriber: &Subscriber) {
         self.changed.remove(&client);
         if agent_of(&subscriber.identity.actor).is_none() {
             self.left.push(subscriber.identity.connection.clone());
@@ -38,7 +38,7 @@ impl PresenceQueue {
 }
 
 impl Room {
-    pub(crate) fn take_presence(&mut self, cycle: &Cycle, client: ClientId, state: PresenceState) {
+    pub(super) fn take_presence(&mut self, cycle: &Cycle, client: ClientId, state: PresenceState) {
         let Some(subscriber) = self.subscribers.get_mut(&client) else { return };
         subscriber.presence_ends_at = Some(cycle.now + self.config.presence_ttl_ms);
         if subscriber.presence != state {
@@ -48,7 +48,7 @@ impl Room {
     }
 
     /// Only the agent of a session knows whether it is busy.
-    pub(crate) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
+    pub(super) fn take_status(&mut self, client: ClientId, session: KernelSessionId, busy: bool) {
         let Some(subscriber) = self.subscribers.get(&client) else { return };
         let agent = agent_of(&subscriber.identity.actor);
         let is_its = self.state.kernels.get(&session).is_some_and(|kernel| kernel.agent.as_ref() == agent);
@@ -58,7 +58,7 @@ impl Room {
     }
 
     /// At most one frame of each kind in a while; the first goes at once.
-    pub(crate) fn tell_presence(&mut self, cycle: &mut Cycle) {
+    pub(super) fn tell_presence(&mut self, cycle: &mut Cycle) {
         self.forget_old_cursors(cycle.now);
         if cycle.now < self.presence.next_at {
             return;
@@ -114,7 +114,7 @@ impl Room {
         }
     }
 
-    pub(crate) fn presence_at(&self, now: Millis) -> Option<Millis> {
+    pub(super) fn presence_at(&self, now: Millis) -> Option<Millis> {
         let cursors = earliest(self.subscribers.values().map(|subscriber| subscriber.presence_ends_at));
         let frame = (!self.presence.is_empty() || now < self.presence.next_at).then_some(self.presence.next_at);
         earliest([cursors, frame])

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use notarium_core::{Millis, Version};
 
+use super::{Cycle, Room};
 use crate::identity::ClientId;
 use crate::io::{Input, Output};
-use crate::room::{Cycle, Room};
 
 /// When the next frame may go out to everybody.
 #[derive(Debug, Default)]
-pub(crate) struct FanOut {
+pub(super) struct FanOut {
     next_at: Millis,
     /// How long frames are held back now: from 1 ms, doubled while there is always more to send.
     window: Millis,
@@ -20,7 +20,7 @@ pub(crate) struct FanOut {
 
 impl Room {
     /// After a commit. Senders see it now, because their acks follow; others now or with the next frame.
-    pub(crate) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {
+    pub(super) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {
         if cycle.now < self.fan_out.next_at {
             self.fan_out.held_back += 1;
             self.show(cycle, |client| senders.contains(&client));
@@ -34,7 +34,7 @@ impl Room {
         self.show(cycle, |_| true);
     }
 
-    pub(crate) fn fan_out_when_due(&mut self, cycle: &mut Cycle) {
+    pub(super) fn fan_out_when_due(&mut self, cycle: &mut Cycle) {
         if self.fan_out.held_back == 0 || cycle.now < self.fan_out.next_at {
             return;
         }
@@ -47,7 +47,7 @@ impl Room {
         self.trim();
     }
 
-    pub(crate) fn fan_out_at(&self) -> Option<Millis> {
+    pub(super) fn fan_out_at(&self) -> Option<Millis> {
         (self.fan_out.held_back > 0).then_some(self.fan_out.next_at)
     }
 
@@ -69,14 +69,14 @@ impl Room {
     }
 
     /// Keeps the memory of events in its bounds; what somebody still has to be sent stays.
-    pub(crate) fn trim(&mut self) {
+    pub(super) fn trim(&mut self) {
         let keep_after = self.least_sent();
         self.ring.trim(self.config.max_recent_events, self.config.max_recent_bytes, keep_after);
     }
 
     // --- those who are too slow ---
 
-    pub(crate) fn take_lagging(&mut self, client: ClientId, from: Version) {
+    pub(super) fn take_lagging(&mut self, client: ClientId, from: Version) {
         // A frame from before its last `subscribed` is made up for already.
         if let Some(subscriber) = self.subscribers.get_mut(&client).filter(|subscriber| from > subscriber.joined_at) {
             subscriber.is_lagging = true;
@@ -85,14 +85,14 @@ impl Room {
     }
 
     /// It has read what it had: it is caught up from there, as one who comes back.
-    pub(crate) fn take_caught_up(&mut self, cycle: &mut Cycle, client: ClientId) {
+    pub(super) fn take_caught_up(&mut self, cycle: &mut Cycle, client: ClientId) {
         if self.subscribers.get(&client).is_some_and(|subscriber| subscriber.is_lagging) {
             self.resync(cycle, client, "you read slower than the others write");
         }
     }
 
     /// After a reload: whom the memory of events does not reach.
-    pub(crate) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
+    pub(super) fn resync_unreachable(&mut self, cycle: &mut Cycle) {
         let is_out = |sent: Version| sent > self.committed || !self.ring.covers(sent);
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let out: Vec<ClientId> =

@@ -1,0 +1,51 @@
+//! Calls of outside assistants: requested for them, and waited on.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use notarium_core::{Actor, Millis, NotebookId, RawObject, Rejection, Risk, ToolCallId};
+
+/// Requests tool calls for assistants, and waits for them.
+#[async_trait]
+pub trait Caller: Send + Sync + 'static {
+    /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
+    /// `title`: of the conversation, if this call is its first.
+    async fn call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        function: &str,
+        arguments: RawObject,
+        title: Option<&str>,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+
+    /// Waits on a call that was requested before, until it has ended or `patience` is over.
+    async fn await_call(
+        &self,
+        actor: &Actor,
+        notebook: &NotebookId,
+        call_id: &ToolCallId,
+        patience: Duration,
+    ) -> Result<Called, Rejection>;
+}
+
+/// The state of a call when its caller gets the answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Called {
+    /// It is over.
+    Ended {
+        call_id: ToolCallId,
+        /// The result for the model.
+        text: String,
+        /// It failed, was refused, denied, voided, withdrawn, expired, or nobody knows how it ended.
+        is_error: bool,
+        /// PNG, of `get_cell_image`.
+        image: Option<Bytes>,
+    },
+    /// For a person.
+    Waiting { call_id: ToolCallId, risk: Risk, reasons: Vec<String>, expires_at: Option<Millis> },
+    /// It has started and goes on.
+    Running { call_id: ToolCallId },
+}

@@ -1,0 +1,52 @@
+//! Who speaks the Model Context Protocol for a server: mounted by the program that starts it.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use notarium_assistant::mcp::{McpService, Person};
+
+use crate::auth::Authenticated;
+use crate::problem::Problem;
+
+/// A request as it is handed over: its body is read, and within the limits.
+pub type McpRequest = Request;
+pub type McpResponse = Response;
+
+/// Speaks the Model Context Protocol.
+#[async_trait]
+pub trait McpHandler: Send + Sync + 'static {
+    /// Answers a request of somebody whom the server let in; it must ask `who` about every notebook.
+    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse;
+}
+
+#[async_trait]
+impl McpHandler for McpService {
+    async fn answer(&self, who: Authenticated, request: McpRequest) -> McpResponse {
+        let (token_id, scopes) = (who.token_id.clone(), who.scopes.clone());
+        // The guard lets in people's tokens alone.
+        let Some(user_id) = who.user_id().cloned() else { return StatusCode::FORBIDDEN.into_response() };
+        let person = Person { user_id, token_id, scopes, covers: Arc::new(move |notebook| who.may_see(notebook)) };
+        McpService::answer(self, person, request).await.map(Body::new)
+    }
+}
+
+/// The place of the one handler.
+#[derive(Default)]
+pub struct McpMount(RwLock<Option<Arc<dyn McpHandler>>>);
+
+impl McpMount {
+    /// `None` takes it away.
+    pub(crate) fn set(&self, handler: Option<Arc<dyn McpHandler>>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = handler;
+    }
+
+    pub(crate) fn get(&self) -> Result<Arc<dyn McpHandler>, Problem> {
+        let handler = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let detail = "this server has no handler for outside assistants, or it just starts or stops: try again later";
+        handler.ok_or_else(|| Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail))
+    }
+}

@@ -1,0 +1,77 @@
+//! Notices for those who act for assistants, until they are taken.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Mutex, PoisonError};
+
+use notarium_assistant::host::Notice;
+use notarium_core::{NotebookId, Version};
+use tokio::sync::Notify;
+
+/// Notices that nobody has taken: one per notebook, in the order in which the first came.
+#[derive(Debug, Default)]
+pub struct NoticeQueue {
+    waiting: Mutex<Waiting>,
+    came: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    order: VecDeque<NotebookId>,
+    versions: HashMap<NotebookId, Version>,
+}
+
+impl NoticeQueue {
+    pub(crate) fn put(&self, notebook: NotebookId, version: Version) {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let Waiting { order, versions } = &mut *waiting;
+        let latest = versions.entry(notebook).or_insert_with_key(|notebook| {
+            order.push_back(notebook.clone());
+            version
+        });
+        *latest = version.max(*latest);
+        drop(waiting);
+        self.came.notify_one();
+    }
+
+    pub(crate) async fn take(&self) -> Notice {
+        loop {
+            // Asked for before looking: what comes in between is not missed.
+            let came = self.came.notified();
+            if let Some(notice) = self.pop() {
+                // With more left, the next one who waits is woken too.
+                self.came.notify_one();
+                return notice;
+            }
+            came.await;
+        }
+    }
+
+    fn pop(&self) -> Option<Notice> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let notebook = waiting.order.pop_front()?;
+        let version = waiting.versions.remove(&notebook).unwrap_or_default();
+        Some(Notice { notebook, version })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn notices_of_one_notebook_come_as_one_and_nobody_is_starved() {
+        let queue = NoticeQueue::default();
+        let put = |id: &str, version| queue.put(id.parse().unwrap(), version);
+        put("b", 1);
+        put("a", 1);
+        put("b", 7);
+        put("b", 3);
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            let Notice { notebook, version } = queue.take().await;
+            taken.push((notebook.to_string(), version));
+        }
+        assert_eq!(taken, [("b".to_owned(), 7), ("a".to_owned(), 1)]);
+        assert_eq!(queue.pop(), None);
+    }
+}

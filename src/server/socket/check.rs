@@ -1,0 +1,55 @@
+//! Checks: a client asks for the digest at its version, and is answered beside the room's own work.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use notarium_core::RejectionCode;
+use notarium_wire::{CheckMessage, CheckedMessage, ErrorCode, ErrorMessage};
+
+use super::parse::problem;
+use crate::app::App;
+use crate::rooms::{ClientId, Identity, Input, RoomHandle};
+
+/// Who asks, and through which room.
+pub struct Asker {
+    pub client: ClientId,
+    pub identity: Arc<Identity>,
+    pub room: RoomHandle,
+}
+
+impl Asker {
+    /// The answer. [`Self::heal`] is for afterwards, where it differs.
+    pub async fn check(&self, app: &App, asked: CheckMessage) -> Result<CheckedMessage, ErrorMessage> {
+        let CheckMessage { notebook, version, digest: theirs } = asked;
+        let refused =
+            |code, message: String| ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) };
+        let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
+            let is_unavailable = rejection.code == RejectionCode::Unavailable;
+            let code = if is_unavailable { ErrorCode::Unavailable } else { ErrorCode::UnknownNotebook };
+            refused(code, rejection.message)
+        })?;
+        let now = state.notebook.document.clone();
+        if version > now.version {
+            let message = format!("the notebook is at version {}, before {version}", now.version);
+            return Err(refused(ErrorCode::VersionInFuture, message));
+        }
+        let digest =
+            app.checks.digest(&*app.store, app.limits.max_checked_events, now, version).await.map_err(|failed| {
+                let is_far_back = failed.status == http::StatusCode::PAYLOAD_TOO_LARGE.as_u16();
+                let code = if is_far_back { ErrorCode::VersionTooOld } else { ErrorCode::Unavailable };
+                refused(code, failed.detail.clone())
+            })?;
+        app.checks.answered.fetch_add(1, Ordering::Relaxed);
+        let differs = digest.is_some() && theirs.is_some() && theirs != digest;
+        Ok(CheckedMessage { notebook, version, digest, differs })
+    }
+
+    /// The client's state was another: it gets the whole state, and the operator hears of it.
+    pub fn heal(&self, app: &App, checked: &CheckedMessage) {
+        app.checks.differed.fetch_add(1, Ordering::Relaxed);
+        let CheckedMessage { notebook, version, .. } = checked;
+        let (actor, connection) = (self.identity.actor.key(), &self.identity.connection);
+        tracing::error!(%notebook, version, actor, connection, "a client's state is not the notebook's: it gets the whole state");
+        self.room.send(Input::Differs { client: self.client });
+    }
+}

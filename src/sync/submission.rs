@@ -1,0 +1,67 @@
+//! A command on its way from where it comes in (a socket, REST, the assistants' host, the room itself) to its decision.
+
+use std::fmt;
+use std::sync::Arc;
+
+use notarium_core::Rejection;
+use notarium_wire::{AckMessage, CommandMessage};
+
+use crate::identity::{ClientId, Identity};
+
+/// A command on its way: the same value from where it comes in, through the room's inbox and queue, to its decision.
+#[derive(Debug)]
+pub struct Submission {
+    pub identity: Arc<Identity>,
+    pub message: CommandMessage,
+    pub reply_to: ReplyTo,
+}
+
+impl Submission {
+    /// Whether it may overtake what waits: by the tag of the command alone, cheaply, before it is parsed.
+    pub fn is_control(&self) -> bool {
+        const TAGS: [&str; 6] =
+            ["InterruptKernel", "RestartKernel", "ShutDownKernel", "StopAll", "CancelExecution", "GiveUpExecution"];
+        let body = self.message.body.get();
+        let tag = body.trim_start_matches(|character: char| character == '{' || character.is_ascii_whitespace());
+        let tag = tag.strip_prefix('"').and_then(|rest| rest.split('"').next());
+        body.len() < 1_024 && tag.is_some_and(|tag| TAGS.contains(&tag))
+    }
+}
+
+/// Who gets the answer to a command.
+#[derive(Debug)]
+pub enum ReplyTo {
+    Client(ClientId),
+    Caller(Caller<Result<AckMessage, Rejection>>),
+    /// The room itself asked.
+    Nobody,
+}
+
+impl ReplyTo {
+    pub(crate) fn client(&self) -> Option<ClientId> {
+        match self {
+            ReplyTo::Client(client) => Some(*client),
+            ReplyTo::Caller(_) | ReplyTo::Nobody => None,
+        }
+    }
+}
+
+/// Somebody who waits for one answer. The room keeps it, and gives it back to its driver together with the answer; when it
+/// is dropped, there will be none.
+pub struct Caller<T>(Box<dyn FnOnce(T) + Send>);
+
+impl<T> Caller<T> {
+    pub fn new(answer: impl FnOnce(T) + Send + 'static) -> Self {
+        Self(Box::new(answer))
+    }
+
+    pub fn answer(self, answer: T) {
+        (self.0)(answer);
+    }
+}
+
+impl<T> fmt::Debug for Caller<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Caller")
+    }
+}
