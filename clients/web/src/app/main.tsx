@@ -33,7 +33,16 @@ function App() {
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));
   if (route.name === "home") return <Home session={session} signOut={signOut} />;
   const again = (next: Session) => setWho({ state: "in", session: next });
-  return <NotebookView key={`${route.id} ${session.token}`} session={session} id={route.id} cell={route.cell} signedIn={again} />;
+  return (
+    <NotebookView
+      key={`${route.id} ${session.token}`}
+      session={session}
+      id={route.id}
+      cell={route.cell}
+      panel={route.panel}
+      signedIn={again}
+    />
+  );
 }
 
 applyTheme();

@@ -1,11 +1,13 @@
-// Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`.
+// Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`.
 import { useSyncExternalStore } from "react";
 
-export type Route = { name: "home" } | { name: "notebook"; id: string; cell: string | undefined };
+export type Route = { name: "home" } | { name: "notebook"; id: string; cell: string | undefined; panel?: "assistant" };
 
 export function routeOf(hash: string): Route {
-  const [, place, id, cell] = hash.split("/");
-  return place === "n" && id ? { name: "notebook", id, cell } : { name: "home" };
+  const [path = "", panel] = hash.split("?");
+  const [, place, id, cell] = path.split("/");
+  if (place !== "n" || !id) return { name: "home" };
+  return { name: "notebook", id, cell, ...(panel === "assistant" && { panel }) };
 }
 
 export function go(route: Route): void {

@@ -57,9 +57,21 @@ export function forget(): void {
 
 /** A token in the address's fragment never reaches a server; it leaves the address at once. */
 export function tokenOfLink(): string | undefined {
-  const token = /^#token=([\w-]+)$/.exec(location.hash)?.[1];
-  if (token) history.replaceState(null, "", location.pathname);
-  return token;
+  const link = parseLink(location.pathname, location.hash);
+  if (link) history.replaceState(null, "", link.place);
+  return link?.token;
+}
+
+/** `/#token=T`, `/#token=T&notebook=N`, and `/notebooks/N#token=T` as the server writes links. */
+export function parseLink(path: string, hash: string): { token: string; place: string } | undefined {
+  const [, token, named] = /^#token=([\w-]+)(?:&notebook=([\w-]+))?$/.exec(hash) ?? [];
+  const notebook = named ?? /^\/notebooks\/([\w-]+)$/.exec(path)?.[1];
+  return token === undefined ? undefined : { token, place: notebook === undefined ? "/" : `/#/n/${notebook}` };
+}
+
+/** A link that leads a guest to a notebook. What stands behind the # reaches no server. */
+export function linkTo(notebook: string, token: string): string {
+  return `${location.origin}/#token=${token}&notebook=${notebook}`;
 }
 
 export async function resume(): Promise<Session | undefined> {

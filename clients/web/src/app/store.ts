@@ -18,7 +18,7 @@ import { Groups } from "./steps.ts";
 import { Together } from "./together.ts";
 
 /** What a component may wait for. A cell is `cell:ID`. */
-export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds" | "review";
+export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds" | "review" | "past" | "current";
 
 export interface Toast {
   id: string;
@@ -43,6 +43,9 @@ export class NotebookStore {
   anchor: string | undefined;
   isEditing = false;
   toasts: Toast[] = [];
+  /** The version that is looked at instead of the present. */
+  past: number | undefined;
+  historyTab: "Trash" | "Timeline" | undefined;
   panel: Panel;
   readonly places = new Places();
   readonly progress = new Progress();
@@ -97,6 +100,10 @@ export class NotebookStore {
   get mayEdit(): boolean {
     const { role } = this.replica;
     return ["author", "editor", "owner"].includes(role ?? "") && !this.document.archived && !this.replica.isReadOnly;
+  }
+
+  get mayOrganise(): boolean {
+    return ["editor", "owner"].includes(this.replica.role ?? "") && this.mayEdit;
   }
 
   get mayConverse(): boolean {
@@ -166,6 +173,7 @@ export class NotebookStore {
     if (this.isEditing) this.lastEdited = cell;
     if (cell !== undefined) this.#lastIndex = Math.max(0, this.document.order.indexOf(cell));
     for (const id of new Set([...touched, ...this.selected])) this.tell(`cell:${id}`);
+    if (previous !== cell) this.tell("current");
     if (!this.isEditing) this.replica.presence.show(cell === undefined ? {} : { cell_id: cell });
   }
 
@@ -404,6 +412,12 @@ export class NotebookStore {
   get waiting(): [string, ToolCall][] {
     const waiting = [...this.document.tool_calls].filter(([, call]) => call.phase.phase === "waiting");
     return waiting.sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  }
+
+  /** Shows an earlier version; without one the present. */
+  look(version: number | undefined): void {
+    this.past = version === this.document.version ? undefined : version;
+    this.tell("past");
   }
 
   show(panel: Panel): void {

@@ -1,4 +1,5 @@
 // Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
+import { allowNotifications } from "../app/attention.ts";
 import { headingLevel } from "../app/headings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
@@ -20,6 +21,7 @@ export interface Action {
 export interface PageActions {
   copy: () => void;
   keys: () => void;
+  share: () => void;
   palette: () => void;
   help: () => void;
   home: () => void;
@@ -237,8 +239,26 @@ export const actions: Action[] = [
   },
   { id: "assistant", title: "Assistant: open or close", editKeys: ["$mod+Shift+a"], run: (store) => store.show("assistant") },
   { id: "history", title: "History: open or close", run: (store) => store.show("history") },
+  {
+    id: "trash",
+    title: "Deleted cells: look and restore",
+    run: (store) => {
+      store.historyTab = "Trash";
+      if (store.panel === "history") store.show("history");
+      store.show("history");
+    },
+  },
   { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
   { id: "help", title: "Keys", keys: ["Shift+?", "h"], run: () => page.help?.() },
+  { id: "share", title: "Share: people, links, roles", run: () => page.share?.() },
+  {
+    id: "notify",
+    title: "Tell me by a notification when long runs end",
+    run: (store) =>
+      void allowNotifications().then((isOn) =>
+        store.toast({ text: isOn ? "You will be told when you look elsewhere" : "The browser does not allow notifications here" }),
+      ),
+  },
   { id: "edit-keys", title: "Change the keys", run: () => page.keys?.() },
   { id: "theme", title: "Light, dark, or as the system", run: () => page.theme?.() },
   { id: "home", title: "All notebooks", run: () => page.home?.() },

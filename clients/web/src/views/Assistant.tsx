@@ -3,7 +3,7 @@ import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useNow } from "../app/now.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { duration } from "../app/words.ts";
+import { clock } from "../app/words.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import { newId } from "../transport/ids.ts";
 import { AssistantSettings } from "./AssistantSettings.tsx";
@@ -130,7 +130,7 @@ function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: strin
   const known = store.document.turns.get(turn);
   const name = useName(store, known?.requested_by);
   const now = useNow(1_000);
-  const took = known ? duration(Math.max(0, Math.floor((now - known.started_at) / 1_000) * 1_000)) : "";
+  const took = known ? clock(now - known.started_at) : "";
   const { review } = store;
   const state = isWaiting ? "waits for you" : "is working";
   return (

@@ -1,10 +1,10 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, Command, History, House, Play, Redo2, Square, Undo2 } from "lucide-react";
+import { Bot, Command, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { keyLabel, page } from "../commands/table.ts";
 import { useNow } from "../app/now.ts";
-import { duration } from "../app/words.ts";
+import { clock } from "../app/words.ts";
 import { ConnectionStatus } from "./ConnectionStatus.tsx";
 import { Kernel } from "./Kernel.tsx";
 import { People } from "./People.tsx";
@@ -33,6 +33,9 @@ export function Bar({ store }: { store: NotebookStore }) {
           <Play size={14} aria-hidden /> Run all
         </button>
       )}
+      <button className="button bare icon" onClick={() => page.share?.()} aria-label="Share" title="Share">
+        <Share2 size={16} />
+      </button>
       <button
         className="button bare icon"
         aria-pressed={store.panel === "assistant"}
@@ -61,6 +64,17 @@ export function Bar({ store }: { store: NotebookStore }) {
       </button>
     </header>
   );
+}
+
+/** Who may not do everything knows it before trying. */
+function RoleTag({ store }: { store: NotebookStore }) {
+  useTopics(store, "access");
+  const { role } = store.replica;
+  const words = { viewer: "Can read", commenter: "Can read and ask", runner: "Can run", author: "Can edit" }[role as string];
+  const isGuest = store.session.me.actor.kind === "guest";
+  if (!words && !isGuest) return null;
+  const who = isGuest ? `Guest “${store.session.me.name}”` : "";
+  return <span className="tag plain">{[who, words].filter(Boolean).join(": ")}</span>;
 }
 
 /** What I can take back, in all my sessions together: the server says what it is. */
@@ -107,9 +121,7 @@ function ProgressButton({ store }: { store: NotebookStore }) {
       onClick={() => store.select(cell)}
     >
       {total > 1 && `${done} / ${total} · `}
-      {duration(Math.max(0, Math.floor((now - since) / 1_000) * 1_000))
-        .replace(".0", "")
-        .replace("0 ms", "0 s")}
+      {clock(now - since)}
     </button>
   );
 }
@@ -135,7 +147,12 @@ function Title({ store }: { store: NotebookStore }) {
           if (event.key === "Escape") setDraft(undefined);
         }}
       />
-      {archived && <span className="tag">Archived</span>}
+      {archived && (
+        <span className="tag" title="It is read, exported and forked, not changed or run">
+          Archived
+        </span>
+      )}
+      <RoleTag store={store} />
       {store.replica.isReadOnly && (
         <span className="tag" title="A newer server has written this notebook: update this one">
           Read only

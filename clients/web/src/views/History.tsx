@@ -1,71 +1,140 @@
-// What happened, newest first, and the notebook as it was at any version.
-import { type FormEvent, useEffect, useState } from "react";
-import { go } from "../app/route.ts";
+// What happened: the timeline with any version to look at, what was deleted, who ran what, who wrote which line.
+import { Pause, Play, X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { steps } from "../app/steps.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { ago, date, plain } from "../app/words.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
-import { Document } from "../protocol/document.ts";
+import { ago, date } from "../app/words.ts";
+import type { EventMessage } from "../protocol/messages.ts";
 import { Author } from "./Author.tsx";
-import type { Actor, Document as Snapshot, EventMessage } from "../protocol/messages.ts";
-
-interface Step {
-  first: number;
-  last: number;
-  correlation: string;
-  actor: Actor;
-  at: number;
-  words: string[];
-}
+import { Lines, Runs, Trash } from "./Records.tsx";
 
 const PAGE = 200;
-
-const WORDS: Record<string, string> = {
-  NotebookCreated: "made the notebook",
-  NotebookRenamed: "renamed it",
-  NotebookVersionNamed: "named a version",
-  CellInserted: "inserted a cell",
-  CellSourceEdited: "edited",
-  CellMoved: "moved a cell",
-  CellTypeChanged: "changed a cell's type",
-  CellDeleted: "deleted a cell",
-  CellRestored: "restored a cell",
-  CellOutputsCleared: "cleared outputs",
-  ExecutionRequested: "asked for a run",
-  ExecutionCompleted: "finished a run",
-  KernelSessionStarted: "started a kernel",
-  KernelSessionEnded: "ended a kernel",
-  KernelRestartRequested: "asked for a restart",
-  AccessGranted: "shared it",
-  TurnStarted: "asked the assistant",
-  ToolCallRequested: "wants to use a tool",
-  ToolCallConfirmed: "confirmed a call",
-  ToolCallDenied: "denied a call",
-};
-
-/** What belongs to one correlation, in a row, is one step. */
-export function steps(events: readonly EventMessage[]): Step[] {
-  const all: Step[] = [];
-  for (const event of events) {
-    const words = WORDS[event.type];
-    const last = all.at(-1);
-    if (last && last.correlation === event.correlation_id && JSON.stringify(last.actor) === JSON.stringify(event.actor)) {
-      last.last = event.version;
-      if (words && !last.words.includes(words)) last.words.push(words);
-    } else {
-      const { version, correlation_id, actor, recorded_at } = event;
-      all.push({ first: version, last: version, correlation: correlation_id, actor, at: recorded_at, words: words ? [words] : [] });
-    }
-  }
-  return all.filter((step) => step.words.length > 0).reverse();
-}
+const PLAY_MS = 700;
+const TABS = ["Timeline", "Runs", "Lines", "Trash"] as const;
+type Tab = (typeof TABS)[number];
 
 export function History({ store }: { store: NotebookStore }) {
-  useTopics(store, "notebook");
+  useTopics(store, "notebook", "past", "panel");
+  const [tab, setTab] = useState<Tab>(store.historyTab ?? "Timeline");
+  useEffect(() => () => store.look(undefined), [store]);
+  return (
+    <aside className="panel history" aria-label="History">
+      <header className="row">
+        <h2 className="grow">History</h2>
+        <button className="button bare icon" aria-label="Close" title="Close" onClick={() => store.show("history")}>
+          <X size={16} />
+        </button>
+      </header>
+      <div className="tabs" role="tablist" aria-label="History">
+        {TABS.map((name) => (
+          <button key={name} role="tab" aria-selected={tab === name} className="button bare" onClick={() => setTab(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" aria-label={tab} className="stack">
+        {tab === "Timeline" && <Timeline store={store} />}
+        {tab === "Runs" && <Runs store={store} />}
+        {tab === "Lines" && <Lines store={store} />}
+        {tab === "Trash" && <Trash store={store} />}
+      </div>
+    </aside>
+  );
+}
+
+function Timeline({ store }: { store: NotebookStore }) {
+  useTopics(store, "notebook", "past", "order");
+  const { events, from, earlier, error } = useEvents(store);
+  const [isPlaying, setIsPlaying] = useState(false);
+  const { version } = store.document;
+  const at = store.past ?? version;
+  const all = steps(events);
+  const names = store.document.named_versions;
+
+  useEffect(() => {
+    if (!isPlaying) return;
+    const next = all.findLast(({ last }) => last > at)?.last;
+    if (next === undefined) return setIsPlaying(false);
+    const timer = setTimeout(() => store.look(next), PLAY_MS);
+    return () => clearTimeout(timer);
+  }, [isPlaying, at, all.length]);
+  const play = () => {
+    if (!isPlaying && at >= version) store.look(all.at(-1)?.last);
+    setIsPlaying(!isPlaying);
+  };
+
+  return (
+    <>
+      <div className="scrub">
+        <button
+          className="button bare icon"
+          aria-label={isPlaying ? "Pause" : "Play"}
+          title={isPlaying ? "Pause" : "Play"}
+          onClick={play}
+        >
+          {isPlaying ? <Pause size={15} /> : <Play size={15} />}
+        </button>
+        <input
+          type="range"
+          aria-label="Version"
+          min={1}
+          max={version}
+          value={at}
+          onChange={(event) => store.look(Number(event.target.value))}
+        />
+        <span className="small quiet">
+          {at} / {version}
+        </span>
+      </div>
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      {names.size > 0 && (
+        <section aria-label="Named versions">
+          <h3 className="small quiet">Named</h3>
+          <ul className="steps">
+            {[...names].map(([number, name]) => (
+              <li key={number} aria-current={at === Number(number)}>
+                <button className="step" onClick={() => store.look(Number(number))}>
+                  <strong>{name}</strong>
+                  <span className="quiet small">version {number}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {events.length === 0 && !error && <div className="shape" aria-busy="true" />}
+      <ol className="steps">
+        {all.map((step) => (
+          <li key={step.first} aria-current={store.past === step.last}>
+            <button className="step" onClick={() => store.look(step.last)}>
+              <span>
+                <Author store={store} actor={step.actor} /> {step.words.join(", ")}
+              </span>
+              <span className="quiet small">
+                <time title={date(step.at)}>{ago(step.at)}</time> · version {step.last}
+                {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+      {from > 0 && (
+        <button className="button" onClick={earlier}>
+          Earlier
+        </button>
+      )}
+    </>
+  );
+}
+
+function useEvents(store: NotebookStore) {
   const [events, setEvents] = useState<EventMessage[]>([]);
   const [from, setFrom] = useState(() => Math.max(0, store.document.version - PAGE));
-  const [at, setAt] = useState<number>();
   const [error, setError] = useState<string>();
-
   useEffect(() => {
     const add = (more: EventMessage[]) =>
       setEvents((before) => {
@@ -78,130 +147,5 @@ export function History({ store }: { store: NotebookStore }) {
     );
     return store.replica.folded.add((event) => add([event]));
   }, [store, from]);
-
-  const names = store.document.named_versions;
-  return (
-    <aside className="panel" aria-label="History">
-      <header className="row">
-        <h2 className="grow">History</h2>
-      </header>
-      <label className="scrub">
-        <span className="small quiet">
-          Version {at ?? store.document.version} of {store.document.version}
-        </span>
-        <input
-          type="range"
-          min={1}
-          max={store.document.version}
-          value={at ?? store.document.version}
-          onChange={(event) => setAt(Number(event.target.value))}
-        />
-      </label>
-      {at !== undefined && at !== store.document.version && <Past store={store} at={at} close={() => setAt(undefined)} />}
-      {error && (
-        <p className="error" role="alert">
-          {error}
-        </p>
-      )}
-      <ol className="steps">
-        {steps(events).map((step) => (
-          <li key={step.first} aria-current={at === step.last}>
-            <button className="step" onClick={() => setAt(step.last)}>
-              <span>
-                <Author store={store} actor={step.actor} /> {step.words.join(", ")}
-              </span>
-              <span className="quiet small">
-                <time title={date(step.at)}>{ago(step.at)}</time> · {step.last}
-                {names.has(String(step.last)) && ` · “${names.get(String(step.last))}”`}
-              </span>
-            </button>
-          </li>
-        ))}
-      </ol>
-      {from > 0 && (
-        <button className="button" onClick={() => setFrom(Math.max(0, from - PAGE))}>
-          Earlier
-        </button>
-      )}
-    </aside>
-  );
-}
-
-function Past({ store, at, close }: { store: NotebookStore; at: number; close: () => void }) {
-  const [past, setPast] = useState<Document>();
-  const [error, setError] = useState<string>();
-  const { rest } = store.session;
-  useEffect(() => {
-    let isGone = false;
-    const timer = setTimeout(() => {
-      rest.get<{ notebook: Snapshot }>(`/api/notebooks/${store.id}?at=${at}`).then(
-        ({ notebook }) => !isGone && setPast(Document.from(notebook)),
-        (failure: Error) => !isGone && setError(failure.message),
-      );
-    }, 120);
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [rest, store, at]);
-
-  const fork = async () => {
-    try {
-      const { notebook } = await rest.json<{ notebook: string }>("POST", `/api/notebooks/${store.id}/fork`, { version: at });
-      go({ name: "notebook", id: notebook, cell: undefined });
-    } catch (failure) {
-      setError((failure as Error).message);
-    }
-  };
-  const save = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("name") ?? "").trim();
-    if (name !== "") void store.do({ NameVersion: { version: at, name } });
-  };
-
-  return (
-    <section className="past" aria-label={`Version ${at}`}>
-      <div className="row">
-        <strong className="grow">As it was at version {at}</strong>
-        <form className="row" onSubmit={save}>
-          <input
-            className="field short"
-            name="name"
-            placeholder="Name"
-            aria-label={`Name of version ${at}`}
-            defaultValue={store.document.named_versions.get(String(at)) ?? ""}
-          />
-        </form>
-        <button className="button" onClick={() => void fork()}>
-          Fork
-        </button>
-        <button className="button" onClick={close}>
-          Now
-        </button>
-      </div>
-      {error && (
-        <p className="error" role="alert">
-          {error}
-        </p>
-      )}
-      {!past && !error && <div className="shape" />}
-      {past?.order.map((id) => {
-        const cell = past.cells.get(id);
-        const isSame = cell?.source === store.document.cells.get(id)?.source;
-        if (cell?.cell_type === "markdown")
-          return (
-            <div
-              key={id}
-              className={isSame ? "rendered" : "rendered other"}
-              dangerouslySetInnerHTML={{ __html: renderMarkdown(cell.source, cell.attachments) }}
-            />
-          );
-        return (
-          <pre key={id} className={isSame ? "effect" : "effect other"} title={isSame ? undefined : "It is another text now"}>
-            {cell?.source || plain("empty")}
-          </pre>
-        );
-      })}
-    </section>
-  );
+  return { events, from, error, earlier: () => setFrom(Math.max(0, from - PAGE)) };
 }

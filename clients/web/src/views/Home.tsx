@@ -1,12 +1,13 @@
-// All notebooks: search, what waits for me, new ones, files dropped in.
-import { FilePlus, LogOut, Search, Upload } from "lucide-react";
+// All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
+import { FilePlus, LogOut, Search, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, useCallback, useEffect, useRef, useState } from "react";
+import { forgetRecent, recent } from "../app/recent.ts";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
-import { ago, date } from "../app/words.ts";
+import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
+import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
 
-type Line = components["schemas"]["NotebookLine"];
 type Waiting = components["schemas"]["WaitingCall"];
 
 interface Props {
@@ -14,76 +15,63 @@ interface Props {
   signOut: () => void;
 }
 
+/** A workspace, all, or what is put away. */
+type Filter = { kind: "all" } | { kind: "archived" } | { kind: "workspace"; id: string };
+
 const SEARCH_MS = 200;
+const LATER_MS = 1_000;
+/** What waits may come at any time, from any notebook. */
+const WAITING_MS = 20_000;
 
 export function Home({ session, signOut }: Props) {
   const { rest } = session;
   const [text, setText] = useState("");
-  const [page, setPage] = useState<{ lines: Line[]; next: string | undefined }>();
-  const [waiting, setWaiting] = useState<Waiting[]>([]);
+  const [filter, setFilter] = useState<Filter>({ kind: "all" });
   const [error, setError] = useState<string>();
+  const [words, setWords] = useState<string>();
   const [progress, setProgress] = useState<string>();
   const [isOver, setIsOver] = useState(false);
   const picker = useRef<HTMLInputElement>(null);
+  const { page, load } = usePage(session, text, filter, setError);
+  const { workspaces, loadWorkspaces } = useWorkspaces(session);
+  const waiting = useWaiting(session);
 
-  const load = useCallback(
-    async (cursor?: string) => {
-      try {
-        const query = new URLSearchParams({ limit: "50", ...(text && { text }), ...(cursor && { cursor }) });
-        const { notebooks, next } = await rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
-        setPage((before) => ({ lines: cursor ? [...(before?.lines ?? []), ...notebooks] : notebooks, next: next ?? undefined }));
-        setError(undefined);
-      } catch (failure) {
-        setError((failure as Error).message);
-      }
-    },
-    [rest, text],
-  );
+  useEffect(() => void (document.title = "Notarium"), []);
 
-  useEffect(() => {
-    const timer = setTimeout(() => void load(), text ? SEARCH_MS : 0);
-    return () => clearTimeout(timer);
-  }, [load, text]);
-
-  useEffect(() => {
-    document.title = "Notarium";
-    if (session.me.scopes.includes("confirm"))
-      rest.get<{ calls: Waiting[] }>("/api/confirmations").then(
-        ({ calls }) => setWaiting(calls),
-        () => undefined,
-      );
-  }, [rest, session]);
-
-  const create = async () => {
+  const act = async (action: () => Promise<string | undefined>) => {
+    setError(undefined);
     try {
-      const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", { title: "Untitled", with_cell: true });
-      go({ name: "notebook", id: notebook, cell: undefined });
+      setWords(await action());
+      await load();
+      // The list of notebooks follows what is done to them a moment later.
+      setTimeout(() => void load(), LATER_MS);
     } catch (failure) {
       setError((failure as Error).message);
     }
   };
+  const create = () =>
+    act(async () => {
+      const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", { title: "Untitled", with_cell: true });
+      if (filter.kind === "workspace") await rest.json("PUT", `/api/notebooks/${notebook}/workspace`, { workspace: filter.id });
+      go({ name: "notebook", id: notebook, cell: undefined });
+      return undefined;
+    });
 
   const bringIn = async (files: FileList | null) => {
     const chosen = [...(files ?? [])];
     let last: string | undefined;
-    try {
+    await act(async () => {
       for (const [index, file] of chosen.entries()) {
         setProgress(`Importing ${file.name} (${index + 1} of ${chosen.length}) …`);
         const headers = { "content-type": "application/octet-stream" };
-        const answer = await rest.send(`/api/import?filename=${encodeURIComponent(file.name)}`, {
-          method: "POST",
-          headers,
-          body: file,
-        });
+        const path = `/api/import?filename=${encodeURIComponent(file.name)}`;
+        const answer = await rest.send(path, { method: "POST", headers, body: file });
         last = ((await answer.json()) as { notebook: string }).notebook;
       }
       if (chosen.length === 1 && last) go({ name: "notebook", id: last, cell: undefined });
-      else void load();
-    } catch (failure) {
-      setError((failure as Error).message);
-    } finally {
-      setProgress(undefined);
-    }
+      return undefined;
+    });
+    setProgress(undefined);
   };
 
   const drop = (event: DragEvent) => {
@@ -122,17 +110,28 @@ export function Home({ session, signOut }: Props) {
             autoFocus
           />
         </label>
-        <button className="button" onClick={() => picker.current?.click()}>
-          <Upload size={16} aria-hidden /> Import
-        </button>
-        <input ref={picker} type="file" accept=".ipynb" multiple hidden onChange={(event) => void bringIn(event.target.files)} />
-        <button className="button primary" onClick={() => void create()}>
-          <FilePlus size={16} aria-hidden /> New notebook
-        </button>
+        {session.userId !== undefined && (
+          <>
+            <button className="button" onClick={() => picker.current?.click()}>
+              <Upload size={16} aria-hidden /> Import
+            </button>
+            <input
+              ref={picker}
+              type="file"
+              accept=".ipynb"
+              multiple
+              hidden
+              onChange={(event) => void bringIn(event.target.files)}
+            />
+            <button className="button primary" onClick={() => void create()}>
+              <FilePlus size={16} aria-hidden /> New notebook
+            </button>
+          </>
+        )}
       </div>
-      {progress && (
+      {(progress ?? words) && (
         <p role="status" className="quiet">
-          {progress}
+          {progress ?? words}
         </p>
       )}
       {error && (
@@ -143,32 +142,24 @@ export function Home({ session, signOut }: Props) {
           </button>
         </p>
       )}
-      {waiting.length > 0 && (
-        <section aria-label="Waiting for your confirmation" className="waiting">
-          <h2>Waiting for your confirmation</h2>
-          <ul>
-            {waiting.map(({ notebook, title, confirmation }, index) => (
-              <li key={index}>
-                <a href={`#/n/${notebook}`}>{title || "Untitled"}</a> <span className="quiet">{confirmation.summary}</span>
-              </li>
-            ))}
-          </ul>
-        </section>
+      <WaitingCalls calls={waiting} />
+      {text === "" && filter.kind === "all" && <RecentCards session={session} lines={page?.lines ?? []} />}
+      {session.userId !== undefined && (
+        <Filters
+          session={session}
+          filter={filter}
+          choose={setFilter}
+          workspaces={workspaces}
+          made={loadWorkspaces}
+          fail={setError}
+        />
       )}
       <main aria-label="Notebooks">
         {!page && !error && <div className="shape" aria-busy="true" />}
-        {page?.lines.length === 0 && <Nothing isSearch={text !== ""} />}
+        {page?.lines.length === 0 && <Nothing isSearch={text !== ""} filter={filter} />}
         <ul className="notebooks">
           {page?.lines.map((line) => (
-            <li key={line.id}>
-              <a href={`#/n/${line.id}`}>
-                <span className="grow title">{line.title || "Untitled"}</span>
-                <span className="quiet small">{line.cells === 1 ? "1 cell" : `${line.cells} cells`}</span>
-                <time className="quiet small" dateTime={new Date(line.updated_at).toISOString()} title={date(line.updated_at)}>
-                  {ago(line.updated_at)}
-                </time>
-              </a>
-            </li>
+            <NotebookRow key={line.id} session={session} line={line} workspaces={workspaces} act={(action) => void act(action)} />
           ))}
         </ul>
         {page?.next && (
@@ -181,8 +172,173 @@ export function Home({ session, signOut }: Props) {
   );
 }
 
-function Nothing({ isSearch }: { isSearch: boolean }) {
+function usePage({ rest }: Session, text: string, filter: Filter, fail: (words: string | undefined) => void) {
+  const [page, setPage] = useState<{ lines: Line[]; next: string | undefined }>();
+  const workspace = filter.kind === "workspace" ? filter.id : "";
+  const archived = filter.kind === "archived";
+  // An answer to what was asked before counts no more.
+  const asked = `${text} ${workspace} ${archived}`;
+  const latest = useRef(asked);
+  latest.current = asked;
+  const load = useCallback(
+    async (cursor?: string) => {
+      try {
+        const query = new URLSearchParams({
+          limit: "50",
+          ...(text && { text }),
+          ...(workspace && { workspace }),
+          ...(archived && { archived: "true" }),
+          ...(cursor && { cursor }),
+        });
+        const { notebooks, next } = await rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?${query}`);
+        if (latest.current !== asked) return;
+        setPage((before) => ({ lines: cursor ? [...(before?.lines ?? []), ...notebooks] : notebooks, next: next ?? undefined }));
+      } catch (failure) {
+        fail((failure as Error).message);
+      }
+    },
+    [rest, text, workspace, archived, asked, fail],
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => void load(), text ? SEARCH_MS : 0);
+    return () => clearTimeout(timer);
+  }, [load, text]);
+  return { page, load };
+}
+
+function useWorkspaces({ rest, userId }: Session) {
+  const [workspaces, setWorkspaces] = useState<Workspace[]>([]);
+  const loadWorkspaces = useCallback(() => {
+    if (userId !== undefined) rest.get<Workspace[]>("/api/workspaces").then(setWorkspaces, () => undefined);
+  }, [rest, userId]);
+  useEffect(loadWorkspaces, [loadWorkspaces]);
+  return { workspaces, loadWorkspaces };
+}
+
+function useWaiting({ rest, me }: Session): Waiting[] {
+  const [waiting, setWaiting] = useState<Waiting[]>([]);
+  useEffect(() => {
+    if (!me.scopes.includes("confirm")) return;
+    const load = () =>
+      void rest.get<components["schemas"]["Confirmations"]>("/api/confirmations").then(
+        ({ calls }) => setWaiting(calls),
+        () => undefined,
+      );
+    load();
+    const timer = setInterval(load, WAITING_MS);
+    addEventListener("focus", load);
+    return () => {
+      clearInterval(timer);
+      removeEventListener("focus", load);
+    };
+  }, [rest, me]);
+  return waiting;
+}
+
+function WaitingCalls({ calls }: { calls: Waiting[] }) {
+  if (calls.length === 0) return null;
+  return (
+    <section aria-label="Waiting for your confirmation" className="waiting">
+      <h2>
+        <ShieldAlert size={15} aria-hidden /> Waiting for your confirmation
+      </h2>
+      <ul>
+        {calls.map(({ notebook, title, call, confirmation }) => (
+          <li key={call.id}>
+            <a href={`#/n/${notebook}?assistant`}>{title || "Untitled"}</a>
+            <span className="grow"> {confirmation.summary}</span>
+            <span className="quiet small">{ago(call.requested_at)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function RecentCards({ session, lines }: { session: Session; lines: Line[] }) {
+  const [all, setAll] = useState(() => recent(session.userId));
+  if (all.length < 2) return null;
+  return (
+    <section aria-label="Opened last">
+      <h2 className="quiet">Opened last</h2>
+      <ul className="cards">
+        {all.slice(0, 4).map(({ id, title, at }) => (
+          <li key={id}>
+            <a href={`#/n/${id}`}>
+              <span className="title">{lines.find((line) => line.id === id)?.title ?? (title || "Untitled")}</span>
+              <span className="quiet small">{ago(at)}</span>
+            </a>
+            <button
+              className="forget"
+              aria-label={`Do not list “${title || "Untitled"}” here`}
+              title="Do not list it here"
+              onClick={() => {
+                forgetRecent(session.userId, id);
+                setAll(recent(session.userId));
+              }}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface FilterProps {
+  session: Session;
+  filter: Filter;
+  choose: (filter: Filter) => void;
+  workspaces: Workspace[];
+  made: () => void;
+  fail: (words: string | undefined) => void;
+}
+
+function Filters({ session, filter, choose, workspaces, made, fail }: FilterProps) {
+  const [isNaming, setIsNaming] = useState(false);
+  const is = (other: Filter) => JSON.stringify(other) === JSON.stringify(filter);
+  const tabs: [string, Filter][] = [
+    ["All", { kind: "all" }],
+    ...workspaces.map(({ id, name }): [string, Filter] => [name, { kind: "workspace", id }]),
+    ["Archive", { kind: "archived" }],
+  ];
+  const make = (name: string) => {
+    setIsNaming(false);
+    if (name.trim() === "") return;
+    session.rest.json("POST", "/api/workspaces", { name: name.trim() }).then(made, (failure: Error) => fail(failure.message));
+  };
+  return (
+    <nav className="filters row" aria-label="Which notebooks">
+      {tabs.map(([name, each]) => (
+        <button key={name + each.kind} className="button bare" aria-pressed={is(each)} onClick={() => choose(each)}>
+          {name}
+        </button>
+      ))}
+      {isNaming ? (
+        <input
+          className="field short"
+          aria-label="Name of the workspace"
+          placeholder="Name"
+          autoFocus
+          onBlur={(event) => make(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === "Enter") event.currentTarget.blur();
+            if (event.key === "Escape") setIsNaming(false);
+          }}
+        />
+      ) : (
+        <button className="button bare quiet" onClick={() => setIsNaming(true)}>
+          + Workspace
+        </button>
+      )}
+    </nav>
+  );
+}
+
+function Nothing({ isSearch, filter }: { isSearch: boolean; filter: Filter }) {
   if (isSearch) return <p className="quiet empty">No notebook has these words.</p>;
+  if (filter.kind === "archived") return <p className="quiet empty">The archive is empty.</p>;
   return (
     <p className="quiet empty">
       There is no notebook yet. Make one, or drop an <code>.ipynb</code> file here.

@@ -3,7 +3,7 @@ import { Popover } from "@base-ui/react/popover";
 import { ChevronDown } from "lucide-react";
 import { useEffect, useState } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
-import { causeWords, duration, plain } from "../app/words.ts";
+import { causeWords, clock, plain } from "../app/words.ts";
 import { useNow } from "../app/now.ts";
 import type { KernelSession } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
@@ -68,7 +68,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   const rows: [string, string | undefined][] = [
     ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
     ["Runs at", agent],
-    ["Works for", running && duration(Math.max(0, Math.floor((now - (running.started_at ?? now)) / 1_000) * 1_000))],
+    ["Works for", running && clock(now - (running.started_at ?? now))],
     ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
     ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],
   ];

@@ -1,6 +1,7 @@
 // A notebook: bar, cells, side panel, keys.
 import { Suspense, lazy, useEffect, useState } from "react";
 import { keepDrafts } from "../app/drafts.ts";
+import { opened } from "../app/recent.ts";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
@@ -22,29 +23,32 @@ import { useKeys } from "./useKeys.ts";
 const Assistant = lazy(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
 const History = lazy(() => import("./History.tsx").then((module) => ({ default: module.History })));
 const Keys = lazy(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
+const Past = lazy(() => import("./Past.tsx"));
+const Share = lazy(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
 const Palette = lazy(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
 
 interface Props {
   session: Session;
   id: string;
   cell: string | undefined;
+  panel?: "assistant" | undefined;
   signedIn: (session: Session) => void;
 }
 
-export function NotebookView({ session, id, cell, signedIn }: Props) {
+export function NotebookView({ session, id, cell, panel, signedIn }: Props) {
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
-    const opened = new NotebookStore(session, id);
+    const begun = new NotebookStore(session, id);
     if (session.connection.state.name === "idle") session.connection.start(session.token);
-    setStore(opened);
+    setStore(begun);
     const drafts = () =>
       keepDrafts(
         id,
-        opened.texts.cells().map((each) => ({ cell: each, text: opened.texts.shown(each) ?? "" })),
+        begun.texts.cells().map((each) => ({ cell: each, text: begun.texts.shown(each) ?? "" })),
       );
     const online = () => session.connection.retryNow();
     const leaving = (event: BeforeUnloadEvent) => {
-      if (opened.replica.unanswered > 0 || opened.texts.cells().length > 0) event.preventDefault();
+      if (begun.replica.unanswered > 0 || begun.texts.cells().length > 0) event.preventDefault();
     };
     addEventListener("online", online);
     addEventListener("beforeunload", leaving);
@@ -54,9 +58,12 @@ export function NotebookView({ session, id, cell, signedIn }: Props) {
       removeEventListener("beforeunload", leaving);
       removeEventListener("pagehide", drafts);
       drafts();
-      opened.close();
+      begun.close();
     };
   }, [session, id]);
+  useEffect(() => {
+    if (store && panel && store.panel !== panel) store.show(panel);
+  }, [store, panel]);
   if (!store) return null;
   return (
     <StoreContext value={store}>
@@ -67,7 +74,7 @@ export function NotebookView({ session, id, cell, signedIn }: Props) {
 
 function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {
   useTopics(store, "status", "notebook", "panel");
-  const [palette, setPalette] = useState<"palette" | "help" | "keys">();
+  const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
@@ -79,10 +86,14 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
       copy: () => void document.execCommand("copy"),
       help: () => setPalette("help"),
       keys: () => setPalette("keys"),
+      share: () => setPalette("share"),
       home: () => go({ name: "home" }),
       theme: nextTheme,
     });
   }, []);
+  useEffect(() => {
+    if (version > 0) opened(store.session.userId, store.id, title);
+  }, [store, title, version > 0]);
   useEffect(() => void (document.title = version > 0 ? `${title || "Untitled"} – Notarium` : "Notarium"), [title, version]);
   useEffect(() => {
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
@@ -99,7 +110,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
         <Notices store={store} signedIn={signedIn} />
       </div>
       <main className="page" aria-label={title || "Untitled"}>
-        {version === 0 ? <Loading /> : <CellList store={store} />}
+        {version === 0 ? <Loading /> : <Body store={store} />}
       </main>
       <Suspense>
         {store.panel === "assistant" && (
@@ -113,12 +124,32 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
           </Boundary>
         )}
         {palette === "keys" && <Keys close={() => setPalette(undefined)} />}
-        {palette && palette !== "keys" && <Palette store={store} mode={palette} close={() => setPalette(undefined)} />}
+        {palette === "share" && <Share store={store} close={() => setPalette(undefined)} />}
+        {(palette === "palette" || palette === "help") && (
+          <Palette store={store} mode={palette} close={() => setPalette(undefined)} />
+        )}
       </Suspense>
       <ReviewBar store={store} />
       <Following store={store} />
       <Toasts store={store} />
     </div>
+  );
+}
+
+/** The present; or an earlier version, while it is looked at. The present stays where it was. */
+function Body({ store }: { store: NotebookStore }) {
+  useTopics(store, "past");
+  return (
+    <>
+      {store.past !== undefined && (
+        <Suspense fallback={<div className="shape" aria-busy="true" />}>
+          <Past store={store} at={store.past} />
+        </Suspense>
+      )}
+      <div hidden={store.past !== undefined}>
+        <CellList store={store} />
+      </div>
+    </>
   );
 }
 

@@ -17,6 +17,9 @@ export function useKeys(store: NotebookStore): void {
       const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
       if (target.closest(ELSEWHERE) || isButton || event.defaultPrevented || event.isComposing) return;
       if (Date.now() < store.deafUntil) return;
+      if (store.past !== undefined && event.key === "Escape") return store.look(undefined);
+      // Keys change the present, which is out of sight.
+      if (store.past !== undefined && !event.ctrlKey && !event.metaKey) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
       const meant = asMeant(event);
       handler(meant);

@@ -1,0 +1,67 @@
+import { expect, fresh, person, test, write } from "./server.ts";
+
+test("a link leads a guest to the notebook, with their name and role, and out when it is revoked", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, "shared = True");
+  await ann.keyboard.press("Escape");
+  await ann.getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = ann.getByRole("dialog");
+  await dialog.getByLabel("Name of the guest").fill("Bo");
+  await dialog.getByRole("button", { name: "New link" }).click();
+  const link = await dialog.getByLabel("The new link").inputValue();
+  expect(new URL(link).hash).toContain("token=");
+
+  const guest = await (await fresh(browser)).newPage();
+  await guest.goto(link);
+  await expect(guest.locator(".cell").first()).toContainText("shared = True");
+  expect(guest.url()).not.toContain("token");
+  await expect(guest.locator(".tag.plain")).toHaveText("Guest “Bo”: Can read");
+  await expect(guest.getByRole("button", { name: "Run all" })).toBeDisabled();
+  await expect(ann.locator(".people .avatar")).toHaveAttribute("aria-label", /Bo is here/);
+
+  await dialog.getByRole("button", { name: "Revoke the link of Bo" }).click();
+  await expect(guest.getByText(/signed out|closed to you/i).first()).toBeVisible();
+});
+
+test("home: a workspace, a copy, the archive, and what waits for me", async ({ browser, server }) => {
+  server.model.script = ({ results }) => {
+    if (results.length > 0) return { text: "Asked." };
+    return { calls: [{ name: "run_all", arguments: {} }] };
+  };
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "import os; os.remove('no such file')");
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Title" }).fill("Quarter");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Assistant", exact: true }).click();
+  await page.getByLabel("Message to the assistant").fill("run it");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".confirmation")).toBeVisible();
+  await page.getByRole("link", { name: "All notebooks" }).click();
+  await expect(page.getByRole("region", { name: "Waiting for your confirmation" })).toContainText("Quarter");
+
+  await page.getByRole("button", { name: "+ Workspace" }).click();
+  await page.getByLabel("Name of the workspace").fill("Team");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Team" })).toBeVisible();
+  await page.getByRole("button", { name: "More about “Quarter”" }).click();
+  await page.getByRole("menuitem", { name: "Make a copy" }).click();
+  await expect(page.getByRole("link", { name: /Quarter \(copy\)/ })).toBeVisible();
+  await page.getByRole("button", { name: "More about “Quarter (copy)”" }).click();
+  await page.getByRole("menuitem", { name: "Team" }).click();
+  await page.getByRole("button", { name: "Team", exact: true }).click();
+  await expect(page.locator(".notebook-row")).toHaveCount(1);
+  await page.getByRole("button", { name: "More about “Quarter (copy)”" }).click();
+  await page.getByRole("menuitem", { name: "Archive" }).click();
+  await expect(page.locator(".notebook-row")).toHaveCount(0);
+  await page.getByRole("button", { name: "Archive", exact: true }).click();
+  await expect(page.locator(".notebook-row")).toHaveCount(1);
+
+  await page.getByRole("link", { name: "Quarter", exact: true }).click();
+  await expect(page.locator(".confirmation")).toBeVisible();
+  await page.getByLabel("Reason, if you deny").fill("not now");
+  await page.getByRole("button", { name: "Deny" }).click();
+  await expect(page.locator(".call").first()).toContainText("denied · not now");
+});

@@ -1,0 +1,35 @@
+// The notebooks that were opened last in this browser.
+
+export interface Recent {
+  id: string;
+  title: string;
+  at: number;
+}
+
+type Kept = Pick<Storage, "getItem" | "setItem">;
+
+const KEY = "notarium.recent";
+const MOST = 6;
+
+export function recent(user: string | undefined, storage: Kept = localStorage): Recent[] {
+  try {
+    const value: unknown = JSON.parse(storage.getItem(`${KEY}.${user ?? "guest"}`) ?? "[]");
+    return Array.isArray(value) ? value.filter((each: Partial<Recent> | null) => typeof each?.id === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+export function opened(user: string | undefined, id: string, title: string, storage: Kept = localStorage): void {
+  const others = recent(user, storage).filter((each) => each.id !== id);
+  const all = [{ id, title, at: Date.now() }, ...others].slice(0, MOST);
+  try {
+    storage.setItem(`${KEY}.${user ?? "guest"}`, JSON.stringify(all));
+  } catch {
+    // It is a convenience alone.
+  }
+}
+
+export function forgetRecent(user: string | undefined, id: string, storage: Kept = localStorage): void {
+  storage.setItem(`${KEY}.${user ?? "guest"}`, JSON.stringify(recent(user, storage).filter((each) => each.id !== id)));
+}

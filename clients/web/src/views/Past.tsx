@@ -1,0 +1,215 @@
+// The notebook as it was, in the place of the notebook as it is: compared, named, forked, restored.
+import { GitFork, RotateCcw, Tag, X } from "lucide-react";
+import { type FormEvent, Suspense, lazy, useEffect, useState } from "react";
+import { restoreCommands } from "../app/restore.ts";
+import { go } from "../app/route.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { highlight } from "../editor/highlight.ts";
+import { renderMarkdown } from "../outputs/safe.ts";
+import { Document } from "../protocol/document.ts";
+import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+import { Outputs } from "./Outputs.tsx";
+
+const WordDiff = lazy(() => import("./Diff.tsx"));
+
+/** Versions that are scrubbed past are not asked for. */
+const SCRUB_MS = 120;
+
+function useVersion(store: NotebookStore, at: number | undefined): { document: Document | undefined; error: string | undefined } {
+  const [document, setDocument] = useState<Document>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    if (at === undefined) return setDocument(undefined);
+    let isGone = false;
+    const timer = setTimeout(() => {
+      store.session.rest.get<{ notebook: Snapshot }>(`/api/notebooks/${store.id}?at=${at}`).then(
+        ({ notebook }) => !isGone && setDocument(Document.from(notebook)),
+        (failure: Error) => !isGone && setError(failure.message),
+      );
+    }, SCRUB_MS);
+    return () => {
+      isGone = true;
+      clearTimeout(timer);
+    };
+  }, [store, at]);
+  return { document, error };
+}
+
+export default function Past({ store, at }: { store: NotebookStore; at: number }) {
+  useTopics(store, "notebook", "order");
+  const [other, setOther] = useState<number | "now">();
+  const { document: past, error } = useVersion(store, at);
+  const { document: second } = useVersion(store, other === "now" ? undefined : other);
+  const compared = other === "now" ? store.document : second;
+  const names = store.document.named_versions;
+  return (
+    <section className="past" aria-label={`Version ${at}`} aria-busy={past?.version !== at}>
+      <header className="past-bar">
+        <strong className="grow">
+          As it was at version {at}
+          {names.has(String(at)) && ` · “${names.get(String(at))}”`}
+        </strong>
+        <label className="row small">
+          Compare with{" "}
+          <select
+            className="select"
+            value={other ?? ""}
+            onChange={(event) =>
+              setOther(event.target.value === "" ? undefined : event.target.value === "now" ? "now" : Number(event.target.value))
+            }
+          >
+            <option value="">nothing</option>
+            <option value="now">now</option>
+            {at > 1 && <option value={at - 1}>the version before</option>}
+            {[...names].map(([number, name]) => (
+              <option key={number} value={number}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Actions store={store} at={at} past={past} />
+      </header>
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      {!past && !error && <div className="shape" />}
+      {past &&
+        (compared ? (
+          <Compared before={older(past, compared)} after={newer(past, compared)} />
+        ) : (
+          <Cells store={store} past={past} />
+        ))}
+    </section>
+  );
+}
+
+const older = (a: Document, b: Document) => (a.version <= b.version ? a : b);
+const newer = (a: Document, b: Document) => (a.version <= b.version ? b : a);
+
+function Actions({ store, at, past }: { store: NotebookStore; at: number; past: Document | undefined }) {
+  const { rest } = store.session;
+  const fork = async () => {
+    try {
+      const { notebook } = await rest.json<{ notebook: string }>("POST", `/api/notebooks/${store.id}/fork`, { version: at });
+      go({ name: "notebook", id: notebook, cell: undefined });
+    } catch (failure) {
+      store.toast({ text: (failure as Error).message, isError: true });
+    }
+  };
+  const name = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const words = String(new FormData(event.currentTarget).get("name") ?? "").trim();
+    if (words !== "") void store.do({ NameVersion: { version: at, name: words } });
+  };
+  return (
+    <>
+      <form className="row" onSubmit={name}>
+        <Tag size={14} className="quiet" aria-hidden />
+        <input className="field short" name="name" placeholder="Name it" aria-label={`Name of version ${at}`} maxLength={100} />
+      </form>
+      <button
+        className="button"
+        disabled={!store.mayEdit || !past}
+        title="The present is named first; the restoring is one step that can be undone"
+        onClick={() => past && void restore(store, past)}
+      >
+        <RotateCcw size={14} aria-hidden /> Restore
+      </button>
+      {store.session.userId !== undefined && (
+        <button className="button" title="A new notebook of this version" onClick={() => void fork()}>
+          <GitFork size={14} aria-hidden /> Fork
+        </button>
+      )}
+      <button className="button primary" onClick={() => store.look(undefined)}>
+        <X size={14} aria-hidden /> Back to now
+      </button>
+    </>
+  );
+}
+
+async function restore(store: NotebookStore, past: Document): Promise<void> {
+  const trash = await store.session.rest.get<components["schemas"]["Trash"]>(`/api/notebooks/${store.id}/trash`);
+  const sources = new Map(trash.cells.map(({ cell_id, cell }) => [cell_id, cell.source]));
+  const commands = restoreCommands(past, store.document, sources);
+  if (commands.length === 0) return store.toast({ text: "It is the same now" });
+  const { version } = store.document;
+  if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before version ${past.version} was restored` } });
+  if (!(await store.do({ Batch: { commands } }))) return;
+  store.look(undefined);
+  store.toast({ text: `Version ${past.version} is restored`, action: { label: "Undo", run: () => void store.step("Undo") } });
+}
+
+function Cells({ store, past }: { store: NotebookStore; past: Document }) {
+  if (past.order.length === 0) return <p className="quiet empty">It had no cells then.</p>;
+  return past.order.map((id) => {
+    const cell = past.cells.get(id);
+    const outputs = past.latestExecution(id)?.outputs ?? [];
+    const now = store.document.cells.get(id);
+    const note = !now ? "deleted since" : now.source !== cell?.source ? "another text now" : undefined;
+    return (
+      <div key={id} className={`past-cell${note ? " other" : ""}`}>
+        {note && <p className="small quiet">{note}</p>}
+        {cell && <Still cell={cell} />}
+        {outputs.length > 0 && <Outputs store={store} outputs={outputs} isOld={false} />}
+      </div>
+    );
+  });
+}
+
+function Still({ cell }: { cell: Cell }) {
+  if (cell.cell_type === "markdown")
+    return <div className="source rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(cell.source, cell.attachments) }} />;
+  const tokens = cell.cell_type === "code" ? highlight(cell.source) : [{ text: cell.source, className: "" }];
+  return (
+    <pre className="source still">
+      {tokens.map(({ text, className }, index) => (
+        <span key={index} className={className}>
+          {text}
+        </span>
+      ))}
+      {"\n"}
+    </pre>
+  );
+}
+
+/** Cell by cell: what came, what went, and the words that changed. */
+function Compared({ before, after }: { before: Document; after: Document }) {
+  const gone = before.order.filter((id) => !after.cells.has(id));
+  const same = after.order.filter((id) => before.cells.get(id)?.source === after.cells.get(id)?.source);
+  const isSame = same.length === after.order.length && gone.length === 0;
+  return (
+    <>
+      <p className="small quiet">
+        What changed from version {before.version} to {after.version}
+        {isSame && ": nothing in the cells"}
+      </p>
+      {after.order.map((id) => {
+        const [was, is] = [before.cells.get(id), after.cells.get(id)];
+        if (!is || was?.source === is.source) return null;
+        return (
+          <div key={id} className="past-cell other">
+            <p className="small quiet">
+              {was ? `Cell ${after.order.indexOf(id) + 1} changed` : `Cell ${after.order.indexOf(id) + 1} is new`}
+            </p>
+            <Suspense fallback={<div className="shape" />}>
+              <WordDiff before={was?.source ?? ""} after={is.source} />
+            </Suspense>
+          </div>
+        );
+      })}
+      {gone.map((id) => (
+        <div key={id} className="past-cell other">
+          <p className="small quiet">Cell {before.order.indexOf(id) + 1} went</p>
+          <pre className="effect bad">{before.cells.get(id)?.source || "(empty)"}</pre>
+        </div>
+      ))}
+      {same.length > 0 && !isSame && (
+        <p className="small quiet">{same.length === 1 ? "1 cell is" : `${same.length} cells are`} the same.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,181 @@
+// Beside the timeline: what was deleted, who ran what, who wrote which line.
+import { useCallback, useEffect, useState } from "react";
+import { type BlamedLine, blame } from "../app/blame.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { ago, date, duration, hueOf, statusWords } from "../app/words.ts";
+import type { EventMessage, Execution } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+import { Author, useName } from "./Author.tsx";
+
+type TrashPage = components["schemas"]["Trash"];
+type Run = components["schemas"]["Run"];
+
+function useLoaded<T>(store: NotebookStore, load: () => Promise<T>): { value: T | undefined; error: string | undefined } {
+  const [value, setValue] = useState<T>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    let isGone = false;
+    load().then(
+      (got) => !isGone && setValue(got),
+      (failure: Error) => !isGone && setError(failure.message),
+    );
+    return () => void (isGone = true);
+  }, [store, load]);
+  return { value, error };
+}
+
+function Loading({ error }: { error: string | undefined }) {
+  if (error === undefined) return <div className="shape" aria-busy="true" />;
+  return (
+    <p className="error" role="alert">
+      {error}
+    </p>
+  );
+}
+
+/** Deleted cells, the last first; each comes back where it was, with its outputs. */
+export function Trash({ store }: { store: NotebookStore }) {
+  useTopics(store, "order");
+  const count = store.document.order.length;
+  const load = useCallback(() => store.session.rest.get<TrashPage>(`/api/notebooks/${store.id}/trash`), [store, count]);
+  const { value, error } = useLoaded(store, load);
+  if (!value) return <Loading error={error} />;
+  if (value.cells.length === 0) return <p className="quiet empty">Nothing was deleted.</p>;
+  return (
+    <ul className="records">
+      {value.cells.map(({ cell_id, cell, deleted_by, deleted_at }) => (
+        <li key={cell_id}>
+          <p className="row small">
+            <span className="grow">
+              <Author store={store} actor={deleted_by} /> deleted it <time title={date(deleted_at)}>{ago(deleted_at)}</time>
+            </span>
+            <button className="button" disabled={!store.mayEdit} onClick={() => store.together.restore(cell_id)}>
+              Restore
+            </button>
+          </p>
+          <pre className="effect">{cell.source || "(empty)"}</pre>
+        </li>
+      ))}
+      {value.incomplete && <li className="quiet small">There is more, from longer ago.</li>}
+    </ul>
+  );
+}
+
+/** Runs of all times: of the notebook, or of the cell with the focus. */
+export function Runs({ store }: { store: NotebookStore }) {
+  useTopics(store, "executions", "order");
+  const [isOfCell, setIsOfCell] = useState(false);
+  const cell = isOfCell ? store.current : undefined;
+  const { done, total } = store.progress;
+  const load = useCallback(() => {
+    const query = new URLSearchParams({ limit: "50", ...(cell && { cell }) });
+    return store.session.rest.get<components["schemas"]["RunPage"]>(`/api/notebooks/${store.id}/runs?${query}`);
+  }, [store, cell, done, total]);
+  const { value, error } = useLoaded(store, load);
+  return (
+    <>
+      <label className="row small">
+        <input type="checkbox" checked={isOfCell} onChange={(event) => setIsOfCell(event.target.checked)} /> Of the chosen cell only
+      </label>
+      {!value && <Loading error={error} />}
+      {value?.runs.length === 0 && <p className="quiet empty">Nothing has run yet.</p>}
+      <ul className="records">
+        {value?.runs.map((run) => (
+          <RunLine key={run.id} store={store} run={run} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function RunLine({ store, run: { execution } }: { store: NotebookStore; run: Run }) {
+  const { subject, requested_by, requested_at, started_at, ended_at } = execution;
+  const name = useName(store, requested_by);
+  const cell = subject.kind === "cell" && store.document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
+  const what =
+    subject.kind === "cell"
+      ? cell
+        ? `cell ${store.document.order.indexOf(cell) + 1}`
+        : "a deleted cell"
+      : subject.kind === "scratch"
+        ? subject.purpose || "code of no cell"
+        : `the tool ${subject.tool}`;
+  const took = started_at && ended_at ? ` · ${duration(ended_at - started_at)}` : "";
+  const isBad = ["error", "lost"].includes(execution.status);
+  return (
+    <li className="run-line">
+      <button className="step" disabled={!cell} onClick={() => store.select(cell)}>
+        <span>
+          <strong>{name}</strong> ran {what}
+        </span>
+        <span className="quiet small">
+          <span className={isBad ? "bad" : undefined}>{statusWords(execution as Execution)}</span>
+          {took} · <time title={date(requested_at)}>{ago(requested_at)}</time>
+        </span>
+      </button>
+    </li>
+  );
+}
+
+/** Who wrote each line of the cell with the focus. */
+export function Lines({ store }: { store: NotebookStore }) {
+  useTopics(store, "order", "notebook", "current");
+  const cell = store.current;
+  const [lines, setLines] = useState<BlamedLine[]>();
+  const [error, setError] = useState<string>();
+  const version = cell === undefined ? 0 : store.document.cells.get(cell)?.source_version;
+  useEffect(() => {
+    let isGone = false;
+    setError(undefined);
+    if (cell === undefined) return setLines([]);
+    allEvents(store).then(
+      (events) => !isGone && setLines(blame(events, cell)),
+      (failure: Error) => !isGone && setError(failure.message),
+    );
+    return () => void (isGone = true);
+  }, [store, cell, version]);
+  if (cell === undefined) return <p className="quiet empty">Choose a cell.</p>;
+  if (!lines) return <Loading error={error} />;
+  return (
+    <div className="blame" role="table" aria-label="Who wrote which line">
+      {lines.map((line, index) => (
+        <BlameLine key={index} store={store} line={line} isSame={lines[index - 1]?.version === line.version} />
+      ))}
+    </div>
+  );
+}
+
+function BlameLine({ store, line, isSame }: { store: NotebookStore; line: BlamedLine; isSame: boolean }) {
+  const name = useName(store, line.actor);
+  return (
+    <div role="row" className={`peer-hue-${hueOf(name)}`}>
+      <button
+        role="cell"
+        className="who small"
+        title={`${name}, ${date(line.at)}, version ${line.version}: look at it`}
+        onClick={() => store.look(line.version)}
+      >
+        {isSame ? "" : name}
+      </button>
+      <pre role="cell">{line.text || " "}</pre>
+    </div>
+  );
+}
+
+const MOST_EVENTS = 1_000;
+const kept = new WeakMap<NotebookStore, EventMessage[]>();
+
+/** All events, those that are known already not again. */
+async function allEvents(store: NotebookStore): Promise<EventMessage[]> {
+  const all = [...(kept.get(store) ?? [])];
+  for (;;) {
+    const after = all.at(-1)?.version ?? 0;
+    if (after >= store.document.version) break;
+    const path = `/api/notebooks/${store.id}/events?after=${after}&limit=${MOST_EVENTS}`;
+    const { events } = await store.session.rest.get<{ events: EventMessage[] }>(path);
+    if (events.length === 0) break;
+    all.push(...events);
+  }
+  kept.set(store, all);
+  return all;
+}

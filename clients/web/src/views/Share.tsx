@@ -1,0 +1,323 @@
+// Who may do what here: people, workspaces, links. Owners change it; the others see it.
+import { Dialog } from "@base-ui/react/dialog";
+import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
+import { type FormEvent, useCallback, useEffect, useState } from "react";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { date, hueOf } from "../app/words.ts";
+import { linkTo } from "../app/session.ts";
+import type { AccessEntry, Role } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+
+type ShareLink = components["schemas"]["ShareLink"];
+type Workspace = components["schemas"]["Workspace"];
+
+export const ROLES: [Role, string][] = [
+  ["viewer", "can read"],
+  ["commenter", "can read and ask the assistant"],
+  ["runner", "can run, not edit"],
+  ["author", "can edit, not run"],
+  ["editor", "can edit and run"],
+  ["owner", "owns it"],
+];
+
+const DAY_MS = 86_400_000;
+const TERMS: [string, number | undefined][] = [
+  ["for a day", DAY_MS],
+  ["for a week", 7 * DAY_MS],
+  ["for a month", 30 * DAY_MS],
+  ["until it is revoked", undefined],
+];
+
+export function Share({ store, close }: { store: NotebookStore; close: () => void }) {
+  useTopics(store, "access");
+  const [error, setError] = useState<string>();
+  const isOwner = store.replica.role === "owner" && store.session.me.scopes.includes("manage");
+  const attempt = useCallback(async <T,>(action: () => Promise<T>): Promise<T | undefined> => {
+    setError(undefined);
+    try {
+      return await action();
+    } catch (failure) {
+      setError((failure as Error).message);
+      return undefined;
+    }
+  }, []);
+  const people = store.document.access.filter(({ subject }) => subject.kind === "user");
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog share" finalFocus={false}>
+          <header className="row">
+            <Dialog.Title className="grow">Share “{store.document.title || "Untitled"}”</Dialog.Title>
+            <Dialog.Close className="button">Done</Dialog.Close>
+          </header>
+          {error && (
+            <p className="error" role="alert">
+              {error}
+            </p>
+          )}
+          <section aria-label="People">
+            <h3>People</h3>
+            {isOwner && <AddPerson store={store} attempt={attempt} />}
+            <ul className="access">
+              {people.map((entry) => (
+                <Person key={JSON.stringify(entry.subject)} store={store} entry={entry} isOwner={isOwner} attempt={attempt} />
+              ))}
+            </ul>
+          </section>
+          {isOwner && <Links store={store} attempt={attempt} />}
+          <InWorkspace store={store} isOwner={isOwner} attempt={attempt} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+type Attempt = <T>(action: () => Promise<T>) => Promise<T | undefined>;
+
+interface PartProps {
+  store: NotebookStore;
+  attempt: Attempt;
+}
+
+function AddPerson({ store, attempt }: PartProps) {
+  const [role, setRole] = useState<Role>("editor");
+  const add = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const login = String(new FormData(form).get("login") ?? "").trim();
+    void attempt(async () => {
+      const { rest } = store.session;
+      const { id } = await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`);
+      await rest.json("PUT", `/api/notebooks/${store.id}/access`, { subject: { kind: "user", id }, role });
+      form.reset();
+    });
+  };
+  return (
+    <form className="row" onSubmit={add}>
+      <input
+        className="field grow"
+        name="login"
+        placeholder="Login of a person"
+        aria-label="Login of a person"
+        required
+        autoComplete="off"
+      />
+      <RoleSelect label="Role" role={role} choose={setRole} />
+      <button className="button primary">
+        <UserPlus size={15} aria-hidden /> Add
+      </button>
+    </form>
+  );
+}
+
+function RoleSelect({
+  label,
+  role,
+  choose,
+  isDisabled,
+}: {
+  label: string;
+  role: Role;
+  choose: (role: Role) => void;
+  isDisabled?: boolean;
+}) {
+  return (
+    <select
+      className="select"
+      aria-label={label}
+      value={role}
+      disabled={isDisabled}
+      onChange={(event) => choose(event.target.value as Role)}
+    >
+      {ROLES.map(([value, words]) => (
+        <option key={value} value={value}>
+          {words}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessEntry; isOwner: boolean }) {
+  const id = entry.subject.kind === "user" ? entry.subject.id : "";
+  const [name, setName] = useState("");
+  useEffect(() => void store.session.nameOf(id).then(setName, () => setName(id)), [store, id]);
+  const isMe = id === store.session.userId;
+  const { rest } = store.session;
+  const path = `/api/notebooks/${store.id}/access`;
+  return (
+    <li className="row">
+      <span className={`avatar small peer-hue-${hueOf(name)}`} aria-hidden>
+        {[...name][0]?.toUpperCase()}
+      </span>
+      <span className="grow">
+        {name}
+        {isMe && <span className="quiet"> (you)</span>}
+        {entry.expires_at && <span className="small quiet"> until {date(entry.expires_at)}</span>}
+      </span>
+      <RoleSelect
+        label={`Role of ${name}`}
+        role={entry.role}
+        isDisabled={!isOwner}
+        choose={(role) => void attempt(() => rest.json("PUT", path, { subject: entry.subject, role }))}
+      />
+      {isOwner && (
+        <button
+          className="button bare icon"
+          aria-label={`Take ${name}’s access away`}
+          title="Take the access away"
+          onClick={() =>
+            void attempt(async () => {
+              await rest.json("DELETE", path, { subject: entry.subject });
+              const again = () => void attempt(() => rest.json("PUT", path, { subject: entry.subject, role: entry.role }));
+              store.toast({ text: `${name} has no access any more`, action: { label: "Undo", run: again } });
+            })
+          }
+        >
+          <Trash2 size={15} />
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Links({ store, attempt }: PartProps) {
+  const [links, setLinks] = useState<ShareLink[]>();
+  const [made, setMade] = useState<string>();
+  const [role, setRole] = useState<Role>("viewer");
+  const { rest } = store.session;
+  const path = `/api/notebooks/${store.id}/share-links`;
+  const load = useCallback(() => void attempt(async () => setLinks(await rest.get<ShareLink[]>(path))), [attempt, rest, path]);
+  useEffect(load, [load]);
+  const make = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const term = TERMS[Number(form.get("term"))]?.[1];
+    const label = String(form.get("label") ?? "").trim();
+    void attempt(async () => {
+      const body = { role, label, expires_at: term === undefined ? null : Date.now() + term };
+      const { token } = await rest.json<components["schemas"]["CreatedShareLink"]>("POST", path, body);
+      setMade(linkTo(store.id, token));
+      load();
+    });
+  };
+  return (
+    <section aria-label="Links">
+      <h3>Links for people without an account</h3>
+      <form className="row" onSubmit={make}>
+        <input
+          className="field grow"
+          name="label"
+          placeholder="For whom? It is their name here"
+          aria-label="Name of the guest"
+          maxLength={80}
+        />
+        <select className="select" name="term" aria-label="How long" defaultValue="1">
+          {TERMS.map(([words], index) => (
+            <option key={words} value={index}>
+              {words}
+            </option>
+          ))}
+        </select>
+        <RoleSelect label="Role of the link" role={role} choose={setRole} />
+        <button className="button">
+          <Link2 size={15} aria-hidden /> New link
+        </button>
+      </form>
+      {made && <Made url={made} />}
+      <ul className="access">
+        {links?.map((link) => (
+          <li key={link.id} className="row">
+            <Link2 size={15} className="quiet" aria-hidden />
+            <span className="grow">
+              {link.label || "Guest"}{" "}
+              <span className="small quiet">
+                {ROLES.find(([value]) => value === link.role)?.[1] ?? link.role},{" "}
+                {link.expires_at ? `until ${date(link.expires_at)}` : "until it is revoked"}
+              </span>
+            </span>
+            <button
+              className="button bare icon"
+              aria-label={`Revoke the link of ${link.label || "Guest"}`}
+              title="Revoke: whoever came by it is out at once"
+              onClick={() => void attempt(async () => (await rest.json("DELETE", `${path}/${link.id}`), load()))}
+            >
+              <Trash2 size={15} />
+            </button>
+          </li>
+        ))}
+        {links?.length === 0 && <li className="quiet small">There is no link.</li>}
+      </ul>
+    </section>
+  );
+}
+
+/** The link is told once: the server keeps no copy of its token. */
+function Made({ url }: { url: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  useEffect(() => setIsCopied(false), [url]);
+  return (
+    <div className="made">
+      <div className="row">
+        <input
+          className="field mono grow"
+          readOnly
+          value={url}
+          aria-label="The new link"
+          onFocus={(event) => event.target.select()}
+          autoFocus
+        />
+        <button className="button" onClick={() => void navigator.clipboard.writeText(url).then(() => setIsCopied(true))}>
+          {isCopied ? <Check size={15} aria-hidden /> : <Copy size={15} aria-hidden />} {isCopied ? "Copied" : "Copy"}
+        </button>
+      </div>
+      <p className="small quiet">Copy it now: it is shown this once.</p>
+    </div>
+  );
+}
+
+function InWorkspace({ store, isOwner, attempt }: PartProps & { isOwner: boolean }) {
+  const [workspaces, setWorkspaces] = useState<Workspace[]>([]);
+  const [chosen, setChosen] = useState<string>();
+  const { rest } = store.session;
+  useEffect(() => {
+    if (store.session.userId === undefined) return;
+    void attempt(async () => {
+      const mine = await rest.get<Workspace[]>("/api/workspaces");
+      setWorkspaces(mine);
+      for (const { id } of mine) {
+        const { notebooks } = await rest.get<components["schemas"]["NotebookPage"]>(`/api/notebooks?workspace=${id}&limit=200`);
+        if (notebooks.some((each) => each.id === store.id)) setChosen(id);
+      }
+    });
+  }, [store, rest, attempt]);
+  if (workspaces.length === 0) return null;
+  const place = (workspace: string) =>
+    void attempt(async () => {
+      await rest.json("PUT", `/api/notebooks/${store.id}/workspace`, { workspace: workspace || null });
+      setChosen(workspace);
+    });
+  return (
+    <section aria-label="Workspace">
+      <h3>Workspace</h3>
+      <label className="row">
+        <span className="grow small quiet">Its members have their role there in this notebook too.</span>
+        <select
+          className="select"
+          aria-label="Workspace"
+          value={chosen ?? ""}
+          disabled={!isOwner}
+          onChange={(event) => place(event.target.value)}
+        >
+          <option value="">none</option>
+          {workspaces.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </section>
+  );
+}
