@@ -20,7 +20,7 @@ use crate::ledger::{Ledger, Orphans};
 use crate::leftovers::remove_abandoned;
 use crate::reporter::Reporter;
 use crate::roster::{Act, Roster};
-use crate::session::{Input, SessionLimits};
+use crate::session::{Input, KernelSessionLimits};
 
 /// How long kernels may take to end when the agent stops.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
@@ -35,7 +35,7 @@ pub struct AgentOptions {
     /// Virtual environments (or other prefixes) that are searched for kernelspecs before the usual places.
     pub kernel_paths: Vec<PathBuf>,
     pub launch: LaunchOptions,
-    pub limits: SessionLimits,
+    pub limits: KernelSessionLimits,
     /// Where the list of live kernels is kept, so that the next process can tell their end if this one is killed.
     pub state_dir: Option<PathBuf>,
     /// How long another process may have this agent's place at the server before this one gives up; see

@@ -1,4 +1,4 @@
-//! Runs one [`SessionMachine`] against a real kernel: a task of its own, so that no notebook waits for another.
+//! Runs one [`KernelSessionMachine`] against a real kernel: a task of its own, so that no notebook waits for another.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::connection::CommandSender;
 use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
-use crate::session::{Input, Output, PendingCommand, PendingReport, Report, SessionLimits, SessionMachine};
+use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
 
 /// Events that the driver may hand over ahead. Few: what waits in the driver counts against its own limit.
 const MAX_WAITING_EVENTS: usize = 256;
@@ -26,7 +26,7 @@ pub(crate) struct HostOptions {
     pub kernel_session: KernelSessionId,
     pub kernelspec: Option<Kernelspec>,
     pub launch: LaunchOptions,
-    pub limits: SessionLimits,
+    pub limits: KernelSessionLimits,
     pub sender: CommandSender,
     pub reporter: Reporter,
 }
@@ -51,7 +51,7 @@ enum Launched {
 
 struct Host {
     options: HostOptions,
-    session: SessionMachine,
+    session: KernelSessionMachine,
     inputs: mpsc::UnboundedReceiver<Input>,
     jobs: mpsc::UnboundedSender<Job>,
     launched: Launched,
@@ -68,7 +68,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<KernelSessionId>
     let (sender, inputs) = mpsc::unbounded_channel();
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
-    let session = SessionMachine::new(options.kernel_session.clone(), options.limits, 0);
+    let session = KernelSessionMachine::new(options.kernel_session.clone(), options.limits, 0);
     let host = Host {
         options,
         session,

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessionId};
 
-pub use io::{Assigned, Input, Output, SessionLimits, View};
+pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
 use run::Run;
 
@@ -39,9 +39,9 @@ enum Phase {
 
 /// See the module's documentation.
 #[derive(Debug)]
-pub struct SessionMachine {
+pub struct KernelSessionMachine {
     id: KernelSessionId,
-    limits: SessionLimits,
+    limits: KernelSessionLimits,
     phase: Phase,
     runs: BTreeMap<ExecutionId, Run>,
     /// The execution that began last: output without an owner is put down to it.
@@ -61,9 +61,9 @@ pub struct SessionMachine {
     out: Vec<Output>,
 }
 
-impl SessionMachine {
+impl KernelSessionMachine {
     /// A session that this agent has claimed at `now_ms` (any monotonic clock). [`Input::View`] starts it.
-    pub fn new(id: KernelSessionId, limits: SessionLimits, now_ms: u64) -> Self {
+    pub fn new(id: KernelSessionId, limits: KernelSessionLimits, now_ms: u64) -> Self {
         Self {
             id,
             limits,

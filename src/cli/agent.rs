@@ -7,7 +7,7 @@ use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptio
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::outputs::OutputLimits;
-use notarium_agent::session::SessionLimits;
+use notarium_agent::session::KernelSessionLimits;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -69,7 +69,7 @@ impl KernelArgs {
         };
         let idle_timeout_ms = self.idle_timeout.map(|minutes| minutes.saturating_mul(60_000));
         let outputs = OutputLimits { max_log_bytes: self.max_run_output.bytes() as u64, ..OutputLimits::default() };
-        let limits = SessionLimits { outputs, idle_timeout_ms, ..SessionLimits::default() };
+        let limits = KernelSessionLimits { outputs, idle_timeout_ms, ..KernelSessionLimits::default() };
         let displaced_patience = runtime::DISPLACED_PATIENCE;
         AgentOptions { connect, kernel_paths, launch, limits, state_dir, displaced_patience }
     }

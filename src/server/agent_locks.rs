@@ -3,21 +3,22 @@
 //! The process that holds the lock keeps it, so that a second start by mistake ends nobody's run. The same process may
 //! always come back, at once, also while its old connection looks alive after a network cut.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use dashmap::{DashMap, Entry};
 use notarium_core::AgentId;
 use tokio_util::sync::CancellationToken;
 
 /// Who speaks for which agent. Cheap to clone.
 #[derive(Clone, Default)]
-pub struct AgentLocks(Arc<Mutex<State>>);
+pub struct AgentLocks(Arc<Locks>);
 
 #[derive(Default)]
-struct State {
-    holders: HashMap<AgentId, Holder>,
+struct Locks {
+    holders: DashMap<AgentId, Holder>,
     /// The number of the last lock.
-    last: u64,
+    last: AtomicU64,
 }
 
 struct Holder {
@@ -38,28 +39,21 @@ pub struct AgentLock {
 impl AgentLocks {
     /// The agent's lock. `None`: another process has it.
     pub fn take(&self, agent: &AgentId, instance: Option<String>) -> Option<AgentLock> {
-        let mut state = self.state();
-        if let Some(holder) = state.holders.get(agent) {
+        let entry = self.0.holders.entry(agent.clone());
+        if let Entry::Occupied(entry) = &entry {
+            let holder = entry.get();
             if holder.instance.is_none() || holder.instance != instance {
                 return None;
             }
             holder.taken_over.cancel();
         }
-        state.last += 1;
-        let (number, taken_over) = (state.last, CancellationToken::new());
-        state.holders.insert(agent.clone(), Holder { number, instance, taken_over: taken_over.clone() });
+        let (number, taken_over) = (self.0.last.fetch_add(1, Ordering::Relaxed) + 1, CancellationToken::new());
+        entry.insert(Holder { number, instance, taken_over: taken_over.clone() });
         Some(AgentLock { locks: self.clone(), agent: agent.clone(), number, taken_over })
     }
 
     fn leave(&self, agent: &AgentId, number: u64) {
-        let mut state = self.state();
-        if state.holders.get(agent).is_some_and(|holder| holder.number == number) {
-            state.holders.remove(agent);
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.holders.remove_if(agent, |_, holder| holder.number == number);
     }
 }
 

@@ -1,9 +1,9 @@
 //! The runtime agents that are connected, what they offer, and the kernels that notebooks wait for.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
 
 use axum::extract::ws::Utf8Bytes;
+use dashmap::DashMap;
 use notarium_core::{KernelSessionId, NotebookId};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 
@@ -13,19 +13,18 @@ use crate::rooms::{ClientId, Outbox, WorkNotice};
 /// Kernelspecs that one agent may offer.
 pub const MAX_OFFERED_KERNELSPECS: usize = 200;
 
-/// Brings together who waits for a kernel and who can start one. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct Agents(Arc<Mutex<State>>);
-
-/// Launches that nobody has claimed, and the kernelspec that each wants.
-type Wanted = BTreeMap<(NotebookId, KernelSessionId), String>;
-
+/// Brings together who waits for a kernel and who can start one.
+///
+/// Whoever adds to one of the two maps adds first and then looks at the other: nobody is missed, and an agent may get the
+/// same work twice.
 #[derive(Default)]
-struct State {
-    agents: HashMap<ClientId, Agent>,
-    wanted: Wanted,
+pub struct Agents {
+    connected: DashMap<ClientId, Agent>,
+    /// Launches that nobody has claimed, and the kernelspec that each wants.
+    wanted: DashMap<(NotebookId, KernelSessionId), String>,
 }
 
+#[derive(Clone)]
 struct Agent {
     authenticated: Authenticated,
     outbox: Outbox,
@@ -33,7 +32,7 @@ struct Agent {
 }
 
 impl Agents {
-    /// An agent says what it can launch; it hears at once of everything that waits for that.
+    /// An agent says what it can launch; it is sent at once everything that waits for that.
     pub fn offer(
         &self,
         client: ClientId,
@@ -41,38 +40,35 @@ impl Agents {
         outbox: Outbox,
         offers: Vec<OfferedKernelspec>,
     ) {
-        let mut state = self.state();
         let agent = Agent { authenticated, outbox, offers };
-        agent.tell_all(&state.wanted);
-        state.agents.insert(client, agent);
+        self.connected.insert(client, agent.clone());
+        self.send_wanted(&agent);
     }
 
     /// What the agent's token covers is now something else.
     pub fn identity_changed(&self, client: ClientId, authenticated: &Authenticated) {
-        let mut state = self.state();
-        let State { agents, wanted } = &mut *state;
-        let Some(agent) = agents.get_mut(&client) else { return };
+        let Some(mut agent) = self.connected.get_mut(&client) else { return };
         agent.authenticated = authenticated.clone();
-        // It may cover more than before. What it has heard of already it has claimed, or lost to another.
-        agent.tell_all(wanted);
+        let agent = agent.downgrade().clone();
+        // It may cover more than before. What it was sent already it has claimed, or lost to another.
+        self.send_wanted(&agent);
     }
 
     pub fn leave(&self, client: ClientId) {
-        self.state().agents.remove(&client);
+        self.connected.remove(&client);
     }
 
-    /// News from a room.
+    /// A notice from a room.
     pub fn note(&self, notice: WorkNotice) {
-        let mut state = self.state();
         match notice {
             WorkNotice::Wanted { notebook, kernel_session, kernelspec } => {
-                for agent in state.agents.values() {
-                    agent.tell(&notebook, &kernel_session, &kernelspec);
+                self.wanted.insert((notebook.clone(), kernel_session.clone()), kernelspec.clone());
+                for agent in &self.connected {
+                    agent.send_work(&notebook, &kernel_session, &kernelspec);
                 }
-                state.wanted.insert((notebook, kernel_session), kernelspec);
             }
             WorkNotice::Settled { notebook, kernel_session } => {
-                state.wanted.remove(&(notebook, kernel_session));
+                self.wanted.remove(&(notebook, kernel_session));
             }
             WorkNotice::Assistants { .. } => {}
         }
@@ -80,31 +76,27 @@ impl Agents {
 
     /// The kernelspecs that are offered for a notebook, by name.
     pub fn kernelspecs(&self, notebook: &NotebookId) -> Vec<OfferedKernelspec> {
-        let state = self.state();
-        let covering = state.agents.values().filter(|agent| agent.authenticated.may_see(notebook));
-        let offers = covering.flat_map(|agent| &agent.offers).map(|offer| (&offer.name, offer));
-        offers.collect::<BTreeMap<_, _>>().into_values().cloned().collect()
+        let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
+        let offers = covering.flat_map(|agent| agent.offers.clone()).map(|offer| (offer.name.clone(), offer));
+        offers.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
     /// How many agents have made an offer.
     pub fn count(&self) -> usize {
-        self.state().agents.len()
+        self.connected.len()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn send_wanted(&self, agent: &Agent) {
+        for wanted in &self.wanted {
+            let (notebook, kernel_session) = wanted.key();
+            agent.send_work(notebook, kernel_session, wanted.value());
+        }
     }
 }
 
 impl Agent {
-    fn tell_all(&self, wanted: &Wanted) {
-        for ((notebook, session), kernelspec) in wanted {
-            self.tell(notebook, session, kernelspec);
-        }
-    }
-
     /// Sends `work` if the token covers the notebook and the kernelspec is on offer.
-    fn tell(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
+    fn send_work(&self, notebook: &NotebookId, session: &KernelSessionId, kernelspec: &str) {
         if !self.authenticated.may_see(notebook) || !self.offers.iter().any(|offer| offer.name == kernelspec) {
             return;
         }

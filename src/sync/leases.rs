@@ -28,8 +28,8 @@ struct Lease {
 pub(crate) struct Leases {
     agents: BTreeMap<AgentId, Lease>,
     busy: BTreeSet<KernelSessionId>,
-    /// What clients were told last.
-    told: Vec<KernelStatus>,
+    /// What clients were sent last.
+    sent: Vec<KernelStatus>,
 }
 
 impl Leases {
@@ -103,7 +103,7 @@ impl Leases {
         claimed.map(status).collect()
     }
 
-    /// The statuses, if they are others than the last ones told.
+    /// The statuses, if they are others than the last ones sent.
     pub(crate) fn changed_statuses(
         &mut self,
         notebook: &Notebook,
@@ -111,10 +111,10 @@ impl Leases {
         config: &RoomConfig,
     ) -> Option<Vec<KernelStatus>> {
         let statuses = self.statuses(notebook, now, config);
-        if statuses == self.told {
+        if statuses == self.sent {
             return None;
         }
-        self.told.clone_from(&statuses);
+        self.sent.clone_from(&statuses);
         Some(statuses)
     }
 

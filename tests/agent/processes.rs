@@ -9,7 +9,7 @@ use std::time::Duration;
 use notarium_agent::agent::{AgentError, AgentOptions};
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_agent::kernel::LaunchOptions;
-use notarium_agent::session::SessionLimits;
+use notarium_agent::session::KernelSessionLimits;
 use notarium_core::{
     Command, Document, Execution, ExecutionId, ExecutionStatus, ExecutionTarget, NotebookId, Outcome, RawObject,
     Recorded, RequestExecution,
@@ -225,7 +225,7 @@ impl Fixture {
             connect: ConnectOptions::new(&self.url, &self.agent_token, "test"),
             kernel_paths: vec![environment()],
             launch: LaunchOptions::default(),
-            limits: SessionLimits::default(),
+            limits: KernelSessionLimits::default(),
             state_dir: None,
             displaced_patience,
         };

@@ -5,7 +5,7 @@ use notarium_core::{Command, ExecutionId, RawObject, Risk, UserFunction};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::SessionMachine;
+use super::KernelSessionMachine;
 use super::report::{Displayed, PendingCommand, PendingReport};
 
 /// What a kernel may send at once: the core's own limits are below.
@@ -29,7 +29,7 @@ struct Declared {
     risk: Option<Box<RawValue>>,
 }
 
-impl SessionMachine {
+impl KernelSessionMachine {
     pub(super) fn functions(&mut self, now_ms: u64, id: Option<&String>, data: &RawValue) {
         let known = id.and_then(|id| ExecutionId::new(id).ok()).filter(|id| self.runs.contains_key(id));
         let Some(id) = known.or_else(|| self.latest.clone()) else { return };

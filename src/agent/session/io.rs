@@ -12,7 +12,7 @@ use crate::outputs::OutputLimits;
 
 /// Limits and times of a session.
 #[derive(Debug, Clone, Copy)]
-pub struct SessionLimits {
+pub struct KernelSessionLimits {
     pub outputs: OutputLimits,
     /// How long reports wait for others to go in one command, in milliseconds. The end of a run never waits.
     pub linger_ms: u64,
@@ -26,7 +26,7 @@ pub struct SessionLimits {
     pub idle_timeout_ms: Option<u64>,
 }
 
-impl Default for SessionLimits {
+impl Default for KernelSessionLimits {
     fn default() -> Self {
         Self {
             outputs: OutputLimits::default(),
@@ -103,7 +103,7 @@ pub enum Input {
     Online(bool),
     /// The agent stops.
     Stop(Because<KernelCause>),
-    /// [`super::SessionMachine::deadline`] has come.
+    /// [`super::KernelSessionMachine::deadline`] has come.
     Tick,
 }
 

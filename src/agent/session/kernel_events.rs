@@ -5,14 +5,14 @@ use serde_json::value::RawValue;
 
 use super::report::PendingReport;
 use super::run::End;
-use super::{Output, Phase, SessionMachine};
+use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::KernelOutput;
 
 /// Finished executions whose late outputs (threads) still find their number.
 const MAX_FINISHED_RUNS: usize = 32;
 
-impl SessionMachine {
+impl KernelSessionMachine {
     pub(super) fn kernel(&mut self, now_ms: u64, event: KernelEvent) {
         match event {
             KernelEvent::Ready { language_info, sandbox } => self.ready(now_ms, language_info.as_deref(), sandbox),

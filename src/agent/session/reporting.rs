@@ -3,13 +3,13 @@
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
 
 use super::report::{Displayed, PendingCommand, PendingReport, Report};
-use super::{Output, SessionMachine};
+use super::{KernelSessionMachine, Output};
 use crate::outputs::Emit;
 
 /// Refused parts of one run after which nothing is said again.
 const MAX_REFUSALS: u32 = 100;
 
-impl SessionMachine {
+impl KernelSessionMachine {
     /// Turns what the collector gives into reports; outputs that follow each other go in one.
     pub(super) fn emit(&mut self, now_ms: u64, id: &ExecutionId, emits: Vec<Emit>) {
         let mut outputs: Vec<Displayed> = Vec::new();

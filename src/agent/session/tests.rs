@@ -98,20 +98,20 @@ fn say_command(command: &PendingCommand) -> String {
 
 /// A session with limits that make tests small.
 struct Tested {
-    session: SessionMachine,
+    session: KernelSessionMachine,
     now: u64,
     reports: Vec<Report>,
 }
 
 impl Tested {
-    fn new(change: impl FnOnce(&mut SessionLimits)) -> Self {
-        let mut limits = SessionLimits::default();
+    fn new(change: impl FnOnce(&mut KernelSessionLimits)) -> Self {
+        let mut limits = KernelSessionLimits::default();
         change(&mut limits);
-        Self { session: SessionMachine::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
+        Self { session: KernelSessionMachine::new("k".parse().unwrap(), limits, 0), now: 0, reports: Vec::new() }
     }
 
     /// With a kernel that has started.
-    fn running(change: impl FnOnce(&mut SessionLimits)) -> Self {
+    fn running(change: impl FnOnce(&mut KernelSessionLimits)) -> Self {
         let mut tested = Self::new(change);
         tested.give(view(KernelPhase::Claimed, None));
         tested.give(ready());

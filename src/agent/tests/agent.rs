@@ -9,7 +9,7 @@ use std::time::Instant;
 use notarium_agent::agent::{AgentError, AgentOptions};
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_agent::kernel::LaunchOptions;
-use notarium_agent::session::SessionLimits;
+use notarium_agent::session::KernelSessionLimits;
 use notarium_core::{
     Command, Document, Event, ExecutionId, ExecutionStatus, ExecutionTarget, KernelCause, KernelSessionId, NotebookId,
     RawObject, RequestExecution,
@@ -33,7 +33,7 @@ struct RunningAgent {
     folder: tempfile::TempDir,
 }
 
-fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: SessionLimits) -> RunningAgent {
+fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: KernelSessionLimits) -> RunningAgent {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let options = AgentOptions {
         connect: ConnectOptions::new(&server.address, token, "test"),
@@ -132,7 +132,7 @@ impl Person {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_is_launched_executed_and_reported_and_the_agent_leaves_cleanly() {
     let server = FakeServer::start().await;
-    let agent = start_agent(&server, "agent-a", environment(), SessionLimits::default());
+    let agent = start_agent(&server, "agent-a", environment(), KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
     let id = ada.run("import os; print(os.getpid())").await;
     let (status, pid, _) = ada.until_over(&server, &id).await;
@@ -148,7 +148,7 @@ async fn a_run_is_launched_executed_and_reported_and_the_agent_leaves_cleanly() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_network_cut_loses_nothing_and_the_kernel_keeps_its_variables() {
     let server = FakeServer::start().await;
-    let _agent = start_agent(&server, "agent-a", environment(), SessionLimits::default());
+    let _agent = start_agent(&server, "agent-a", environment(), KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
     let id = ada.run("x = 42").await;
     ada.until_over(&server, &id).await;
@@ -171,9 +171,9 @@ async fn of_two_agents_even_with_one_identity_one_launches() {
     let server = FakeServer::start().await;
     let folder = tempfile::tempdir().unwrap();
     let counting = counting_kernelspec(folder.path());
-    let _first = start_agent(&server, "agent-a", counting.clone(), SessionLimits::default());
-    let _second = start_agent(&server, "agent-a", counting.clone(), SessionLimits::default());
-    let _third = start_agent(&server, "agent-b", counting, SessionLimits::default());
+    let _first = start_agent(&server, "agent-a", counting.clone(), KernelSessionLimits::default());
+    let _second = start_agent(&server, "agent-a", counting.clone(), KernelSessionLimits::default());
+    let _third = start_agent(&server, "agent-b", counting, KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
     ada.until("nothing", |state| state.version > 0).await;
     ada.command(Command::LaunchKernel { kernelspec: Some("counting".into()) }).await;
@@ -204,7 +204,7 @@ fn counting_kernelspec(folder: &Path) -> PathBuf {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_nothing() {
     let server = FakeServer::start().await;
-    let _agent = start_agent(&server, "agent-a", environment(), SessionLimits::default());
+    let _agent = start_agent(&server, "agent-a", environment(), KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
     let id = ada.run("import os; print(os.getpid())").await;
     let (_, pid, _) = ada.until_over(&server, &id).await;
@@ -232,7 +232,7 @@ async fn a_session_that_ended_while_the_agent_was_away_is_killed_and_writes_noth
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kernel_is_interrupted_during_a_flood_restarted_killed_and_asked() {
     let server = FakeServer::start().await;
-    let _agent = start_agent(&server, "agent-a", environment(), SessionLimits::default());
+    let _agent = start_agent(&server, "agent-a", environment(), KernelSessionLimits::default());
     let mut ada = Person::enter(&server).await;
 
     let flood = ada.run("i = 0\nwhile True:\n    print('line', i)\n    i += 1").await;
@@ -275,7 +275,7 @@ async fn a_kernel_is_interrupted_during_a_flood_restarted_killed_and_asked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn large_parts_and_the_overflow_are_blobs() {
     let server = FakeServer::start().await;
-    let mut limits = SessionLimits::default();
+    let mut limits = KernelSessionLimits::default();
     limits.outputs.max_log_lines = 1000;
     let _agent = start_agent(&server, "agent-a", environment(), limits);
     let mut ada = Person::enter(&server).await;

@@ -1,8 +1,9 @@
 //! Somebody who was let in, and what that allows in each notebook.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use dashmap::DashMap;
 use notarium_core::{
     Actor, Authority, Door, Means, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId,
 };
@@ -10,18 +11,17 @@ use notarium_store::accounts::{Coverage, TokenKind};
 
 /// Which notebook is in which workspace. Shared by all who are connected, and kept current.
 #[derive(Debug, Default)]
-pub struct Placements(RwLock<HashMap<NotebookId, WorkspaceId>>);
+pub struct Placements(DashMap<NotebookId, WorkspaceId>);
 
 impl Placements {
     pub fn workspace_of(&self, notebook: &NotebookId) -> Option<WorkspaceId> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).get(notebook).cloned()
+        self.0.get(notebook).map(|workspace| workspace.clone())
     }
 
     pub(super) fn place(&self, notebook: &NotebookId, workspace: Option<&WorkspaceId>) {
-        let mut placements = self.0.write().unwrap_or_else(PoisonError::into_inner);
         match workspace {
-            Some(workspace) => drop(placements.insert(notebook.clone(), workspace.clone())),
-            None => drop(placements.remove(notebook)),
+            Some(workspace) => drop(self.0.insert(notebook.clone(), workspace.clone())),
+            None => drop(self.0.remove(notebook)),
         }
     }
 }

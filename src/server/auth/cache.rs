@@ -1,8 +1,8 @@
 //! Tokens that were authenticated, so that a request costs no question to the store.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use dashmap::DashMap;
 use notarium_core::{Millis, TokenId};
 
 use super::Authenticated;
@@ -20,49 +20,41 @@ pub(super) struct Cached {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct TokenCache(Mutex<Entries>);
-
-#[derive(Debug, Default)]
-struct Entries {
-    by_id: HashMap<TokenId, Cached>,
+pub(super) struct TokenCache {
+    by_id: DashMap<TokenId, Cached>,
     /// Rises with every revocation: what was read from the store before one is not cached after it.
-    generation: u64,
+    generation: AtomicU64,
 }
 
 impl TokenCache {
     pub fn generation(&self) -> u64 {
-        self.entries().generation
+        self.generation.load(Ordering::SeqCst)
     }
 
     pub fn get(&self, id: &TokenId) -> Option<Cached> {
-        self.entries().by_id.get(id).cloned()
+        self.by_id.get(id).map(|cached| cached.clone())
     }
 
     /// Keeps the entry unless something was revoked since `generation` was asked.
     pub fn put(&self, id: TokenId, cached: Cached, generation: u64) {
-        let mut entries = self.entries();
-        if entries.generation != generation {
-            return;
+        if self.by_id.len() >= MAX_CACHED_TOKENS {
+            self.by_id.clear();
         }
-        if entries.by_id.len() >= MAX_CACHED_TOKENS {
-            entries.by_id.clear();
+        // A revocation counts first and looks through the entries then: it either is seen here, or waits for this entry.
+        let entry = self.by_id.entry(id);
+        if self.generation() == generation {
+            entry.insert(cached);
         }
-        entries.by_id.insert(id, cached);
     }
 
     pub fn touched(&self, id: &TokenId, at: Millis) {
-        if let Some(cached) = self.entries().by_id.get_mut(id) {
+        if let Some(mut cached) = self.by_id.get_mut(id) {
             cached.touched_at = at;
         }
     }
 
     pub fn forget(&self, revocation: &Revocation) {
-        let mut entries = self.entries();
-        entries.generation += 1;
-        entries.by_id.retain(|_, cached| !revocation.touches(&cached.authenticated));
-    }
-
-    fn entries(&self) -> std::sync::MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.generation.fetch_add(1, Ordering::SeqCst);
+        self.by_id.retain(|_, cached| !revocation.touches(&cached.authenticated));
     }
 }

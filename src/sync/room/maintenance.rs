@@ -34,7 +34,7 @@ impl Room {
         self.recheck_when_due(cycle);
         self.end_leases(cycle);
         self.sweep_tool_calls(cycle);
-        self.tell_presence(cycle);
+        self.send_presence(cycle);
         if self.is_settled() {
             self.catalog_when_due(cycle);
         }

@@ -58,19 +58,19 @@ impl Room {
     }
 
     /// At most one frame of each kind in a while; the first goes at once.
-    pub(super) fn tell_presence(&mut self, cycle: &mut Cycle) {
+    pub(super) fn send_presence(&mut self, cycle: &mut Cycle) {
         self.forget_old_cursors(cycle.now);
         if cycle.now < self.presence.next_at {
             return;
         }
-        let told_peers = self.tell_peers(cycle);
-        let told_kernels = self.tell_kernels(cycle);
-        if told_peers || told_kernels {
+        let sent_peers = self.send_peers(cycle);
+        let sent_kernels = self.send_kernels(cycle);
+        if sent_peers || sent_kernels {
             self.presence.next_at = cycle.now + self.config.presence_delay_ms;
         }
     }
 
-    fn tell_peers(&mut self, cycle: &mut Cycle) -> bool {
+    fn send_peers(&mut self, cycle: &mut Cycle) -> bool {
         if self.presence.is_empty() {
             return false;
         }
@@ -82,21 +82,21 @@ impl Room {
             return false;
         }
         let notebook = self.notebook_id.clone();
-        self.tell_all(cycle, &ServerMessage::Presence { notebook, peers, left });
+        self.send_all(cycle, &ServerMessage::Presence { notebook, peers, left });
         true
     }
 
-    fn tell_kernels(&mut self, cycle: &mut Cycle) -> bool {
+    fn send_kernels(&mut self, cycle: &mut Cycle) -> bool {
         if !self.is_settled() {
             return false;
         }
         let Some(kernels) = self.leases.changed_statuses(&self.state, cycle.now, &self.config) else { return false };
         let notebook = self.notebook_id.clone();
-        self.tell_all(cycle, &ServerMessage::Kernels { notebook, kernels });
+        self.send_all(cycle, &ServerMessage::Kernels { notebook, kernels });
         true
     }
 
-    fn tell_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
+    fn send_all(&self, cycle: &mut Cycle, message: &ServerMessage) {
         let live = self.subscribers.iter().filter(|(_, subscriber)| !subscriber.is_lagging);
         let clients: Vec<ClientId> = live.map(|(client, _)| *client).collect();
         if !clients.is_empty() {

@@ -19,7 +19,7 @@ struct Tools {
 impl Tools {
     async fn start() -> Self {
         let server = FakeServer::start().await;
-        let agent = start_agent(&server, "agent-a", environment(), SessionLimits::default());
+        let agent = start_agent(&server, "agent-a", environment(), KernelSessionLimits::default());
         let ada = Person::enter(&server).await;
         Self { server, agent, ada }
     }
