@@ -7,6 +7,7 @@ import { Boundary } from "../views/Broken.tsx";
 import { Home } from "../views/Home.tsx";
 import { NotebookView } from "../views/Notebook.tsx";
 import { SignIn } from "../views/SignIn.tsx";
+import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
 import { type Session, forget, resume } from "./session.ts";
@@ -46,6 +47,7 @@ function App() {
 }
 
 applyTheme();
+applySettings();
 const root = document.getElementById("root");
 if (root)
   createRoot(root).render(

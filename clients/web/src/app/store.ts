@@ -29,7 +29,12 @@ export interface Toast {
   copy?: string;
 }
 
-export type Panel = "assistant" | "history" | undefined;
+export type Panel = "assistant" | "history" | "outline" | undefined;
+
+export interface Reveal {
+  cell: string;
+  place: { line: number } | { from: number; to: number };
+}
 
 const DEAF_MS = 1_500;
 
@@ -197,6 +202,35 @@ export class NotebookStore {
     return cell === this.current || (this.anchor !== undefined && this.selected.includes(cell));
   }
 
+  /** The place in a cell's source that its editor is to show. */
+  reveal: Reveal | undefined;
+
+  /** Opens a cell's editor at a line, or with a range selected. */
+  goTo(cell: string, place: Reveal["place"]): void {
+    this.reveal = { cell, place };
+    this.select(cell, { edit: true });
+    this.tell(`cell:${cell}`);
+  }
+
+  /** The cell that shows its source because something was found in it. */
+  found: string | undefined;
+
+  find(cell: string | undefined): void {
+    const before = this.found;
+    this.found = cell;
+    if (cell !== undefined) this.unfold(cell);
+    for (const id of new Set([before, cell])) if (id !== undefined) this.tell(`cell:${id}`);
+  }
+
+  /** Opens the headings that hide a cell. */
+  unfold(cell: string): void {
+    if (!this.folds.hidden.has(cell)) return;
+    const { order, cells } = this.document;
+    for (let id = headingAbove(order, cells, cell); id !== undefined; id = headingAbove(order, cells, id)) {
+      if (this.isCollapsed(id)) this.collapse(false, id);
+    }
+  }
+
   /** The next cell up or down that is not hidden; the last one where there is no more. */
   neighbour(step: number, from = this.current): string | undefined {
     const shown =
@@ -303,6 +337,19 @@ export class NotebookStore {
     const other = this.neighbour(step);
     if (cell_id === undefined || other === undefined || other === cell_id) return;
     void this.do({ MoveCell: { cell_id, place: step > 0 ? { after: other } : { before: other } } });
+  }
+
+  /** Moves cells to a place, in their order. */
+  moveTo(cells: readonly string[], place: Place): void {
+    const beside = typeof place === "string" ? undefined : "before" in place ? place.before : place.after;
+    if (beside !== undefined && cells.includes(beside)) return;
+    let at = place;
+    const commands: Command[] = cells.map((cell_id) => {
+      const move = { MoveCell: { cell_id, place: at } };
+      at = { after: cell_id };
+      return move;
+    });
+    if (commands.length > 0) void this.do({ Batch: { commands } });
   }
 
   changeType(cell_type: CellType): void {

@@ -1,4 +1,6 @@
 // Light, dark, or as the system: remembered on this machine.
+import { useSyncExternalStore } from "react";
+
 const KEY = "notarium.theme";
 const THEMES = ["system", "light", "dark"] as const;
 type Theme = (typeof THEMES)[number];
@@ -15,5 +17,26 @@ export function nextTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(theme()) + 1) % THEMES.length] ?? "system";
   localStorage.setItem(KEY, next);
   applyTheme();
+  for (const listener of listeners) listener();
   return next;
+}
+
+const listeners = new Set<() => void>();
+
+function isDark(): boolean {
+  const chosen = theme();
+  return chosen === "system" ? matchMedia("(prefers-color-scheme: dark)").matches : chosen === "dark";
+}
+
+/** Whether what is seen now is dark. */
+export function useIsDark(): boolean {
+  return useSyncExternalStore((listener) => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    listeners.add(listener);
+    system.addEventListener("change", listener);
+    return () => {
+      listeners.delete(listener);
+      system.removeEventListener("change", listener);
+    };
+  }, isDark);
 }

@@ -3,6 +3,7 @@ import { allowNotifications } from "../app/attention.ts";
 import { headingLevel } from "../app/headings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
+import { type EditingPage, editing } from "./editing.ts";
 
 export interface Action {
   id: string;
@@ -18,7 +19,7 @@ export interface Action {
 }
 
 /** What the page itself does; it registers these when it is there. */
-export interface PageActions {
+export interface PageActions extends EditingPage {
   copy: () => void;
   keys: () => void;
   share: () => void;
@@ -80,6 +81,7 @@ const types: [CellType, string, string[]][] = [
 ];
 
 export const actions: Action[] = [
+  ...editing(page),
   {
     id: "run-next",
     title: "Run and go to the next cell",

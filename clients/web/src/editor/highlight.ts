@@ -17,3 +17,15 @@ export function highlight(source: string): Token[] {
   highlightCode(source, parser.parse(source), classHighlighter, put, () => put("\n", ""));
   return tokens;
 }
+
+/** Each line with the break at its end, so that all together are the text. */
+export function linesOf(tokens: readonly Token[]): Token[][] {
+  const lines: Token[][] = [[]];
+  for (const { text, className } of tokens) {
+    for (const piece of text.split(/(?<=\n)/)) {
+      lines.at(-1)?.push({ text: piece, className });
+      if (piece.endsWith("\n")) lines.push([]);
+    }
+  }
+  return lines;
+}

@@ -4,12 +4,27 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { python } from "@codemirror/lang-python";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, type Extension, Prec } from "@codemirror/state";
-import { EditorView, type KeyBinding, drawSelection, keymap, placeholder } from "@codemirror/view";
+import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import {
+  EditorView,
+  type KeyBinding,
+  crosshairCursor,
+  drawSelection,
+  keymap,
+  lineNumbers,
+  placeholder,
+  rectangularSelection,
+} from "@codemirror/view";
+import type { Settings } from "../app/settings.ts";
 import type { OpenText, Texts } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { peerCarets } from "./peers.ts";
 import { highlighting, theme } from "./theme.ts";
+
+const modes = new Compartment();
+const languages = new Compartment();
+/** Find and replace is the page's; marking the next of the same, for several carets, is the editor's. */
+const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "Mod-Shift-l");
 
 const fromOthers = Annotation.define<boolean>();
 
@@ -18,6 +33,7 @@ export interface EditorOptions {
   cellId: string;
   type: CellType;
   isReadOnly: boolean;
+  settings: Settings;
   label: string;
   keys: KeyBinding[];
   moved: (anchor: number, head: number, typed: boolean) => void;
@@ -42,6 +58,7 @@ export function createEditor(options: EditorOptions): { view: EditorView; close:
   open = texts.open(cellId, (changes) => view.dispatch({ changes, annotations: fromOthers.of(true) }));
   const insert = open.text;
   view.dispatch({ changes: { from: 0, insert }, annotations: fromOthers.of(true) });
+  void furnish(view, options);
   return {
     view,
     close: () => {
@@ -52,24 +69,31 @@ export function createEditor(options: EditorOptions): { view: EditorView; close:
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
-  const { type, isReadOnly, label, keys, moved, focused } = options;
-  const isCode = type === "code";
+  const { type, isReadOnly, label, keys, moved, focused, settings } = options;
+  const isText = type !== "code" && type !== "sql";
   return [
+    modes.of([]),
     Prec.highest(keymap.of(keys)),
     EditorView.cspNonce.of(nonce()),
     EditorState.readOnly.of(isReadOnly),
+    EditorState.allowMultipleSelections.of(true),
     EditorView.contentAttributes.of({ "aria-label": label }),
-    isCode
-      ? [python(), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), indentUnit.of("    ")]
-      : EditorView.lineWrapping,
+    languages.of(type === "code" ? python() : []),
+    isText ? [] : [indentOnInput(), bracketMatching(), autocompletion(), settings.closeBrackets ? closeBrackets() : []],
+    isText || settings.wrap ? EditorView.lineWrapping : [],
+    settings.lineNumbers ? lineNumbers() : [],
+    indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
+    EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),
     placeholder(PLACEHOLDERS[type] ?? ""),
     history(),
     drawSelection(),
+    rectangularSelection(),
+    crosshairCursor(),
     highlightSelectionMatches(),
     highlighting,
     theme,
     peerCarets,
-    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...searchKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]),
+    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...selecting, ...historyKeymap, indentWithTab, ...defaultKeymap]),
     EditorView.updateListener.of((update) => {
       const isOwn = !update.transactions.some((transaction) => transaction.annotation(fromOthers));
       if (update.docChanged && isOwn) edit(update.changes);
@@ -79,4 +103,30 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
         moved(anchor, head, update.docChanged && isOwn);
     }),
   ];
+}
+
+/** What few editors need comes after: Vim's keys, and the languages other than Python. */
+async function furnish(view: EditorView, { type, settings }: EditorOptions): Promise<void> {
+  const language = type === "markdown" || type === "prompt" ? await markdown() : type === "sql" ? await sql() : undefined;
+  if (language) view.dispatch({ effects: languages.reconfigure(language) });
+  if (!settings.vim) return;
+  const { getCM, vim } = await import("@replit/codemirror-vim");
+  view.dispatch({ effects: modes.reconfigure(vim()) });
+  vimModes.set(view, () => getCM(view)?.state.vim ?? undefined);
+}
+
+const markdown = () => import("@codemirror/lang-markdown").then((module) => module.markdown());
+const sql = () => import("@codemirror/lang-sql").then((module) => module.sql());
+
+interface VimMode {
+  insertMode?: boolean;
+  visualMode?: boolean;
+}
+
+const vimModes = new WeakMap<EditorView, () => VimMode | undefined>();
+
+/** Whether Vim wants the key Escape: it leaves a mode with it. */
+export function vimTakesEscape(view: EditorView): boolean {
+  const mode = vimModes.get(view)?.();
+  return mode?.insertMode === true || mode?.visualMode === true;
 }

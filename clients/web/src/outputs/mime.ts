@@ -1,16 +1,29 @@
 // Which of an output's forms is shown: the richest that is known, and only in the frame what could run.
 
+/** What the sandboxed frame draws. */
+export type Drawing =
+  | { kind: "html"; html: string }
+  | { kind: "plotly"; figure: unknown }
+  | { kind: "vega"; spec: unknown; mode: "vega" | "vega-lite" }
+  | { kind: "mermaid"; text: string }
+  | { kind: "bokeh"; html: string; script: string };
+
 export type Shape =
   | { kind: "text"; text: string; stream: "stdout" | "stderr" | "result" }
   | { kind: "error"; name: string; value: string; traceback: string }
-  | { kind: "image"; source: string; alt: string; width: number | undefined }
+  | { kind: "image"; source: string; alt: string; width: number | undefined; type: string }
   | { kind: "markdown"; text: string }
+  | { kind: "latex"; text: string }
   | { kind: "html"; html: string; text: string }
-  | { kind: "frame"; html: string; text: string }
-  | { kind: "json"; value: unknown }
+  | { kind: "frame"; drawing: Drawing; text: string }
+  | { kind: "json"; value: unknown; text: string }
+  | { kind: "table"; resource: unknown; text: string }
+  | { kind: "file"; type: string; source: string; text: string }
+  | { kind: "nothing" }
   | { kind: "unknown"; types: string[] };
 
 const IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const BOKEH_LOAD = "application/vnd.bokehjs_load.v0+json";
 
 /** nbformat's multi-line text. */
 export function joined(value: unknown): string {
@@ -27,34 +40,104 @@ export function shapeOf(content: unknown): Shape {
     const traceback = Array.isArray(output.traceback) ? output.traceback.join("\n") : "";
     return { kind: "error", name: String(output.ename ?? "Error"), value: String(output.evalue ?? ""), traceback };
   }
-  return ofBundle((output.data ?? {}) as Record<string, unknown>, (output.metadata ?? {}) as Record<string, unknown>);
+  return ofBundle(output);
 }
 
-function ofBundle(data: Record<string, unknown>, metadata: Record<string, unknown>): Shape {
+type Bundle = Record<string, unknown>;
+
+function ofBundle(output: Bundle): Shape {
+  const data = (output.data ?? {}) as Bundle;
   const text = joined(data["text/plain"]);
-  const html = data["text/html"];
-  if (html !== undefined) return { kind: needsFrame(joined(html)) ? "frame" : "html", html: joined(html), text };
+  const shape =
+    drawn(data, text) ?? ofHtml(data, text) ?? pictured(data, (output.metadata ?? {}) as Bundle, text) ?? written(data, text);
+  return shape ?? { kind: "unknown", types: Object.keys(data) };
+}
+
+/** Charts, by the data that they are made of. */
+function drawn(data: Bundle, text: string): Shape | undefined {
+  const frame = (drawing: Drawing): Shape => ({ kind: "frame", drawing, text });
+  const vega = Object.keys(data).find((type) => /^application\/vnd\.vega(lite)?\.v\d+\+json$/.test(type));
+  if (vega) return frame({ kind: "vega", spec: data[vega], mode: vega.includes("vegalite") ? "vega-lite" : "vega" });
+  if (data["application/vnd.plotly.v1+json"]) return frame({ kind: "plotly", figure: data["application/vnd.plotly.v1+json"] });
+  if (data["text/vnd.mermaid"]) return frame({ kind: "mermaid", text: joined(data["text/vnd.mermaid"]) });
+  if (data["application/vnd.bokehjs_exec.v0+json"] !== undefined) {
+    return frame({ kind: "bokeh", html: joined(data["text/html"]), script: joined(data["application/javascript"]) });
+  }
+  // Its scripts are handed to the charts that need them (see renderers.ts).
+  if (data[BOKEH_LOAD] !== undefined) return { kind: "nothing" };
+  return undefined;
+}
+
+/** The scripts that `output_notebook(INLINE)` of Bokeh brings for the charts after it. */
+export function bokehScripts(content: unknown): string | undefined {
+  const data = (content as { data?: Bundle } | null)?.data ?? {};
+  return data[BOKEH_LOAD] === undefined ? undefined : joined(data["application/javascript"] ?? data[BOKEH_LOAD]);
+}
+
+function ofHtml(data: Bundle, text: string): Shape | undefined {
+  if (data["application/vnd.dataresource+json"])
+    return { kind: "table", resource: data["application/vnd.dataresource+json"], text };
+  if (data["text/html"] === undefined) return undefined;
+  const html = joined(data["text/html"]);
+  const spec = altairSpec(html);
+  if (spec) return { kind: "frame", drawing: { kind: "vega", spec, mode: "vega-lite" }, text };
+  return needsFrame(html) ? { kind: "frame", drawing: { kind: "html", html }, text } : { kind: "html", html, text };
+}
+
+/** Altair's usual HTML fetches its libraries from another host; the chart in it is drawn with ours. */
+function altairSpec(html: string): unknown {
+  const found = /vega-?lite|vegaEmbed/.test(html) && /\}\)\((\{.*\}), \{"mode": "vega-lite"[^\n]*\}\);/.exec(html)?.[1];
+  try {
+    return found ? JSON.parse(found) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function pictured(data: Bundle, metadata: Bundle, text: string): Shape | undefined {
+  if (data["text/latex"] !== undefined) return { kind: "latex", text: joined(data["text/latex"]) };
   const svg = data["image/svg+xml"];
-  if (svg !== undefined)
-    return image("image/svg+xml", btoa(String.fromCharCode(...new TextEncoder().encode(joined(svg)))), text, metadata);
+  if (svg !== undefined) return image("image/svg+xml", base64(joined(svg)), text, metadata);
   const type = IMAGES.find((each) => data[each] !== undefined);
   if (type) return image(type, joined(data[type]).replace(/\s/g, ""), text, metadata);
+  const media = Object.keys(data).find((each) => /^(audio|video)\/[\w.+-]+$/.test(each));
+  if (!media) return undefined;
+  const source = `data:${media};base64,${joined(data[media]).replace(/[^\w+/=]/g, "")}`;
+  const html = `<${media.slice(0, 5)} controls src="${source}"></${media.slice(0, 5)}>`;
+  return { kind: "frame", drawing: { kind: "html", html }, text };
+}
+
+function written(data: Bundle, text: string): Shape | undefined {
   if (data["application/javascript"] !== undefined) {
-    return { kind: "frame", html: `<script>${joined(data["application/javascript"])}</script>`, text };
+    const html = `<script>${joined(data["application/javascript"])}</script>`;
+    return { kind: "frame", drawing: { kind: "html", html }, text };
   }
   if (data["text/markdown"] !== undefined) return { kind: "markdown", text: joined(data["text/markdown"]) };
-  if (data["text/latex"] !== undefined) return { kind: "text", text: joined(data["text/latex"]), stream: "result" };
-  if (data["application/json"] !== undefined) return { kind: "json", value: data["application/json"] };
+  if (data["application/pdf"] !== undefined) {
+    const source = `data:application/pdf;base64,${joined(data["application/pdf"]).replace(/\s/g, "")}`;
+    return { kind: "file", type: "application/pdf", source, text };
+  }
+  const json = ["application/json", "application/geo+json"].find((type) => data[type] !== undefined);
+  if (json) return { kind: "json", value: data[json], text };
   if (data["text/plain"] !== undefined) return { kind: "text", text, stream: "result" };
-  return { kind: "unknown", types: Object.keys(data) };
+  const other = Object.entries(data).find(([type, value]) => type.endsWith("+json") && typeof value === "object");
+  return other && { kind: "json", value: other[1], text };
 }
 
-function image(type: string, base64: string, alt: string, metadata: Record<string, unknown>): Shape {
+function base64(text: string): string {
+  let binary = "";
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+function image(type: string, data: string, alt: string, metadata: Bundle): Shape {
   const size = metadata[type] as { width?: number } | undefined;
-  return { kind: "image", source: `data:${type};base64,${base64}`, alt: alt || "Output image", width: size?.width };
+  return { kind: "image", source: `data:${type};base64,${data}`, alt: alt || "Output image", width: size?.width, type };
 }
 
-/** What is not text and tables alone goes into the sandboxed frame. */
+/** What is not text and tables alone goes into the sandboxed frame, and what brings a look of its own (but pandas and Polars). */
 export function needsFrame(html: string): boolean {
-  return /<(script|iframe|object|embed|form|canvas|svg|video|audio|link|input|button)\b|\son\w+\s*=/i.test(html);
+  if (/<(script|iframe|object|embed|form|canvas|svg|video|audio|link|input|button)\b|\son\w+\s*=/i.test(html)) return true;
+  const isDataFrame = /<table[^>]*\bclass="[^"]*\bdataframe\b/i.test(html);
+  return !isDataFrame && /<style\b|\sstyle\s*=/i.test(html);
 }

@@ -1,6 +1,7 @@
 // Markdown and HTML of others, made harmless: no script, no style, no address but http(s), mail and data images.
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked, type Token } from "marked";
+import { maths } from "./maths.ts";
 
 const RULES = {
   FORBID_TAGS: ["style", "form", "input", "button", "textarea", "select", "iframe", "object", "embed", "link", "meta"],
@@ -8,13 +9,43 @@ const RULES = {
   ALLOW_DATA_ATTR: false,
 };
 
+const marked = new Marked({ gfm: true, async: false }, maths);
+
 export function safeHtml(html: string): string {
   return DOMPurify.sanitize(html, RULES);
 }
 
+export function safeFragment(html: string): DocumentFragment {
+  return DOMPurify.sanitize(html, { ...RULES, RETURN_DOM_FRAGMENT: true });
+}
+
+export type Piece = { kind: "html"; html: string } | { kind: "mermaid"; text: string };
+
+/** Markdown in pieces: a diagram is drawn in a frame of its own. */
+export function markdownPieces(text: string, attachments: Record<string, unknown> | null | undefined): Piece[] {
+  const tokens = marked.lexer(text);
+  const pieces: Piece[] = [];
+  let from = 0;
+  const put = (part: Token[]) => {
+    if (part.some(({ type }) => type !== "space")) pieces.push({ kind: "html", html: harmless(part, attachments) });
+  };
+  tokens.forEach((token, at) => {
+    if (token.type !== "code" || token.lang !== "mermaid") return;
+    put(tokens.slice(from, at));
+    pieces.push({ kind: "mermaid", text: String(token.text) });
+    from = at + 1;
+  });
+  put(tokens.slice(from));
+  return pieces;
+}
+
 export function renderMarkdown(text: string, attachments: Record<string, unknown> | null | undefined): string {
-  const html = marked.parse(text, { async: false, gfm: true });
-  return DOMPurify.sanitize(withAttachments(html, attachments ?? {}), { ...RULES, ADD_ATTR: ["target"] });
+  return harmless(marked.lexer(text), attachments);
+}
+
+function harmless(tokens: Token[], attachments: Record<string, unknown> | null | undefined): string {
+  const html = withAttachments(marked.parser(tokens), attachments ?? {});
+  return DOMPurify.sanitize(html, { ...RULES, ADD_ATTR: ["target"] });
 }
 
 /** nbformat's `attachment:NAME`. */

@@ -1,4 +1,4 @@
-// Text of programs: `\r` and `\b` move back, ANSI escapes colour.
+// Text of programs with ANSI escapes for its colours, in parts of one colour. (terminal.ts has what moves the cursor.)
 import Anser from "anser";
 
 export interface Part {
@@ -10,24 +10,9 @@ export interface Part {
 
 const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/** What a terminal would show: after a carriage return the line is written over. */
-export function settle(text: string): string {
-  if (!/[\r\b]/.test(text)) return text;
-  return text.replaceAll("\r\n", "\n").split("\n").map(settleLine).join("\n");
-}
-
-function settleLine(line: string): string {
-  if (!/[\r\b]/.test(line)) return line;
-  let shown = "";
-  for (const part of line.split("\r"))
-    if (part !== "") shown = part.length >= shown.length || part.includes("\u001b") ? part : part + shown.slice(part.length);
-  let erased = "";
-  for (const character of shown) erased = character === "\b" ? erased.slice(0, -1) : erased + character;
-  return erased;
-}
-
 export function parts(text: string): Part[] {
-  const json = Anser.ansiToJson(settle(text), { use_classes: true, remove_empty: true, json: true });
+  if (!text.includes("\u001b")) return [{ text, className: "" }];
+  const json = Anser.ansiToJson(text, { use_classes: true, remove_empty: true, json: true });
   return json.map((part) => {
     const decorations = part.decorations.map((name) => `ansi-${name}`);
     const names = [colour("fg", part.fg), colour("bg", part.bg)].filter((name) => name !== "");

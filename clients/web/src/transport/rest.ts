@@ -59,6 +59,23 @@ export class Rest {
     return known;
   }
 
+  /** A blob's text as it arrives, and how many bytes have. */
+  async *pieces(notebook: string, sha256: string): AsyncGenerator<{ text: string; read: number }> {
+    const answer = await this.send(`/api/notebooks/${encodeURIComponent(notebook)}/blobs/${sha256}`);
+    const reader = answer.body?.getReader();
+    const decoder = new TextDecoder();
+    let read = 0;
+    try {
+      for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+        read += next.value.length;
+        yield { text: decoder.decode(next.value, { stream: true }), read };
+      }
+    } finally {
+      // Who wants no more ends the request.
+      await reader?.cancel();
+    }
+  }
+
   /** An output's content with the parts put back that stand in blobs. */
   async whole(notebook: string, output: Output): Promise<unknown> {
     let content: unknown = output.content;

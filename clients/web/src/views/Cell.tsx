@@ -1,15 +1,16 @@
 // One cell: gutter, source, outputs, state.
 import { Suspense, lazy, memo, useEffect, useRef, useState } from "react";
+import { useSettings } from "../app/settings.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { hueOf, kindOf, statusWords } from "../app/words.ts";
-import { highlight } from "../editor/highlight.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
-import { isFinished } from "../protocol/apply/executions.ts";
+import { type Token, highlight, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
 import { CellReview } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
+import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
+import { Rendered } from "./Rendered.tsx";
 import { ReplyView } from "./Reply.tsx";
 
 const loadEditor = () => import("./Editor.tsx");
@@ -23,6 +24,7 @@ const KINDS: Record<CellType, string> = { code: "Code", markdown: "Text", raw: "
 export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id: string }) {
   useTopics(store, `cell:${id}`);
   const root = useRef<HTMLDivElement>(null);
+  const isPointed = useRef(false);
   const cell = store.document.cells.get(id);
   const isCurrent = store.current === id;
   const isEditing = isCurrent && store.isEditing;
@@ -32,7 +34,9 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     if (!isCurrent || isEditing || !node) return;
     if (!node.contains(document.activeElement) || document.activeElement?.closest(".cm-editor"))
       node.focus({ preventScroll: true });
-    node.scrollIntoView({ block: "nearest" });
+    // What a pointer is on is in sight: a click on a tall output does not move the page.
+    if (!isPointed.current) node.scrollIntoView({ block: "nearest" });
+    isPointed.current = false;
   }, [isCurrent, isEditing]);
 
   if (!cell) return null;
@@ -54,15 +58,18 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       id={`cell-${id}`}
       className={classes.filter(Boolean).join(" ")}
       role="group"
+      data-cell={id}
       tabIndex={isCurrent || (store.current === undefined && number === 1) ? 0 : -1}
       aria-label={`${KINDS[cell.cell_type] ?? cell.cell_type} cell ${number}${run ? `: ${statusWords(run)}` : ""}`}
       onFocus={(event) => event.target === root.current && !isCurrent && store.select(id)}
       onMouseDown={(event) => {
+        isPointed.current = !isCurrent;
         if (event.shiftKey && !isCurrent) store.select(id, { extend: true });
         else if (!isCurrent && !(event.target as HTMLElement).closest(".source")) store.select(id);
       }}
     >
       <Gutter store={store} id={id} cell={cell} run={run} />
+      <Grip store={store} id={id} />
       <div className="body">
         <Source store={store} id={id} cell={cell} isEditing={isEditing} peers={peers} />
         {cell.cell_type === "prompt" && cell.reply && (
@@ -74,8 +81,8 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         {run?.pending_input && (
           <InputRequest store={store} executionId={store.document.latest.get(id) ?? ""} input={run.pending_input} />
         )}
-        {run?.outputs &&
-          (cell.flags?.outputs_hidden ? (
+        {run &&
+          (cell.flags?.outputs_hidden && run.outputs ? (
             <button
               className="button bare small quiet"
               onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { outputs_hidden: false } } })}
@@ -83,7 +90,12 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
               Outputs are hidden: show
             </button>
           ) : (
-            <Outputs store={store} outputs={run.outputs} isOld={!isFinished(run.status) && run.clear_on_next_output === true} />
+            <Outputs
+              store={store}
+              executionId={store.document.latest.get(id) ?? ""}
+              run={run}
+              isStale={store.document.isStale(id)}
+            />
           ))}
       </div>
       {peers.length > 0 && (
@@ -115,7 +127,7 @@ interface SourceProps {
 function Source({ store, id, cell, isEditing, peers }: SourceProps) {
   const [at, setAt] = useState<{ x: number; y: number }>();
   const isWatched = peers.some(({ state }) => state?.selection);
-  const isRendered = cell.cell_type === "markdown" && !isEditing;
+  const isRendered = cell.cell_type === "markdown" && !isEditing && store.found !== id;
   if (cell.flags?.source_hidden && !isEditing) {
     return (
       <button className="button bare small quiet" onClick={() => store.select(id, { edit: true })}>
@@ -151,7 +163,17 @@ interface StillProps {
   edit: (x: number, y: number) => void;
 }
 
+function coloured({ text, className }: Token, index: number) {
+  if (!className) return text;
+  return (
+    <span key={index} className={className}>
+      {text}
+    </span>
+  );
+}
+
 function Still({ store, id, cell, isRendered, edit }: StillProps) {
+  const { lineNumbers } = useSettings();
   const source = store.texts.shown(id) ?? cell.source;
   if (isRendered) {
     if (source.trim() === "")
@@ -160,13 +182,10 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
           Empty text: press Enter to write
         </p>
       );
-    const html = renderMarkdown(source, cell.attachments);
     return (
-      <div
-        className="source rendered"
-        onDoubleClick={(event) => edit(event.clientX, event.clientY)}
-        dangerouslySetInnerHTML={{ __html: html }}
-      />
+      <div className="source rendered" onDoubleClick={(event) => edit(event.clientX, event.clientY)}>
+        <Rendered text={source} attachments={cell.attachments} />
+      </div>
     );
   }
   const tokens = cell.cell_type === "code" ? highlight(source) : [{ text: source, className: "" }];
@@ -178,15 +197,13 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
         if (getSelection()?.isCollapsed !== false && !event.shiftKey) edit(event.clientX, event.clientY);
       }}
     >
-      {tokens.map(({ text, className }, index) =>
-        className ? (
-          <span key={index} className={className}>
-            {text}
-          </span>
-        ) : (
-          text
-        ),
-      )}
+      {lineNumbers
+        ? linesOf(tokens).map((line, index) => (
+            <span key={index} className="line">
+              {line.map(coloured)}
+            </span>
+          ))
+        : tokens.map(coloured)}
       {"\n"}
     </pre>
   );

@@ -1,11 +1,12 @@
 // The editor of a cell, with the carets of others. Loaded when the page has painted.
 import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
+import { useSettings } from "../app/settings.ts";
 import { type NotebookStore } from "../app/store.ts";
 import { hueOf, kindOf } from "../app/words.ts";
 import { keysOf } from "../commands/keys.ts";
 import { actions, editorKey, isAllowed } from "../commands/table.ts";
-import { createEditor } from "../editor/mount.ts";
+import { createEditor, vimTakesEscape } from "../editor/mount.ts";
 import { setPeers } from "../editor/peers.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
 
@@ -23,6 +24,7 @@ const TYPING_MS = 2_000;
 export default function Editor({ store, id, type, isEditing, at, peers }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
+  const settings = useSettings();
 
   useEffect(() => {
     let typing: ReturnType<typeof setTimeout> | undefined;
@@ -33,6 +35,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     };
     const editor = createEditor({
       ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
+      settings,
       keys: keys(store, id),
       moved: (anchor, head, typed) => show(anchor, head, typed),
       focused: (isFocused) => {
@@ -45,7 +48,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
       clearTimeout(typing);
       editor.close();
     };
-  }, [store, id, type]);
+  }, [store, id, type, settings]);
 
   useEffect(() => {
     const editor = view.current;
@@ -53,7 +56,18 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     if (!editor.hasFocus) editor.focus();
     const clicked = at && editor.posAtCoords(at, false);
     if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
-  }, [isEditing, at]);
+  }, [isEditing, at, settings]);
+
+  const { reveal } = store;
+  useEffect(() => {
+    const editor = view.current;
+    if (!isEditing || !editor || reveal?.cell !== id) return;
+    store.reveal = undefined;
+    const { doc } = editor.state;
+    const range = "line" in reveal.place ? doc.line(Math.max(1, Math.min(reveal.place.line, doc.lines))) : reveal.place;
+    const within = (at: number) => Math.min(at, doc.length);
+    editor.dispatch({ selection: { anchor: within(range.from), head: within(range.to) }, scrollIntoView: true });
+  }, [store, id, isEditing, reveal]);
 
   useEffect(() => {
     const carets = peers.flatMap(({ name, actor, state }) => {
@@ -88,7 +102,7 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
     })),
   );
   const split = { key: "Ctrl-Shift--", run: (view: EditorView) => splitCell(store, id, view) };
-  const escape = { key: "Escape", run: () => (store.select(id), true) };
+  const escape = { key: "Escape", run: (view: EditorView) => !vimTakesEscape(view) && (store.select(id), true) };
   return [...table, split, escape, { key: "ArrowUp", run: leave(-1) }, { key: "ArrowDown", run: leave(1) }];
 }
 

@@ -16,6 +16,7 @@ import { SignIn } from "./SignIn.tsx";
 import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
 import { Toasts } from "./Toasts.tsx";
+import { Tools } from "./Tools.tsx";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
 
@@ -131,6 +132,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
       </Suspense>
       <ReviewBar store={store} />
       <Following store={store} />
+      <Tools store={store} />
       <Toasts store={store} />
     </div>
   );

@@ -3,8 +3,8 @@ import { Square } from "lucide-react";
 import { Suspense, lazy } from "react";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { causeWords } from "../app/words.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
 import type { Cell as CellValue } from "../protocol/messages.ts";
+import { Rendered } from "./Rendered.tsx";
 
 // The panel's parts come with the first prompt cell.
 const Writing = lazy(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
@@ -12,7 +12,12 @@ const Writing = lazy(() => import("./Messages.tsx").then(({ useActivity }) => ({
 function writing(useActivity: (store: NotebookStore, turn: string | undefined) => string) {
   return function Writing({ store, turn }: { store: NotebookStore; turn: string }) {
     const text = useActivity(store, turn);
-    return text ? <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(text, undefined) }} /> : null;
+    if (!text) return null;
+    return (
+      <div className="rendered">
+        <Rendered text={text} />
+      </div>
+    );
   };
 }
 
@@ -29,7 +34,11 @@ export function ReplyView({ store, reply, isStale }: Props) {
   const waits = store.waiting.some(([, call]) => call.turn_id !== undefined && call.turn_id === turn);
   return (
     <div className="reply" aria-live="polite" aria-busy={isRunning}>
-      {reply.text && <div className="rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(reply.text, undefined) }} />}
+      {reply.text && (
+        <div className="rendered">
+          <Rendered text={reply.text} />
+        </div>
+      )}
       {isRunning && turn && (
         <Suspense>
           <Writing store={store} turn={turn} />

@@ -1,13 +1,6 @@
 import { expect, test } from "vitest";
-import { needsFrame, shapeOf } from "../../src/outputs/mime.ts";
-import { parts, settle } from "../../src/outputs/text.ts";
-
-test("a carriage return writes the line over, a backspace takes back", () => {
-  expect(settle("10%\r20%\r100%\nnext")).toBe("100%\nnext");
-  expect(settle("long line\rab")).toBe("abng line");
-  expect(settle("a\r\nb")).toBe("a\nb");
-  expect(settle("abc\b\bX")).toBe("aX");
-});
+import { bokehScripts, needsFrame, shapeOf } from "../../src/outputs/mime.ts";
+import { parts } from "../../src/outputs/text.ts";
 
 test("ANSI colours become classes, true colours a colour, and no escape is left", () => {
   const [red, plain, rgb] = parts("\u001b[1;31mred\u001b[0m plain \u001b[38;2;1;2;3mrgb\u001b[0m");
@@ -23,6 +16,11 @@ test("the richest form that is known is shown", () => {
   expect(display({ "text/html": ["<table>", "<tr></tr></table>"], "text/plain": "df" })).toBe("html");
   expect(display({ "application/json": { a: 1 } })).toBe("json");
   expect(display({ "application/x-new": 1 })).toBe("unknown");
+  expect(display({ "text/latex": "$x$", "image/png": "AA==" })).toBe("latex");
+  expect(display({ "application/vnd.plotly.v1+json": { data: [] }, "text/html": "<div></div>" })).toBe("frame");
+  expect(display({ "application/vnd.new+json": { a: 1 } })).toBe("json");
+  expect(display({ "application/vnd.new+json": { a: 1 }, "text/plain": "new" })).toBe("text");
+  expect(display({ "application/pdf": "AA==" })).toBe("file");
   expect(shapeOf({ output_type: "stream", name: "stderr", text: ["a\n", "b"] })).toEqual({
     kind: "text",
     text: "a\nb",
@@ -33,6 +31,44 @@ test("the richest form that is known is shown", () => {
     traceback: "x\ny",
   });
   expect(shapeOf(undefined).kind).toBe("unknown");
+});
+
+test("charts go to the frame as data, sound and film as elements that hold them", () => {
+  const drawing = (data: object) => {
+    const shape = shapeOf({ output_type: "display_data", data, metadata: {} });
+    return shape.kind === "frame" ? shape.drawing : undefined;
+  };
+  expect(drawing({ "application/vnd.vegalite.v6+json": { mark: "bar" } })).toEqual({
+    kind: "vega",
+    mode: "vega-lite",
+    spec: { mark: "bar" },
+  });
+  expect(drawing({ "application/vnd.vega.v5+json": {} })).toMatchObject({ mode: "vega" });
+  expect(drawing({ "audio/wav": 'QUJD"><script>' })).toEqual({
+    kind: "html",
+    html: '<audio controls src="data:audio/wav;base64,QUJDscript"></audio>',
+  });
+  expect(
+    drawing({ "application/vnd.bokehjs_exec.v0+json": "", "text/html": "<div>", "application/javascript": "1" }),
+  ).toMatchObject({ kind: "bokeh", script: "1" });
+  expect(bokehScripts({ data: { "application/vnd.bokehjs_load.v0+json": "", "application/javascript": "load" } })).toBe("load");
+  expect(bokehScripts({ data: { "application/javascript": "load" } })).toBeUndefined();
+});
+
+test("HTML with a look of its own goes into the frame, tables of pandas and Polars do not", () => {
+  expect(needsFrame('<b style="color: red">x</b>')).toBe(true);
+  expect(needsFrame("<style>#T_1 {}</style><table id=T_1></table>")).toBe(true);
+  expect(
+    needsFrame(
+      '<div><style scoped>x</style><table border="1" class="dataframe"><tr style="text-align: right;"></tr></table></div>',
+    ),
+  ).toBe(false);
+});
+
+test("Altair's HTML, which asks another host for its libraries, is drawn as the chart that it holds", () => {
+  const html = `<div id="altair-viz"></div><script>(function(spec, embedOpt){vegaEmbed(el, spec, embedOpt);\n})({"mark": {"type": "bar"}, "data": {"name": "a)}"}}, {"mode": "vega-lite"});\n</script>`;
+  const shape = shapeOf({ output_type: "display_data", data: { "text/html": html } });
+  expect(shape).toMatchObject({ kind: "frame", drawing: { kind: "vega", mode: "vega-lite", spec: { mark: { type: "bar" } } } });
 });
 
 test("what could run goes into the frame", () => {

@@ -1,0 +1,125 @@
+// Finding, replacing, settings of the editor, the outline, the runs of a cell.
+import type { Page } from "@playwright/test";
+import { expect, person, saved, test, write } from "./server.ts";
+
+async function notebook(page: Page, ...cells: string[]): Promise<void> {
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, cells[0] ?? "");
+  for (const [index, source] of cells.slice(1).entries()) {
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("b");
+    await expect(page.locator(".cell").nth(index + 1)).toHaveClass(/current/);
+    await page.keyboard.press("Enter");
+    await page.locator(".editing .cm-focused").waitFor();
+    await page.keyboard.insertText(source);
+  }
+  await page.keyboard.press("Escape");
+  await saved(page);
+}
+
+test("find and replace go through all cells, and one undo takes it all back", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "total = 1", "print(total)\ntotal += 1", "# Total");
+  await page.keyboard.press("m");
+  await page.keyboard.press("Control+f");
+  const find = page.getByRole("search", { name: "Find in the notebook" });
+  await find.getByLabel("Find", { exact: true }).fill("total");
+  await expect(find.getByRole("status")).toHaveText(/of 4/);
+  await find.getByRole("button", { name: "Match case" }).click();
+  await expect(find.getByRole("status")).toHaveText(/of 3/);
+  await find.getByLabel("Find", { exact: true }).press("Enter");
+  await find.getByRole("button", { name: "Replace", exact: true }).click();
+  await find.getByLabel("Replace with").fill("sum_of_all");
+  await find.getByRole("button", { name: "Replace all" }).click();
+  await expect(page.locator(".cell .source").nth(1)).toHaveText(/print\(sum_of_all\)\s*sum_of_all \+= 1/);
+  await expect(find.getByRole("status")).toHaveText("Nothing found");
+  await find.getByLabel("Find", { exact: true }).press("Escape");
+  await expect(find).toHaveCount(0);
+  await page.keyboard.press("z");
+  await expect(page.locator(".cell .source").first()).toHaveText(/^total = 1/);
+  await expect(page.locator(".cell .source").nth(1)).toHaveText(/print\(total\)\s*total \+= 1/);
+});
+
+test("the editor's settings are kept: line numbers, indent, Vim keys", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "one\ntwo");
+  await page.keyboard.press("Control+,");
+  const settings = page.getByRole("dialog", { name: "Editor" });
+  await settings.getByLabel("Line numbers").check();
+  await settings.getByLabel(/Vim keys/).check();
+  await settings.getByLabel("Indent with").selectOption("2");
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".source.still .line")).toHaveCount(2);
+  await page.reload();
+  await expect(page.locator(".source.still .line")).toHaveCount(2);
+  await page.locator(".cell .source").first().click();
+  await page.locator(".cm-fat-cursor").first().waitFor();
+  await page.keyboard.type("ggOzero");
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".editing")).toHaveCount(1);
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".editing")).toHaveCount(0);
+  await expect(page.locator(".cell .source").first()).toHaveText(/zero\s*one\s*two/);
+});
+
+test("comments and several carets by keys", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "value = 1\nprint(value)");
+  await page.keyboard.press("Enter");
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+d");
+  await page.keyboard.press("Control+d");
+  await page.keyboard.insertText("x");
+  await expect(page.locator(".cm-content")).toHaveText(/x = 1\s*print\(x\)/);
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Control+/");
+  await expect(page.locator(".cm-line").first()).toHaveText("# x = 1");
+});
+
+test("the outline leads to headings", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "# First", "1 + 1", "## Second");
+  await page.keyboard.press("m");
+  await page.keyboard.press("k");
+  await page.keyboard.press("k");
+  await page.keyboard.press("m");
+  await page.keyboard.press("Control+Shift+o");
+  const outline = page.getByRole("navigation", { name: "Outline" });
+  await expect(outline.getByRole("link")).toHaveText(["First", "Second"]);
+  await outline.getByRole("link", { name: "Second" }).click();
+  await expect(page.locator(".cell").nth(2)).toHaveClass(/current/);
+});
+
+test("all runs of a cell, two side by side", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "import time\nprint('at', time.time_ns())");
+  for (const count of ["[1]", "[2]"]) {
+    await page.keyboard.press("Control+Enter");
+    await expect(page.locator(".cell .count")).toHaveText(count.slice(1, -1), { timeout: 60_000 });
+  }
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("all runs of the cell");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Runs of this cell" });
+  await expect(dialog.locator("section")).toHaveCount(2);
+  await expect(dialog.locator("section .outputs")).toHaveCount(2);
+  await expect(dialog.getByRole("status")).toHaveText("The same source, other outputs");
+});
+
+test("a cell is dragged to another place", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "first", "second", "third");
+  const cell = page.locator(".cell").nth(2);
+  await cell.hover();
+  await cell.locator(".grip").hover();
+  await expect(cell).toHaveAttribute("draggable", "true");
+  await page.mouse.down();
+  const box = await page.locator(".cell").first().boundingBox();
+  await page.mouse.move(400, (box?.y ?? 0) + 20, { steps: 4 });
+  await page.mouse.move(400, (box?.y ?? 0) + 4, { steps: 4 });
+  await expect(page.locator(".drop-line")).toBeVisible();
+  await page.mouse.up();
+  await expect(page.locator(".cell .source")).toHaveText([/third/, /first/, /second/]);
+  await expect(page.locator(".drop-line")).toBeHidden();
+});

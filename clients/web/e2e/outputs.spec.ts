@@ -1,0 +1,120 @@
+// What runs put out, as people see it. The kernel needs nothing but ipykernel: libraries' outputs are displayed as what they send.
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { expect, person, test, write } from "./server.ts";
+
+/** A new notebook with one cell of this source, which is run. */
+async function ran(page: Page, source: string): Promise<void> {
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, source);
+  await page.keyboard.press("Control+Enter");
+}
+
+const display = (bundle: object) => `display(${JSON.stringify(bundle)}, raw=True)`;
+const shown = { timeout: 60_000 };
+
+const ROWS = Array.from({ length: 30 }, (_, row) => `<tr><th>${row}</th><td>name ${row}</td><td>${(row * 7) % 30}</td></tr>`).join(
+  "",
+);
+const FRAME = `<div><style scoped>x</style><table border="1" class="dataframe"><thead><tr style="text-align: right;"><th></th><th>name</th><th>value</th></tr></thead><tbody>${ROWS}</tbody></table><p>1000 rows × 2 columns</p></div>`;
+
+test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, display({ "text/html": FRAME, "text/plain": "df" }));
+  const rows = page.locator(".sheet tbody tr");
+  await expect(rows).toHaveCount(10, shown);
+  await expect(page.locator(".sheet .tag")).toHaveText("Preview of 1,000");
+  const values = () => page.locator(".sheet tbody tr td:last-child").allTextContents();
+  await page.getByRole("button", { name: "value" }).click();
+  expect(await values()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
+  await page.getByRole("button", { name: "value" }).click();
+  expect((await values())[0]).toBe("29");
+  await page.getByRole("button", { name: "Next page" }).click();
+  expect((await values())[0]).toBe("19");
+  await page.getByRole("searchbox", { name: "Filter the rows" }).fill("name 7");
+  await expect(rows).toHaveCount(1);
+  const { violations } = await new AxeBuilder({ page }).include(".outputs").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+});
+
+test("an error shows its line, and leads to it", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, "def f():\n    return 1 / 0\n\nf()");
+  await expect(page.locator(".failure .message")).toContainText("ZeroDivisionError: division by zero", shown);
+  await page.locator(".failure .message").getByRole("button", { name: "Go to line 2" }).click();
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.insertText("    return 2");
+  await expect(page.locator(".cm-line").nth(1)).toHaveText("    return 2");
+});
+
+test("long text is laid out where it is seen", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, 'print("\\n".join(f"line {i}" for i in range(20_000)))');
+  const lines = page.getByRole("region", { name: "Text, 20,000 lines" });
+  await lines.waitFor(shown);
+  await lines.evaluate((node) => node.scrollTo(0, node.scrollHeight));
+  await expect(lines).toContainText("line 19999");
+  expect(await lines.locator("pre").count()).toBeLessThan(200);
+  await lines.evaluate((node) => node.scrollTo(0, 0));
+  await expect(lines).toContainText("line 0line 1");
+});
+
+test("formulas, diagrams and code in Markdown", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const text =
+    "# Sum\\n\\nso $e^{i\\\\pi} = -1$ and\\n\\n$$\\\\int_0^1 x\\\\,dx$$\\n\\n```mermaid\\ngraph LR; A[Start] --> B[End]\\n```\\n";
+  await ran(page, `display({"text/markdown": "${text}"}, raw=True)`);
+  await expect(page.locator(".output .katex")).toHaveCount(2, shown);
+  await expect(page.frameLocator("iframe.frame").locator("svg")).toContainText("Start", shown);
+});
+
+test("Plotly and Vega-Lite draw in their frames", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const plotly = display({
+    "application/vnd.plotly.v1+json": { data: [{ type: "bar", x: ["a", "b"], y: [1, 2] }], layout: { title: { text: "Bars" } } },
+  });
+  const spec = {
+    data: { values: [{ a: "x", b: 3 }] },
+    mark: "bar",
+    encoding: { x: { field: "a" }, y: { field: "b", type: "quantitative" } },
+    transform: [{ calculate: "datum.b * 2", as: "c" }],
+  };
+  await ran(page, `${plotly}\n${display({ "application/vnd.vegalite.v6+json": spec })}`);
+  await expect(page.frameLocator("iframe.frame >> nth=0").locator(".main-svg").first()).toBeVisible(shown);
+  await expect(page.frameLocator("iframe.frame >> nth=1").locator("canvas, svg").first()).toBeVisible(shown);
+  await expect(page.locator(".outputs .error")).toHaveCount(0);
+});
+
+test("old outputs stay, greyed, until the first new one; an edit greys them too", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, "import time\nprint('first')");
+  await expect(page.locator(".outputs")).toContainText("first", shown);
+  await expect(page.locator(".outputs.old")).toHaveCount(0);
+  await page.locator(".cell .source").first().click();
+  await page.locator(".editing .cm-focused").waitFor();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText("import time\ntime.sleep(2)\nprint('second')");
+  await expect(page.locator(".outputs.old")).toContainText("first");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".cell.is-running")).toBeVisible();
+  await expect(page.locator(".outputs.old")).toContainText("first");
+  await expect(page.locator(".outputs")).toHaveText("second", shown);
+  await expect(page.locator(".outputs.old")).toHaveCount(0);
+});
+
+const PICTURE =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"><rect width="200" height="100" fill="teal"/></svg>';
+
+test("a picture is enlarged and saved, JSON is a tree, sound plays in its frame", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  const json = display({ "application/json": { rows: [{ id: 1, tags: ["a"] }] } });
+  const sound = display({ "audio/wav": "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=" });
+  await ran(page, `${display({ "image/svg+xml": PICTURE, "text/plain": "<Figure>" })}\n${json}\n${sound}`);
+  await expect(page.locator(".output .image")).toBeVisible(shown);
+  await expect(page.locator('.output a[download="output.svg"]')).toHaveCount(1);
+  await page.getByRole("button", { name: /Enlarge the picture/ }).click({ force: true });
+  await expect(page.locator("[data-rmiz-modal-img]")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.locator(".json-tree")).toContainText("tags");
+  await expect(page.frameLocator("iframe.frame").locator("audio")).toBeVisible();
+});

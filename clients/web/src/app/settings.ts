@@ -1,0 +1,64 @@
+// How a person wants the editor: remembered on this machine.
+import { useSyncExternalStore } from "react";
+
+export interface Settings {
+  vim: boolean;
+  wrap: boolean;
+  lineNumbers: boolean;
+  closeBrackets: boolean;
+  indent: "2" | "4" | "8" | "tab";
+  fontSize: number;
+}
+
+export const DEFAULTS: Settings = { vim: false, wrap: false, lineNumbers: false, closeBrackets: true, indent: "4", fontSize: 13.5 };
+export const FONT_SIZES = { least: 10, most: 24 };
+const KEY = "notarium.editor";
+const listeners = new Set<() => void>();
+let current: Settings | undefined;
+
+/** What was kept, as far as it makes sense. */
+export function settingsFrom(text: string | null | undefined): Settings {
+  let kept: Partial<Record<keyof Settings, unknown>> = {};
+  try {
+    kept = (JSON.parse(text ?? "{}") ?? {}) as typeof kept;
+  } catch {
+    // Somebody else's bytes: the defaults stand.
+  }
+  const flag = (name: "vim" | "wrap" | "lineNumbers" | "closeBrackets") =>
+    typeof kept[name] === "boolean" ? kept[name] : DEFAULTS[name];
+  const size = Number(kept.fontSize);
+  return {
+    ...{ vim: flag("vim"), wrap: flag("wrap"), lineNumbers: flag("lineNumbers"), closeBrackets: flag("closeBrackets") },
+    indent: (["2", "4", "8", "tab"] as const).find((each) => each === kept.indent) ?? DEFAULTS.indent,
+    fontSize: size >= FONT_SIZES.least && size <= FONT_SIZES.most ? size : DEFAULTS.fontSize,
+  };
+}
+
+/** Another object after each change. */
+export function settings(): Settings {
+  return (current ??= settingsFrom(globalThis.localStorage?.getItem(KEY)));
+}
+
+export function change(part: Partial<Settings>): void {
+  current = settingsFrom(JSON.stringify({ ...settings(), ...part }));
+  localStorage.setItem(KEY, JSON.stringify(current));
+  applySettings();
+  for (const listener of listeners) listener();
+}
+
+/** What styles alone do: the size of the code, and its wrapping where nobody edits. */
+export function applySettings(): void {
+  const { style, dataset } = document.documentElement;
+  const { fontSize, wrap, lineNumbers } = settings();
+  style.setProperty("--code-size", `${fontSize}px`);
+  style.setProperty("--code-line", `${Math.round(fontSize * 1.55)}px`);
+  dataset.wrap = String(wrap);
+  dataset.lineNumbers = String(lineNumbers);
+}
+
+export function useSettings(): Settings {
+  return useSyncExternalStore((listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, settings);
+}

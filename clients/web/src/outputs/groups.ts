@@ -1,0 +1,35 @@
+// The outputs of a run as they are shown: neighbouring pieces of one stream are one text.
+import type { Output } from "../protocol/messages.ts";
+
+export interface Group {
+  /** One output, or all pieces of a stream. */
+  outputs: Output[];
+  isStream: boolean;
+}
+
+export function grouped(outputs: readonly Output[]): Group[] {
+  const groups: Group[] = [];
+  for (const output of outputs) {
+    const last = groups.at(-1);
+    const name = streamOf(output);
+    if (last && name !== undefined && streamOf(last.outputs[0]) === name) last.outputs.push(output);
+    else groups.push({ outputs: [output], isStream: name !== undefined });
+  }
+  return groups;
+}
+
+function streamOf(output: Output | undefined): string | undefined {
+  const { output_type, name } = (output?.content ?? {}) as Record<string, unknown>;
+  return output_type === "stream" ? String(name) : undefined;
+}
+
+export function bytesOf(outputs: readonly Output[]): number {
+  return outputs.reduce((sum, { blobs }) => sum + (blobs ?? []).reduce((bytes, { size_bytes }) => bytes + size_bytes, 0), 0);
+}
+
+/** The last pieces, as many as have no more bytes than that; at least one. */
+export function tail(outputs: readonly Output[], most: number): Output[] {
+  let first = outputs.length - 1;
+  while (first > 0 && bytesOf(outputs.slice(first - 1)) <= most) first -= 1;
+  return outputs.slice(Math.max(0, first));
+}

@@ -1,0 +1,45 @@
+// The libraries that draw charts in the sandboxed frame, as text: the frame itself loads nothing, the page hands them over.
+import type { Drawing } from "./mime.ts";
+import interpreter from "../../node_modules/vega-interpreter/build/vega-interpreter.js?url";
+import mermaid from "../../node_modules/mermaid/dist/mermaid.min.js?url";
+import plotly from "../../node_modules/plotly.js-dist-min/plotly.min.js?url";
+import vega from "../../node_modules/vega/build/vega.min.js?url";
+import vegaEmbed from "../../node_modules/vega-embed/build/vega-embed.min.js?url";
+import vegaLite from "../../node_modules/vega-lite/build/vega-lite.min.js?url";
+
+const ADDRESSES: Record<Drawing["kind"], string[]> = {
+  html: [],
+  bokeh: [],
+  plotly: [plotly],
+  mermaid: [mermaid],
+  vega: [vega, vegaLite, vegaEmbed, interpreter],
+};
+
+const texts = new Map<string, Promise<string>>();
+
+/** In the order in which they run. */
+export function scriptsFor(kind: Drawing["kind"]): Promise<string[]> {
+  return Promise.all(ADDRESSES[kind].map(textOf));
+}
+
+function textOf(address: string): Promise<string> {
+  const known = texts.get(address) ?? load(address);
+  texts.set(address, known);
+  known.catch(() => texts.delete(address));
+  return known;
+}
+
+async function load(address: string): Promise<string> {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`the server has no ${address}: reload the page`);
+  const text = await answer.text();
+  return address === interpreter ? asScript(text) : text;
+}
+
+/** Vega's interpreter comes as a module alone: what it imports stands in `vega`, what it exports becomes a global. */
+export function asScript(module: string): string {
+  const body = module
+    .replace(/^import (\{[^}]*\}) from ['"]vega-util['"];?/m, "const $1 = vega;")
+    .replace(/^export \{ (\w+) as expressionInterpreter \};?/m, "globalThis.expressionInterpreter = $1;");
+  return `(() => {${body}\n})();`;
+}

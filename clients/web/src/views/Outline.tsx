@@ -1,0 +1,41 @@
+// The headings of the notebook, as links. Loaded when it is opened.
+import { X } from "lucide-react";
+import { useEffect, useState } from "react";
+import { outlineOf } from "../app/outline.ts";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+
+export default function Outline({ store }: { store: NotebookStore }) {
+  useTopics(store, "order", "folds");
+  const [, setChanges] = useState(0);
+  useEffect(() => store.replica.changed.add(({ cells }) => cells.size > 0 && setChanges((count) => count + 1)), [store]);
+  const headings = outlineOf(store.document.order, store.document.cells);
+  const least = Math.min(...headings.map(({ level }) => level));
+  return (
+    <nav className="panel outline" aria-label="Outline">
+      <div className="row">
+        <h2 className="grow">Outline</h2>
+        <button className="button bare icon" aria-label="Close" onClick={() => store.show("outline")}>
+          <X size={16} />
+        </button>
+      </div>
+      {headings.length === 0 && <p className="quiet">Headings of text cells stand here: press 1 to 6 on a cell to make it one.</p>}
+      <ul>
+        {headings.map(({ cell, level, text }, index) => (
+          <li key={index} className={`level-${level - least + 1}`}>
+            <a
+              href={`#/n/${store.id}/${cell}`}
+              aria-current={store.current === cell ? "location" : undefined}
+              onClick={(event) => {
+                event.preventDefault();
+                store.unfold(cell);
+                store.select(cell);
+              }}
+            >
+              {text || "Untitled"}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,146 @@
+// All runs of a cell; two of them side by side. Loaded when it is opened.
+import { Dialog } from "@base-ui/react/dialog";
+import { useEffect, useState } from "react";
+import type { NotebookStore } from "../app/store.ts";
+import { ago, date, duration, statusWords } from "../app/words.ts";
+import type { Execution } from "../protocol/messages.ts";
+import { OutputList } from "./Outputs.tsx";
+
+interface Run {
+  id: string;
+  execution: Execution;
+}
+
+interface Page {
+  runs: Run[];
+  next?: number | null;
+}
+
+interface Comparison {
+  source_diff: string;
+  output_diff: string;
+  same_outputs: boolean;
+  same_source: boolean;
+}
+
+export default function Runs({ store, cell, close }: { store: NotebookStore; cell: string; close: () => void }) {
+  const [runs, setRuns] = useState<Run[]>();
+  const [next, setNext] = useState<number>();
+  const [chosen, setChosen] = useState<string[]>([]);
+  const [error, setError] = useState<string>();
+  const path = `/api/notebooks/${encodeURIComponent(store.id)}/runs`;
+  const load = (before?: number) =>
+    store.session.rest.get<Page>(`${path}?cell=${encodeURIComponent(cell)}${before === undefined ? "" : `&before=${before}`}`).then(
+      (page) => {
+        setRuns((known = []) => (before === undefined ? page.runs : [...known, ...page.runs]));
+        setNext(page.next ?? undefined);
+        if (before === undefined) setChosen(page.runs.slice(0, 2).map(({ id }) => id));
+      },
+      (failure: Error) => setError(failure.message),
+    );
+  useEffect(() => void load(), [store, cell]);
+  // The last two that were chosen stand side by side, the older one on the left.
+  const choose = (id: string) =>
+    setChosen((before) => (before.includes(id) ? before.filter((each) => each !== id) : [...before.slice(-1), id]));
+  const sides = (runs ?? []).filter(({ id }) => chosen.includes(id)).reverse();
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="runs" finalFocus={false}>
+          <div className="row">
+            <Dialog.Title className="grow">Runs of this cell</Dialog.Title>
+            <Dialog.Close className="button">Close</Dialog.Close>
+          </div>
+          {error && <p className="error">The runs could not be read: {error}</p>}
+          {runs?.length === 0 && <p className="quiet">This cell has not run yet.</p>}
+          {!runs && !error && <div className="shape" aria-busy="true" />}
+          <div className="columns">
+            <ul aria-label="Runs, the last first">
+              {runs?.map(({ id, execution }) => (
+                <li key={id}>
+                  <button
+                    className="step"
+                    aria-pressed={chosen.includes(id)}
+                    onClick={() => choose(id)}
+                    title={date(execution.requested_at)}
+                  >
+                    <span>
+                      {execution.execution_count ? `[${execution.execution_count}] ` : ""}
+                      {statusWords(execution)}
+                    </span>
+                    <span className="quiet small">
+                      {ago(execution.requested_at)}
+                      {execution.started_at && execution.ended_at
+                        ? ` · ${duration(execution.ended_at - execution.started_at)}`
+                        : ""}
+                    </span>
+                  </button>
+                </li>
+              ))}
+              {next !== undefined && (
+                <li>
+                  <button className="button bare small" onClick={() => void load(next)}>
+                    Older ones
+                  </button>
+                </li>
+              )}
+            </ul>
+            <div className="sides">
+              {sides.length === 2 && <Difference path={path} store={store} left={sides[0]?.id ?? ""} right={sides[1]?.id ?? ""} />}
+              {sides.map(({ id }) => (
+                <Side key={id} store={store} path={path} id={id} />
+              ))}
+            </div>
+          </div>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+/** One run with its outputs, which the list has not. */
+function Side({ store, path, id }: { store: NotebookStore; path: string; id: string }) {
+  const [run, setRun] = useState<Execution>();
+  const [error, setError] = useState<string>();
+  useEffect(() => {
+    store.session.rest.get<Run>(`${path}/${id}`).then(
+      ({ execution }) => setRun(execution),
+      (failure: Error) => setError(failure.message),
+    );
+  }, [store, path, id]);
+  if (error) return <p className="error">{error}</p>;
+  if (!run) return <div className="shape" aria-busy="true" />;
+  return (
+    <section aria-label={`Run of ${date(run.requested_at)}`}>
+      <h3>
+        {run.execution_count ? `[${run.execution_count}] ` : ""}
+        {date(run.requested_at)}
+      </h3>
+      <pre className="effect" tabIndex={0}>
+        {"source" in run.subject ? run.subject.source : ""}
+      </pre>
+      {(run.outputs ?? []).length === 0 ? (
+        <p className="quiet small">No outputs</p>
+      ) : (
+        <OutputList store={store} outputs={run.outputs ?? []} run={run} />
+      )}
+    </section>
+  );
+}
+
+function Difference({ store, path, left, right }: { store: NotebookStore; path: string; left: string; right: string }) {
+  const [comparison, setComparison] = useState<Comparison>();
+  useEffect(() => {
+    setComparison(undefined);
+    store.session.rest.get<Comparison>(`${path}/${left}/compare/${right}`).then(setComparison, () => undefined);
+  }, [store, path, left, right]);
+  if (!comparison) return null;
+  const { same_source, same_outputs } = comparison;
+  const words = same_source ? "The same source" : "Another source";
+  return (
+    <p className="quiet small whole" role="status">
+      {words}, {same_outputs ? "the same outputs" : "other outputs"}
+    </p>
+  );
+}

@@ -1,0 +1,59 @@
+// How the editor is to be: for this person, on this machine. Loaded when it is opened.
+import { Dialog } from "@base-ui/react/dialog";
+import { FONT_SIZES, type Settings as Values, change, useSettings } from "../app/settings.ts";
+
+const FLAGS: [keyof Values & ("vim" | "wrap" | "lineNumbers" | "closeBrackets"), string, string][] = [
+  ["lineNumbers", "Line numbers", ""],
+  ["wrap", "Wrap long lines", ""],
+  ["closeBrackets", "Close brackets and quotes", ""],
+  ["vim", "Vim keys", "Escape leaves a mode, and from normal mode the cell"],
+];
+
+export default function Settings({ close }: { close: () => void }) {
+  const values = useSettings();
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="palette settings" finalFocus={false}>
+          <div className="row">
+            <Dialog.Title className="grow">Editor</Dialog.Title>
+            <Dialog.Close className="button">Close</Dialog.Close>
+          </div>
+          {FLAGS.map(([name, title, note]) => (
+            <label key={name} className="setting">
+              <span className="grow">
+                {title}
+                {note && <span className="quiet small"> {note}</span>}
+              </span>
+              <input type="checkbox" checked={values[name]} onChange={({ target }) => change({ [name]: target.checked })} />
+            </label>
+          ))}
+          <label className="setting">
+            <span className="grow">Indent with</span>
+            <select value={values.indent} onChange={({ target }) => change({ indent: target.value as Values["indent"] })}>
+              <option value="2">2 spaces</option>
+              <option value="4">4 spaces</option>
+              <option value="8">8 spaces</option>
+              <option value="tab">Tabs</option>
+            </select>
+          </label>
+          <label className="setting">
+            <span className="grow">Size of code</span>
+            <input
+              type="range"
+              min={FONT_SIZES.least}
+              max={FONT_SIZES.most}
+              step={0.5}
+              value={values.fontSize}
+              aria-valuetext={`${values.fontSize} pixels`}
+              onChange={({ target }) => change({ fontSize: Number(target.value) })}
+            />
+            <span className="quiet small">{values.fontSize} px</span>
+          </label>
+          <p className="quiet small">It is remembered on this machine, and others see nothing of it.</p>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,48 @@
+// What is opened over a notebook to edit it: find, outline, the editor's settings, the runs of a cell. Each is loaded when it is opened.
+import { Suspense, lazy, useEffect, useState } from "react";
+import { type NotebookStore, useTopics } from "../app/store.ts";
+import { page } from "../commands/table.ts";
+import { Boundary } from "./Broken.tsx";
+
+const Find = lazy(() => import("./Find.tsx"));
+const Outline = lazy(() => import("./Outline.tsx"));
+const Runs = lazy(() => import("./Runs.tsx"));
+const Settings = lazy(() => import("./Settings.tsx"));
+
+export function Tools({ store }: { store: NotebookStore }) {
+  useTopics(store, "panel");
+  const [open, setOpen] = useState<"settings" | { runsOf: string }>();
+  // Each opening is another, so that it takes the text that is marked by then.
+  const [find, setFind] = useState<{ text: string }>();
+  useEffect(() => {
+    Object.assign(page, {
+      find: () => setFind({ text: markedText() }),
+      settings: () => setOpen("settings"),
+      runs: () => store.current !== undefined && setOpen({ runsOf: store.current }),
+    });
+  }, [store]);
+  useEffect(() => void (find && store.select(store.current)), [find, store]);
+  const close = () => setOpen(undefined);
+  return (
+    <Suspense>
+      {find && (
+        <Boundary what="Find">
+          <Find key={find.text} store={store} text={find.text} close={() => setFind(undefined)} />
+        </Boundary>
+      )}
+      {store.panel === "outline" && (
+        <Boundary what="The outline">
+          <Outline store={store} />
+        </Boundary>
+      )}
+      {open === "settings" && <Settings close={close} />}
+      {typeof open === "object" && <Runs store={store} cell={open.runsOf} close={close} />}
+    </Suspense>
+  );
+}
+
+/** One marked line; more is no text that one looks for. */
+function markedText(): string {
+  const text = getSelection()?.toString() ?? "";
+  return text.length <= 200 && !text.includes("\n") ? text : "";
+}

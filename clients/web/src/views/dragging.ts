@@ -1,0 +1,103 @@
+// Cells are dragged by their grip to another place in the list. Loaded when a pointer is on the first grip. (By keys: Alt ↑ ↓.)
+import { combine } from "@atlaskit/pragmatic-drag-and-drop/combine";
+import { draggable, dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
+import type { NotebookStore } from "../app/store.ts";
+import type { Place } from "../protocol/messages.ts";
+
+const KIND = "notarium.cells";
+
+interface Point {
+  clientX: number;
+  clientY: number;
+}
+
+/** Makes the cell draggable by its grip, and the list around it a place to drop. */
+export function arm(store: NotebookStore, id: string, cell: HTMLElement, grip: HTMLElement): () => void {
+  const list = cell.closest<HTMLElement>("main");
+  const cells = () => (store.isSelected(id) ? store.selected : [id]);
+  return combine(
+    draggable({
+      element: cell,
+      dragHandle: grip,
+      getInitialData: () => ({ kind: KIND, cells: cells() }),
+      onDragStart: () => cell.classList.add("dragged"),
+      onDrop: () => cell.classList.remove("dragged"),
+    }),
+    list ? target(store, list) : () => undefined,
+  );
+}
+
+const targets = new WeakMap<HTMLElement, { count: number; end: () => void }>();
+
+function target(store: NotebookStore, list: HTMLElement): () => void {
+  const known = targets.get(list) ?? { count: 0, end: accept(store, list) };
+  targets.set(list, known);
+  known.count += 1;
+  return () => {
+    known.count -= 1;
+    if (known.count > 0) return;
+    known.end();
+    targets.delete(list);
+  };
+}
+
+function accept(store: NotebookStore, list: HTMLElement): () => void {
+  const line = document.createElement("div");
+  line.className = "drop-line";
+  line.hidden = true;
+  document.body.append(line);
+  const end = dropTargetForElements({
+    element: list,
+    canDrop: ({ source }) => source.data.kind === KIND && store.mayEdit,
+    onDrag: ({ location }) => show(line, placeAt(list, location.current.input)),
+    onDragLeave: () => (line.hidden = true),
+    onDrop: ({ source, location }) => {
+      line.hidden = true;
+      const found = placeAt(list, location.current.input);
+      if (found) store.moveTo(source.data.cells as string[], found.place);
+    },
+  });
+  return () => {
+    end();
+    line.remove();
+  };
+}
+
+interface Found {
+  place: Place;
+  rect: DOMRect;
+  isAbove: boolean;
+}
+
+/** Above or below the cell at that height. */
+function placeAt(list: HTMLElement, { clientY }: Point): Found | undefined {
+  const cells = [...list.querySelectorAll<HTMLElement>(".cell[data-cell]")];
+  const isBelow = (cell: HTMLElement) => cell.getBoundingClientRect().bottom >= clientY;
+  const cell = cells[firstIndex(cells, isBelow)] ?? cells.at(-1);
+  const id = cell?.dataset.cell;
+  if (!cell || id === undefined) return undefined;
+  const rect = cell.getBoundingClientRect();
+  const isAbove = clientY < rect.top + rect.height / 2;
+  return { place: isAbove ? { before: id } : { after: id }, rect, isAbove };
+}
+
+/** By halves: a notebook may have thousands of cells. */
+function firstIndex<T>(list: readonly T[], is: (value: T) => boolean): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const value = list[middle];
+    if (value !== undefined && is(value)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function show(line: HTMLElement, found: Found | undefined): void {
+  line.hidden = found === undefined;
+  if (!found) return;
+  const { rect, isAbove } = found;
+  line.style.top = `${(isAbove ? rect.top - 5 : rect.bottom + 3).toFixed()}px`;
+  line.style.left = `${rect.left.toFixed()}px`;
+  line.style.width = `${rect.width.toFixed()}px`;
+}

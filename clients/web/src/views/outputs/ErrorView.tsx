@@ -1,0 +1,83 @@
+// An error: its name and value, the line in the cell, and the traceback folded below.
+import { useMemo } from "react";
+import type { NotebookStore } from "../../app/store.ts";
+import { type Frame, framesOf, placeOf } from "../../outputs/traceback.ts";
+import { withoutEscapes } from "../../outputs/terminal.ts";
+import type { Execution } from "../../protocol/messages.ts";
+import { Ansi } from "./Text.tsx";
+
+interface Props {
+  store: NotebookStore;
+  run: Execution | undefined;
+  name: string;
+  value: string;
+  traceback: string;
+}
+
+export function ErrorView({ store, run, name, value, traceback }: Props) {
+  const frames = useMemo(() => framesOf(traceback), [traceback]);
+  const place = placeOf(frames);
+  return (
+    <div className="failure">
+      <p className="message">
+        <strong>{name}</strong>
+        {value && `: ${withoutEscapes(value)}`} {place && <Line store={store} run={run} frame={place} />}
+      </p>
+      {traceback.trim() !== "" && (
+        <details>
+          <summary>Traceback</summary>
+          {frames.length === 0 ? (
+            <Code text={traceback} />
+          ) : (
+            frames.map((frame, index) => <FrameView key={index} store={store} run={run} frame={frame} />)
+          )}
+        </details>
+      )}
+    </div>
+  );
+}
+
+function FrameView({ store, run, frame }: { store: NotebookStore; run: Execution | undefined; frame: Frame }) {
+  if (frame.count === undefined) {
+    return (
+      <details className="trace">
+        <summary className="mono small">{frame.title}</summary>
+        <Code text={frame.text} />
+      </details>
+    );
+  }
+  return (
+    <div className="trace">
+      <p className="mono small">
+        {frame.title} <Line store={store} run={run} frame={frame} />
+      </p>
+      <Code text={frame.text} />
+    </div>
+  );
+}
+
+function Code({ text }: { text: string }) {
+  return (
+    <pre tabIndex={0}>
+      <Ansi text={text} />
+    </pre>
+  );
+}
+
+/** Leads to the line, where the cell still shows the run that it is of. */
+function Line({ store, run, frame }: { store: NotebookStore; run: Execution | undefined; frame: Frame }) {
+  const cell = cellOf(store, run, frame.count);
+  if (cell === undefined || frame.line === undefined) return null;
+  const line = frame.line;
+  return (
+    <button className="link small" onClick={() => store.goTo(cell, { line })}>
+      Go to line {line}
+    </button>
+  );
+}
+
+function cellOf({ document }: NotebookStore, run: Execution | undefined, count: number | undefined): string | undefined {
+  const isMeant = (other: Execution) => other.execution_count === count && other.kernel_session === run?.kernel_session;
+  const subject = [...document.executions.values()].find(isMeant)?.subject;
+  return subject?.kind === "cell" && document.cells.has(subject.cell_id) ? subject.cell_id : undefined;
+}

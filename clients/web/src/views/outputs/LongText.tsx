@@ -1,0 +1,38 @@
+// Text of many lines, of which those in sight are laid out. Loaded at need.
+import { useEffect, useRef } from "react";
+import { VList, type VListHandle } from "virtua";
+import { Ansi, type LinesProps } from "./Text.tsx";
+
+const NEAR_PX = 120;
+
+export default function LongText({ lines, className, isGrowing }: LinesProps) {
+  const list = useRef<VListHandle>(null);
+  const isAtEnd = useRef(isGrowing);
+  useEffect(() => {
+    if (isAtEnd.current) list.current?.scrollToIndex(lines.length - 1, { align: "end" });
+  }, [lines]);
+  return (
+    <div className={className}>
+      <p className="quiet small">{lines.length.toLocaleString()} lines</p>
+      <VList
+        ref={list}
+        className="lines"
+        style={{ height: "var(--lines)" }}
+        data={lines}
+        tabIndex={0}
+        role="region"
+        aria-label={`Text, ${lines.length.toLocaleString()} lines`}
+        onScroll={(offset) => {
+          const { scrollSize = 0, viewportSize = 0 } = list.current ?? {};
+          isAtEnd.current = offset + viewportSize > scrollSize - NEAR_PX;
+        }}
+      >
+        {(line, index) => (
+          <pre key={index}>
+            <Ansi text={line === "" ? " " : line} />
+          </pre>
+        )}
+      </VList>
+    </div>
+  );
+}

@@ -1,0 +1,265 @@
+// One output with what can be done with it: copy, wrap, fold, enlarge, save.
+import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
+import { type ReactNode, Suspense, lazy, memo, useEffect, useMemo, useRef, useState } from "react";
+import { type NotebookStore, useTopics } from "../../app/store.ts";
+import type { Group } from "../../outputs/groups.ts";
+import { bareLatex } from "../../outputs/maths.ts";
+import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";
+import { withoutEscapes } from "../../outputs/terminal.ts";
+import type { Execution } from "../../protocol/messages.ts";
+import { Frame } from "../Frame.tsx";
+import { Rendered } from "../Rendered.tsx";
+import { ErrorView } from "./ErrorView.tsx";
+import { useContent } from "./load.ts";
+import { Text } from "./Text.tsx";
+
+const DataTable = lazy(() => import("./DataTable.tsx"));
+const JsonTree = lazy(() => import("./JsonTree.tsx"));
+const Picture = lazy(() => import("./Picture.tsx"));
+
+interface Props {
+  store: NotebookStore;
+  group: Group;
+  run: Execution;
+  isGrowing: boolean;
+}
+
+const size = new Intl.NumberFormat(undefined, { style: "unit", unit: "megabyte", maximumFractionDigits: 1 });
+const megabytes = (bytes: number) => size.format(bytes / 1_000_000);
+
+export const OutputView = memo(function OutputView({ store, group, run, isGrowing }: Props) {
+  const loaded = useContent(store, group);
+  const content = loaded.state === "there" ? loaded.content : undefined;
+  const shape = useMemo(() => (content === undefined ? undefined : shapeOf(content)), [content]);
+  if (loaded.state === "failed") {
+    return (
+      <p className="error small">
+        This output could not be loaded: {loaded.why}{" "}
+        <button className="button" onClick={loaded.again}>
+          Try again
+        </button>
+      </p>
+    );
+  }
+  if (loaded.state === "large") {
+    return (
+      <p className="small quiet row">
+        This output has {megabytes(loaded.bytes)}.{" "}
+        <button className="button" onClick={loaded.show}>
+          Show all
+        </button>
+      </p>
+    );
+  }
+  if (loaded.state === "loading") {
+    if (loaded.read === 0) return <div className="shape" aria-busy="true" />;
+    return (
+      <label className="small quiet row">
+        <progress value={loaded.read} max={loaded.bytes} /> {megabytes(loaded.read)} of {megabytes(loaded.bytes)}
+      </label>
+    );
+  }
+  if (!shape || shape.kind === "nothing") return null;
+  return (
+    <>
+      {loaded.leftOut !== undefined && (
+        <p className="small quiet row">
+          {megabytes(loaded.leftOut)} of earlier text.{" "}
+          <button className="button" onClick={loaded.showAll}>
+            Show all
+          </button>
+        </p>
+      )}
+      <Framed store={store} shape={shape} run={run} isGrowing={isGrowing || loaded.isPart === true} />
+    </>
+  );
+});
+
+interface ShapeProps {
+  store: NotebookStore;
+  shape: Shape;
+  run: Execution;
+  isGrowing: boolean;
+}
+
+/** What is taller is cut, until somebody wants all of it. */
+const TALL_PX = 720;
+const CAPPED: Shape["kind"][] = ["frame", "html", "markdown", "json", "latex"];
+
+function Framed({ store, shape, run, isGrowing }: ShapeProps) {
+  const [isFolded, setFolded] = useState(false);
+  const [isWrapped, setWrapped] = useState(true);
+  const [isWhole, setWhole] = useState(false);
+  const [isTall, setTall] = useState(false);
+  const inside = useRef<HTMLDivElement>(null);
+  const isText = shape.kind === "text" || shape.kind === "error";
+  const isCapped = CAPPED.includes(shape.kind);
+  useEffect(() => {
+    const node = inside.current;
+    if (!node || (!isCapped && !isText)) return;
+    const measure = () => {
+      const box = isText ? node.querySelector("pre, .lines") : node;
+      setTall(box !== null && (isText ? box.scrollHeight > 500 : box.scrollHeight > TALL_PX));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(node.firstElementChild ?? node);
+    return () => observer.disconnect();
+  }, [isCapped, isText, isFolded]);
+  const source = sourceOf(shape);
+  return (
+    <div className={`output is-${shape.kind}`} tabIndex={-1}>
+      <div className="tools">
+        {isTall && !isFolded && (
+          <Tool label={isWhole ? "Cut to a part of the page" : "Show all"} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? <Minimize2 size={14} /> : <Maximize2 size={14} />}
+          </Tool>
+        )}
+        {shape.kind === "text" && !isFolded && (
+          <Tool label="Wrap long lines" isPressed={isWrapped} onClick={() => setWrapped(!isWrapped)}>
+            <WrapText size={14} />
+          </Tool>
+        )}
+        <Tool label="Copy this output" onClick={() => void copy(shape)}>
+          <Copy size={14} />
+        </Tool>
+        {source && (
+          <a className="button bare tiny" href={source.href} download={source.name} aria-label="Save" title="Save">
+            <Download size={14} />
+          </a>
+        )}
+        <Tool label={isFolded ? "Open this output" : "Fold this output"} isPressed={isFolded} onClick={() => setFolded(!isFolded)}>
+          {isFolded ? <ChevronRight size={14} /> : <ChevronDown size={14} />}
+        </Tool>
+      </div>
+      {isFolded ? (
+        <button className="folded quiet small" onClick={() => setFolded(false)}>
+          {summary(shape)}
+        </button>
+      ) : (
+        <div ref={inside} className={isCapped && isTall && !isWhole ? "inside capped" : "inside"}>
+          <Suspense fallback={<div className="shape" aria-busy="true" />}>
+            <View store={store} shape={shape} run={run} isGrowing={isGrowing} isWrapped={isWrapped} isWhole={isWhole} />
+          </Suspense>
+        </div>
+      )}
+      {isCapped && isTall && !isFolded && !isWhole && (
+        <button className="button bare small more" onClick={() => setWhole(true)}>
+          Show all of it
+        </button>
+      )}
+    </div>
+  );
+}
+
+function View({ store, shape, run, isGrowing, isWrapped, isWhole }: ShapeProps & { isWrapped: boolean; isWhole: boolean }) {
+  switch (shape.kind) {
+    case "text":
+      return <Text text={shape.text} stream={shape.stream} {...{ isWrapped, isWhole, isGrowing }} />;
+    case "error":
+      return <ErrorView store={store} run={run} name={shape.name} value={shape.value} traceback={shape.traceback} />;
+    case "image":
+      return <Picture source={shape.source} alt={shape.alt} width={shape.width} />;
+    case "markdown":
+      return (
+        <div className="rendered">
+          <Rendered text={shape.text} />
+        </div>
+      );
+    case "latex":
+      return (
+        <div className="rendered">
+          <Rendered text={`$$${bareLatex(shape.text)}$$`} />
+        </div>
+      );
+    case "html":
+      return <DataTable html={shape.html} text={shape.text} />;
+    case "table":
+      return <DataTable resource={shape.resource} text={shape.text} />;
+    case "frame":
+      return <Drawn store={store} drawing={shape.drawing} title={shape.text} />;
+    case "json":
+      return <JsonTree value={shape.value} />;
+    case "file":
+      return <p className="quiet small">{shape.text || shape.type}: save it to look at it.</p>;
+    case "nothing":
+      return null;
+    case "unknown":
+      return (
+        <p className="quiet small">This output has no form that can be shown here ({shape.types.join(", ") || "it is empty"}).</p>
+      );
+  }
+}
+
+function Drawn({ store, drawing, title }: { store: NotebookStore; drawing: Drawing; title: string }) {
+  useTopics(store, "executions");
+  const before = useBokeh(store, drawing);
+  if (drawing.kind === "bokeh" && !before) {
+    return (
+      <p className="quiet small">
+        Bokeh draws here after output_notebook(INLINE) in a cell of this notebook (from bokeh.resources).
+      </p>
+    );
+  }
+  return <Frame drawing={drawing} title={title || "Output"} {...(before && { before })} />;
+}
+
+/** Each chart has a frame of its own, and gets the scripts that the notebook has brought for all. */
+function useBokeh(store: NotebookStore, drawing: Drawing): string[] | undefined {
+  const [scripts, setScripts] = useState<string[]>();
+  const outputs = drawing.kind === "bokeh" ? [...store.document.executions.values()].flatMap((run) => run.outputs ?? []) : [];
+  const loader = outputs.findLast(({ content }) => bokehScripts(content) !== undefined);
+  useEffect(() => {
+    if (!loader) return;
+    void store.session.rest.whole(store.id, loader).then((content) => {
+      const script = bokehScripts(content);
+      setScripts(script === undefined ? undefined : [script]);
+    });
+  }, [store, loader]);
+  return scripts;
+}
+
+interface ToolProps {
+  label: string;
+  isPressed?: boolean;
+  onClick: () => void;
+  children: ReactNode;
+}
+
+function Tool({ label, isPressed, onClick, children }: ToolProps) {
+  return (
+    <button className="button bare tiny" aria-label={label} title={label} aria-pressed={isPressed} onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
+function sourceOf(shape: Shape): { href: string; name: string } | undefined {
+  if (shape.kind !== "image" && shape.kind !== "file") return undefined;
+  const ending = shape.type.split("/")[1]?.replace("jpeg", "jpg").replace("svg+xml", "svg") ?? "bin";
+  return { href: shape.source, name: `output.${ending}` };
+}
+
+function summary(shape: Shape): string {
+  if (shape.kind === "text") return `Text, ${shape.text.split("\n").length.toLocaleString()} lines`;
+  if (shape.kind === "error") return `${shape.name}: ${withoutEscapes(shape.value)}`;
+  return (
+    { image: "A picture", html: "A table", table: "A table", frame: "A drawing", json: "JSON" }[shape.kind as string] ?? "An output"
+  );
+}
+
+async function copy(shape: Shape): Promise<void> {
+  if (shape.kind === "image" && shape.type === "image/png") {
+    const blob = new Blob([Uint8Array.from(atob(shape.source.split(",")[1] ?? ""), (each) => each.charCodeAt(0))], {
+      type: "image/png",
+    });
+    return navigator.clipboard?.write([new ClipboardItem({ "image/png": blob })]);
+  }
+  return navigator.clipboard?.writeText(textOf(shape));
+}
+
+function textOf(shape: Shape): string {
+  if (shape.kind === "text") return withoutEscapes(shape.text);
+  if (shape.kind === "error") return withoutEscapes(shape.traceback) || `${shape.name}: ${shape.value}`;
+  if (shape.kind === "json") return JSON.stringify(shape.value, null, 2);
+  return "text" in shape ? shape.text : "";
+}

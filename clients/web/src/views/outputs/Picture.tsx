@@ -1,0 +1,17 @@
+// A picture: a click enlarges it, a button saves it. Loaded at the first one.
+import "react-medium-image-zoom/dist/styles.css";
+import Zoom from "react-medium-image-zoom";
+
+interface Props {
+  source: string;
+  alt: string;
+  width: number | undefined;
+}
+
+export default function Picture({ source, alt, width }: Props) {
+  return (
+    <Zoom a11yNameButtonZoom="Enlarge the picture" a11yNameButtonUnzoom="Make the picture small" zoomMargin={24}>
+      <img className="image" src={source} alt={alt} width={width} />
+    </Zoom>
+  );
+}

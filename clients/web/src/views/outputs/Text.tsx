@@ -1,0 +1,87 @@
+// Text of programs. It follows its end only while the end is in sight.
+import { Suspense, lazy, memo, useLayoutEffect, useMemo, useRef } from "react";
+import { Screen } from "../../outputs/terminal.ts";
+import { type Part, parts } from "../../outputs/text.ts";
+
+const LongText = lazy(() => import("./LongText.tsx"));
+
+/** More lines are laid out only where they are in sight. */
+const LONG_LINES = 300;
+/** Who is so near to the end reads along. */
+const NEAR_PX = 120;
+
+interface Props {
+  text: string;
+  stream: string;
+  isWrapped: boolean;
+  isWhole: boolean;
+  isGrowing: boolean;
+}
+
+export function Text({ text, stream, isWrapped, isWhole, isGrowing }: Props) {
+  const lines = useLines(text);
+  const classes = `text ${stream} ${isWrapped ? "wrapped" : ""} ${isWhole ? "whole" : ""}`;
+  if (lines.length > LONG_LINES) {
+    return (
+      <Suspense fallback={<div className="shape" aria-busy="true" />}>
+        <LongText lines={lines} className={classes} isGrowing={isGrowing} />
+      </Suspense>
+    );
+  }
+  return <ShortText lines={lines} className={classes} isGrowing={isGrowing} />;
+}
+
+export interface LinesProps {
+  lines: string[];
+  className: string;
+  isGrowing: boolean;
+}
+
+function ShortText({ lines, className, isGrowing }: LinesProps) {
+  const box = useRef<HTMLPreElement>(null);
+  const isAtEnd = useRef(isGrowing);
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (node && isAtEnd.current) node.scrollTop = node.scrollHeight;
+  }, [lines]);
+  return (
+    <div className={className}>
+      <pre
+        ref={box}
+        tabIndex={lines.length > 20 ? 0 : undefined}
+        onScroll={({ currentTarget: node }) => (isAtEnd.current = isNearEnd(node))}
+      >
+        <Ansi text={lines.join("\n")} />
+      </pre>
+    </div>
+  );
+}
+
+export function isNearEnd({ scrollTop, clientHeight, scrollHeight }: HTMLElement): boolean {
+  return scrollTop + clientHeight > scrollHeight - NEAR_PX;
+}
+
+/** What a terminal shows; only what is new is read when the text has grown. */
+function useLines(text: string): string[] {
+  const screen = useRef<Screen>(undefined);
+  return useMemo(() => {
+    if (!screen.current || !text.startsWith(screen.current.text)) screen.current = new Screen();
+    const seen = screen.current.text.length;
+    if (text.length > seen) screen.current.write(text.slice(seen));
+    const lines = screen.current.lines();
+    return lines.length > 1 && lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+  }, [text]);
+}
+
+export const Ansi = memo(function Ansi({ text }: { text: string }) {
+  return parts(text).map((part, index) => <Coloured key={index} part={part} />);
+});
+
+function Coloured({ part: { text, className, color, background } }: { part: Part }) {
+  if (!className && !color && !background) return text;
+  return (
+    <span className={className} style={{ ...(color && { color }), ...(background && { background }) }}>
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+// The content of an output, also of one whose large parts stand in blobs: those are fetched, the largest only when asked for.
+import { useCallback, useEffect, useMemo, useState } from "react";
+import type { NotebookStore } from "../../app/store.ts";
+import { type Group, bytesOf, tail } from "../../outputs/groups.ts";
+import { joined } from "../../outputs/mime.ts";
+import type { Output } from "../../protocol/messages.ts";
+import { put } from "../../transport/rest.ts";
+
+/** What is larger is fetched when somebody wants it. */
+const LARGE_BYTES = 4_000_000;
+
+export type Loaded =
+  | { state: "there"; content: unknown; isPart?: boolean; /** Of the text before it. */ leftOut?: number; showAll?: () => void }
+  | { state: "large"; bytes: number; show: () => void }
+  | { state: "loading"; read: number; bytes: number }
+  | { state: "failed"; why: string; again: () => void };
+
+export function useContent(store: NotebookStore, { outputs, isStream }: Group): Loaded {
+  const [isAsked, setAsked] = useState(false);
+  const [attempt, setAttempt] = useState(0);
+  const [loaded, setLoaded] = useState<Loaded>();
+  const bytes = bytesOf(outputs);
+  const isLarge = bytes > LARGE_BYTES && !isAsked;
+  const again = useCallback(() => setAttempt((before) => before + 1), []);
+  const show = useCallback(() => setAsked(true), []);
+  const plain = useMemo(() => (bytes === 0 ? contentOf(outputs.map(({ content }) => content)) : undefined), [outputs, bytes]);
+  useEffect(() => {
+    if (bytes === 0 || (isLarge && !isStream)) return;
+    let isGone = false;
+    const tell = (next: Loaded) => !isGone && setLoaded(next);
+    const [only] = outputs;
+    const parts = isLarge ? tail(outputs, LARGE_BYTES) : outputs;
+    const leftOut = bytes - bytesOf(parts);
+    const isStreamed = outputs.length === 1 && bytes > LARGE_BYTES && only;
+    const done = isStreamed ? streamed(store, only, bytes, tell, () => isGone) : whole(store, parts);
+    done.then(
+      (content) => tell({ state: "there", content, ...(leftOut > 0 && { leftOut, showAll: show }) }),
+      (error: Error) => tell({ state: "failed", why: error.message, again }),
+    );
+    return () => void (isGone = true);
+  }, [store, outputs, isStream, bytes, isLarge, attempt, again, show]);
+  if (bytes === 0) return { state: "there", content: plain };
+  if (isLarge && !isStream) return { state: "large", bytes, show };
+  return loaded ?? { state: "loading", read: 0, bytes };
+}
+
+async function whole(store: NotebookStore, outputs: Output[]): Promise<unknown> {
+  return contentOf(await Promise.all(outputs.map((output) => store.session.rest.whole(store.id, output))));
+}
+
+/** The pieces of a stream are one output. */
+function contentOf(contents: unknown[]): unknown {
+  const pieces = contents as Record<string, unknown>[];
+  return pieces.length < 2 ? pieces[0] : { ...pieces[0], text: pieces.map(({ text }) => joined(text)).join("") };
+}
+
+/** Text is shown as it comes, of anything else how much has come. */
+async function streamed(
+  store: NotebookStore,
+  output: Output,
+  bytes: number,
+  show: (loaded: Loaded) => void,
+  isGone: () => boolean,
+): Promise<unknown> {
+  let content: unknown = output.content;
+  let before = 0;
+  for (const { pointer, sha256, json } of output.blobs ?? []) {
+    let [text, told] = ["", 0];
+    for await (const piece of store.session.rest.pieces(store.id, sha256)) {
+      if (isGone()) return undefined;
+      text += piece.text;
+      if (performance.now() - told < 200) continue;
+      told = performance.now();
+      const isText = !json && (pointer === "/text" || pointer.endsWith("text~1plain"));
+      if (isText) show({ state: "there", content: put(content, pointer, text), isPart: true });
+      else show({ state: "loading", read: before + piece.read, bytes });
+    }
+    before += text.length;
+    content = put(content, pointer, json ? JSON.parse(text) : text);
+  }
+  return content;
+}

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { Screen, settledLines } from "../../src/outputs/terminal.ts";
+
+const settled = (text: string) => settledLines(text).join("\n");
+
+test("a carriage return writes the line over, a backspace takes back", () => {
+  expect(settled("10%\r20%\r100%\nnext")).toBe("100%\nnext");
+  expect(settled("long line\rab")).toBe("abng line");
+  expect(settled("a\r\nb")).toBe("a\nb");
+  expect(settled("abc\b\bX")).toBe("aX");
+});
+
+test("two progress bars, one in the other, stay two lines", () => {
+  const inner = (percent: number) => `\n\rinner: ${percent}%\u001b[A`;
+  const text = `outer: 0%${inner(0)}${inner(50)}${inner(100)}\router: 50%${inner(0)}${inner(100)}\router: 100%`;
+  expect(settledLines(text)).toEqual(["outer: 100%", "inner: 100%"]);
+});
+
+test("erasing: the rest of a line, a line, all below, everything", () => {
+  expect(settled("abcdef\r\u001b[3C\u001b[Kx")).toBe("abcx");
+  expect(settled("abcdef\u001b[2Kx")).toBe("      x");
+  expect(settled("a\nb\nc\u001b[2A\u001b[Jz")).toBe("az");
+  expect(settled("a\nb\u001b[2J\u001b[Hnew")).toBe("new");
+});
+
+test("each line has its colours with it, also where it was written over", () => {
+  const [first, second] = settledLines("\u001b[31mred\nstill\u001b[0m plain");
+  expect([first, second]).toEqual(["\u001b[31mred", "\u001b[31mstill\u001b[0m plain"]);
+  expect(settled("\u001b[31mred\u001b[0m\rRE")).toBe("RE\u001b[31md");
+  expect(settled("\u001b[1m\u001b[22m\u001b[38:2::1:2:3mx")).toBe("\u001b[38;2;1;2;3mx");
+});
+
+test("an escape that was cut in two is none the less one, and a link leaves its text", () => {
+  const screen = new Screen();
+  for (const piece of ["a\u001b", "[3", "1mb\u001b]8;;http://x", "\u001b\\link\u001b]8;;\u001b\\"]) screen.write(piece);
+  expect(screen.lines()).toEqual(["a\u001b[31mblink"]);
+});
+
+test("text that comes in pieces ends as the whole does", () => {
+  const text = "one\r\ntwo\u001b[32m three\u001b[1A\rX\n\u001b[Kfour\u001b[0m\nfive";
+  for (let cut = 0; cut <= text.length; cut++) {
+    const screen = new Screen();
+    screen.write(text.slice(0, cut));
+    screen.write(text.slice(cut));
+    expect([cut, screen.lines()]).toEqual([cut, settledLines(text)]);
+  }
+});
+
+test("a cursor sent far away costs no memory", () => {
+  expect(settledLines("\u001b[999999999B\u001b[999999999Cx")[0]?.length).toBe(1_001);
+});
