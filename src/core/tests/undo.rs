@@ -226,7 +226,7 @@ fn a_person_undoes_an_assistants_call_by_its_id_and_may_redo_it() {
         world.whole(&again),
         json!([
             {"ToolCallRequested": {"call_id": "back", "function": "undo", "arguments": {"call_id": "new"}, "arguments_hash": "ae011a9aed5652579b2ad564a3b568eb4b3ac31d04519eff5f413bb4b4ac2cb8", "risk": "edit", "gate": {"kind": "passes"}}},
-            {"ToolCallStarted": {"call_id": "back", "passed_by": {"kind": "policy"}}},
+            {"ToolCallStarted": {"call_id": "back", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
             {"ToolCallExecuted": {"call_id": "back", "end": "error", "result": "nothing of yours is left to undo or redo here", "duration_ms": 0}},
         ]),
         "nothing of its own is left"
