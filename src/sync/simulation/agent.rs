@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     Actor, AgentId, Authority, Command, CorrelationId, Document, Event, ExecutionId, ExecutionOutcome, ExecutionReport,
-    KernelCause, KernelPhase, KernelSessionId, Output, RawJson, RawObject, Recorded, Version,
+    KernelCause, KernelPhase, KernelSessionId, RawObject, Recorded, Version,
 };
 use notarium_wire::{CommandMessage, ServerMessage};
 
 use super::chance::Chance;
 use super::replica::{Received, Replica};
+use super::wishes::output;
 use crate::identity::Identity;
 
 /// The output of a process that should be dead: it must never get into the log.
@@ -226,9 +227,4 @@ impl Kernel {
         self.running = None;
         Some((id, ExecutionReport::Completed { outcome, execution_count: Some(1), notice: None }, seq))
     }
-}
-
-fn output(text: &str) -> Output {
-    let content = format!(r#"{{"output_type":"stream","name":"stdout","text":"{text}"}}"#);
-    Output { content: RawJson::parse(&content).expect("JSON"), blobs: Vec::new(), display_id: None }
 }

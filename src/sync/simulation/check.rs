@@ -21,7 +21,8 @@ impl World {
         }
         self.check_replicas(&state, head)?;
         self.check_commands()?;
-        self.check_executions(&state)
+        self.check_executions(&state)?;
+        self.audit.check_end()
     }
 
     fn replicas(&self) -> impl Iterator<Item = &Replica> {
@@ -35,6 +36,9 @@ impl World {
             let who = &replica.identity.connection;
             if replica.notebook.version != head.version {
                 return Err(format!("{who} is at {}, the log at {}", replica.notebook.version, head.version));
+            }
+            if replica.notebook.digest().ok() != state.document.digest().ok() {
+                return Err(format!("the digest of {who} is another than the log's"));
             }
             let held = serde_json::to_string(&replica.notebook).map_err(|error| error.to_string())?;
             if held != truth {

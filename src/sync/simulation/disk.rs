@@ -19,6 +19,14 @@ pub(crate) fn harmless(query: JudgementQuery) -> Judgement {
     Judgement { query, risk: Risk::Read, reasons: Vec::new() }
 }
 
+/// A judge who takes one letter for a danger: people type it now and then.
+pub(crate) fn judged(query: JudgementQuery) -> Judgement {
+    if query.codes.iter().any(|code| code.contains('é')) {
+        return Judgement { query, risk: Risk::Destructive, reasons: vec!["It has an é.".to_owned()] };
+    }
+    harmless(query)
+}
+
 #[derive(Default)]
 pub(crate) struct Disk {
     pub events: Vec<Stored>,

@@ -1,12 +1,9 @@
-//! A person: types as CodeMirror does (one unacked change per cell and a buffer), and does everything else people do.
+//! A person: types as CodeMirror does (one unacked change per cell and a buffer), and follows what others do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::text::{ChangeSet, utf16_len};
-use notarium_core::{
-    Actor, Authority, CellFlagChanges, CellId, CellType, Command, CommandId, CorrelationId, Event, ExecutionTarget,
-    InsertCell, Place, RawObject, Recorded, RequestExecution, Role, Scope, UserId, Version,
-};
+use notarium_core::{Actor, Authority, CellId, Command, CommandId, CorrelationId, Event, Millis, Recorded, Version};
 use notarium_wire::{CommandMessage, ServerMessage, SubscribeMessage, UnconfirmedText};
 
 use super::chance::Chance;
@@ -47,16 +44,10 @@ pub(crate) enum Judgement {
     AskAgain,
 }
 
-const SCOPES: [Scope; 4] = [Scope::Read, Scope::Edit, Scope::Run, Scope::Manage];
-
 impl Editor {
-    pub(crate) fn new(name: &str) -> Self {
-        let identity = Identity {
-            actor: Actor::User { id: UserId::new(name).expect("an id") },
-            authority: Authority { ambient_role: Some(Role::Editor), scopes: SCOPES.into(), ..Authority::default() },
-            name: name.to_owned(),
-            connection: name.to_owned(),
-        };
+    pub(crate) fn new(actor: Actor, name: &str) -> Self {
+        let (authority, name) = (Authority::session(), name.to_owned());
+        let identity = Identity { actor, authority, connection: name.clone(), name };
         Self {
             replica: Replica::new(identity),
             named: BTreeSet::new(),
@@ -207,20 +198,21 @@ impl Editor {
 
     // --- by hand ---
 
-    pub(crate) fn act(&mut self, chance: &mut Chance) -> Vec<CommandMessage> {
+    pub(crate) fn act(&mut self, chance: &mut Chance, now: Millis) -> Vec<CommandMessage> {
         if !self.replica.notebook.exists() {
             return Vec::new();
         }
-        if chance.percent(65) {
+        let decision = if chance.percent(60) { self.some_decision(chance) } else { None };
+        if decision.is_none() && chance.percent(50) {
             self.type_something(chance);
             return self.flush();
         }
-        let Some(command) = self.some_command(chance) else { return Vec::new() };
+        let Some(command) = decision.or_else(|| self.some_command(chance, now)) else { return Vec::new() };
         let correlation = chance.percent(30).then(|| CorrelationId::new("burst").expect("an id"));
         vec![self.replica.command(&command, correlation)]
     }
 
-    fn some_cell(&self, chance: &mut Chance) -> Option<CellId> {
+    pub(crate) fn some_cell(&self, chance: &mut Chance) -> Option<CellId> {
         chance.pick(&self.replica.notebook.order).cloned()
     }
 
@@ -236,51 +228,6 @@ impl Editor {
             Some(buffer) => buffer.compose(&change).ok(),
             None => Some(change),
         };
-    }
-
-    fn some_command(&mut self, chance: &mut Chance) -> Option<Command> {
-        let cell_id = self.some_cell(chance);
-        Some(match chance.below(14) {
-            0 | 1 => self.insertion(chance),
-            2 => Command::DeleteCell { cell_id: cell_id?, cell_version: None },
-            3 => Command::MoveCell { cell_id: cell_id?, place: Place::Start, cell_version: None },
-            4 => Command::Undo { steps: 1, correlation_id: None, turn_id: None },
-            5 => Command::Redo { steps: 1 },
-            6 => Command::RenameNotebook { title: format!("title {}", chance.below(9)) },
-            7 => Command::SetCellFlags {
-                cell_id: cell_id?,
-                flags: CellFlagChanges { pinned: Some(chance.percent(50)), ..CellFlagChanges::default() },
-            },
-            8 => Command::Batch { commands: vec![self.insertion(chance), self.insertion(chance)] },
-            9 => Command::StopAll {},
-            10 => {
-                let running = self.replica.notebook.executions.iter().find(|(_, run)| !run.status.is_finished());
-                Command::CancelExecution { execution_id: running?.0.clone() }
-            }
-            11 if chance.percent(30) => {
-                Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
-            }
-            _ => Command::RequestExecution(RequestExecution {
-                execution_id: None,
-                target: ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None },
-                kernel_session: None,
-                timeout_ms: None,
-                stop_on_error: chance.percent(50),
-            }),
-        })
-    }
-
-    fn insertion(&self, chance: &mut Chance) -> Command {
-        Command::InsertCell(InsertCell {
-            cell_id: None,
-            cell_type: CellType::Code,
-            source: "print('😀')".to_owned(),
-            place: if chance.percent(50) { Place::End } else { Place::Start },
-            metadata: RawObject::default(),
-            attachments: None,
-            flags: CellFlagChanges::default(),
-            reply: None,
-        })
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Command, Millis, RawJson};
+use notarium_core::{Actor, Command, Millis, RawJson, Role, ToolCallPhase};
 
 use super::disk::context_notebook;
+use super::wishes::people;
 use crate::config::RoomConfig;
+use crate::identity::Identity;
 use crate::io::{Input, Output};
 use crate::room::Room;
 use crate::submission::Submission;
@@ -18,6 +20,20 @@ pub(crate) enum Fault {
     ApplyTwice,
     /// An agent's report is taken whatever its fence.
     AcceptStaleFence,
+    /// What waits for a person counts as confirmed.
+    OpenGate,
+    /// What has started counts as not started.
+    StartAgain,
+    /// A confirmation counts for the arguments that are there, whatever it names.
+    ConfirmAnything,
+    /// Everybody is an owner when they send commands.
+    IgnoreRoles,
+    /// Everybody may follow for ever.
+    ShowToAll,
+    /// An event is shown otherwise than it was written.
+    GarbleEvent,
+    /// Some commands are acked and not written.
+    LoseAppend,
 }
 
 /// A room with a bug, or without one.
@@ -38,14 +54,22 @@ impl FaultyRoom {
     }
 
     pub(crate) fn handle(&mut self, now: Millis, mut input: Input) -> Vec<Output> {
-        if self.fault == Some(Fault::AcceptStaleFence) {
-            self.renew_fence(&mut input);
+        match self.fault {
+            Some(Fault::AcceptStaleFence) => self.renew_fence(&mut input),
+            Some(Fault::ConfirmAnything) => self.renew_hash(&mut input),
+            Some(Fault::OpenGate) => self.confirm_all(|phase| *phase == ToolCallPhase::Waiting),
+            Some(Fault::StartAgain) => self.confirm_all(|phase| matches!(phase, ToolCallPhase::Started { .. })),
+            Some(Fault::IgnoreRoles) => raise_sender(&mut input),
+            Some(Fault::ShowToAll) => raise_reader(&mut input),
+            _ => {}
         }
         let mut outputs = self.room.handle(now, input);
         match self.fault {
             Some(Fault::DropEvent) => outputs.retain(|output| !is_dropped(output)),
             Some(Fault::ApplyTwice) => outputs.iter_mut().for_each(forget_commands),
-            Some(Fault::AcceptStaleFence) | None => {}
+            Some(Fault::GarbleEvent) => outputs.iter_mut().for_each(garble),
+            Some(Fault::LoseAppend) => self.lose_append(now, &mut outputs),
+            _ => {}
         }
         outputs
     }
@@ -69,6 +93,65 @@ impl FaultyRoom {
             *fence = wanted;
             message.body = RawJson::of(&command).expect("a command serialises");
         }
+    }
+
+    /// A confirmation gets the hash that is wanted.
+    fn renew_hash(&self, input: &mut Input) {
+        if let Input::Command(Submission { message, .. }) = input
+            && let Ok(mut command) = serde_json::from_str(message.body.get())
+            && let Command::ConfirmToolCall { call_id, arguments_hash } = &mut command
+            && let Some(call) = self.room.state.tool_calls.get(call_id)
+        {
+            *arguments_hash = call.arguments_hash;
+            message.body = RawJson::of(&command).expect("a command serialises");
+        }
+    }
+
+    /// The owner seems to have confirmed these calls.
+    fn confirm_all(&mut self, is_meant: impl Fn(&ToolCallPhase) -> bool) {
+        if !self.room.state.tool_calls.values().any(|call| is_meant(&call.phase)) {
+            return;
+        }
+        let by = people().next().expect("an owner");
+        let document = Arc::make_mut(&mut Arc::make_mut(&mut self.room.state).document);
+        for call in document.tool_calls.values_mut().filter(|call| is_meant(&call.phase)) {
+            Arc::make_mut(call).phase = ToolCallPhase::Confirmed { by: by.clone() };
+        }
+    }
+
+    /// The room believes of some appends that they are synced.
+    fn lose_append(&mut self, now: Millis, outputs: &mut Vec<Output>) {
+        let is_lost = |output: &Output| matches!(output, Output::Append(append) if append.expected.version % 11 == 5);
+        if let Some(at) = outputs.iter().position(is_lost) {
+            outputs.remove(at);
+            outputs.extend(self.room.handle(now, Input::Appended));
+        }
+    }
+}
+
+fn raise(identity: &mut Arc<Identity>) {
+    let identity = Arc::make_mut(identity);
+    if matches!(identity.actor, Actor::User { .. } | Actor::Guest { .. }) {
+        identity.authority.ambient_role = Some(Role::Owner);
+    }
+}
+
+fn raise_sender(input: &mut Input) {
+    if let Input::Command(Submission { identity, .. }) = input {
+        raise(identity);
+    }
+}
+
+fn raise_reader(input: &mut Input) {
+    if let Input::Subscribe { identity, .. } = input {
+        raise(identity);
+    }
+}
+
+/// Another title than the one in the log.
+fn garble(output: &mut Output) {
+    if let Output::Events { text, .. } = output {
+        *text = text.replace("title 1", "title 2");
     }
 }
 

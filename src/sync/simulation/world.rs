@@ -1,21 +1,26 @@
 //! The world: virtual time, connections that break, a server that crashes, and the order in which it all happens.
 
+mod assistant;
 mod server;
+mod watch;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use notarium_core::{
-    Actor, Append, Authority, Command, CommandId, Context, History, IdSource, Limits, Millis, RawObject, Version,
-    decide,
+    Actor, Append, Authority, Command, CommandId, Context, History, IdSource, Limits, Millis, Version, decide,
 };
 use notarium_wire::{CommandMessage, PresenceState, ServerMessage, SubscribeMessage};
 
 use super::agent::Agent;
+use super::assistant::{Assistant, Step};
+use super::audit::Audit;
 use super::chance::Chance;
-use super::disk::{Disk, harmless, rendered};
+use super::disk::{Disk, context_notebook, judged, rendered};
 use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
+use super::totals::Totals;
+use super::wishes::{creation, people, welcome_all};
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output};
@@ -25,7 +30,7 @@ use crate::submission::{ReplyTo, Submission};
 const CHAOS_MS: Millis = 12_000;
 /// By then everybody is done.
 const END_MS: Millis = CHAOS_MS + 40_000;
-const EDITORS: usize = 3;
+pub(super) const EDITORS: usize = 4;
 /// The index of the agent among the actors.
 const AGENT: usize = EDITORS;
 /// Event frames on their way to one client; more are dropped.
@@ -61,6 +66,14 @@ enum Happening {
     Tick {
         life: u64,
     },
+    /// The process looks what is to be done for assistants, and does a step of it.
+    Wake {
+        process: u64,
+    },
+    Step {
+        process: u64,
+        step: Step,
+    },
     Calm,
 }
 
@@ -76,39 +89,6 @@ struct Connection {
     is_reported: bool,
     /// Longest time of a message to the client.
     slowness: Millis,
-}
-
-/// What a story contained.
-#[derive(Debug, Default)]
-pub(crate) struct Totals {
-    pub stories: u64,
-    events: u64,
-    acked: u64,
-    crashes: u64,
-    resyncs: u64,
-    conflicts: u64,
-    retries: u64,
-    lost_runs: u64,
-    snapshots: u64,
-}
-
-impl Totals {
-    pub(crate) fn add(&mut self, other: &Totals) {
-        self.stories += other.stories;
-        self.events += other.events;
-        self.acked += other.acked;
-        self.crashes += other.crashes;
-        self.resyncs += other.resyncs;
-        self.conflicts += other.conflicts;
-        self.retries += other.retries;
-        self.lost_runs += other.lost_runs;
-        self.snapshots += other.snapshots;
-    }
-
-    pub(crate) fn is_eventful(&self) -> bool {
-        let counts = [self.crashes, self.resyncs, self.conflicts, self.retries, self.lost_runs, self.snapshots];
-        counts.iter().all(|count| *count > 0) && self.events / self.stories > 20
-    }
 }
 
 pub(crate) struct World {
@@ -130,6 +110,14 @@ pub(crate) struct World {
     pub agent: Agent,
     agent_lives: u64,
     is_calm: bool,
+    /// Counts the processes of the server.
+    process: u64,
+    assistant: Assistant,
+    busy_since: Option<Millis>,
+    wakes_at: Option<Millis>,
+    pub audit: Audit,
+    /// A promise that was broken in the step under way.
+    broken: Option<String>,
     totals: Totals,
 }
 
@@ -149,6 +137,7 @@ impl World {
             retry_load_ms: 50,
             catalog_delay_ms: 500,
             presence_ttl_ms: 1_000,
+            limits: Limits { tool_call_expiry_ms: 3_000, ..Limits::default() },
             ..RoomConfig::default()
         };
         Self {
@@ -165,11 +154,17 @@ impl World {
             ticks_at: None,
             disk: Disk::default(),
             connections: BTreeMap::new(),
-            editors: (0..EDITORS).map(|number| Editor::new(&format!("user{number}"))).collect(),
+            editors: people().enumerate().map(|(number, actor)| Editor::new(actor, &format!("user{number}"))).collect(),
             agent: Agent::new(0),
             agent_lives: 0,
             is_calm: false,
-            totals: Totals { stories: 1, ..Totals::default() },
+            process: 0,
+            assistant: Assistant::new(RoomConfig::default().instance),
+            busy_since: None,
+            wakes_at: None,
+            audit: Audit::new(),
+            broken: None,
+            totals: Totals::default(),
         }
     }
 
@@ -182,25 +177,22 @@ impl World {
                 break;
             }
             self.now = at;
-            self.happen(happening).map_err(|reason| format!("at {} ms: {reason}", self.now - 1_000_000))?;
+            self.happen(happening)
+                .and_then(|()| self.check_step())
+                .map_err(|reason| format!("at {} ms: {reason}", self.now - 1_000_000))?;
         }
         self.check_end()?;
-        self.totals.events = self.disk.events.len() as u64;
-        self.totals.acked = self.editors.iter().map(|editor| editor.replica.acked.len() as u64).sum();
-        self.totals.lost_runs =
-            self.disk.events.iter().filter(|it| it.envelope.event_type == "ExecutionLost").count() as u64;
+        self.totals.count_events(&self.disk.events);
         Ok(self.totals)
     }
 
     fn plan(&mut self) {
-        let create =
-            Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default(), forked_from: None };
-        self.editors[0].replica.command(&create, None);
+        self.editors[0].replica.command(&creation(), None);
         for actor in 0..=AGENT {
             let delay = self.chance.below(300);
             self.after(delay, Happening::Connect(actor));
         }
-        for _ in 0..60 {
+        for _ in 0..90 {
             let (delay, actor) = (self.chance.below(CHAOS_MS), self.chance.index(EDITORS));
             self.after(delay, Happening::Act(actor));
         }
@@ -242,7 +234,9 @@ impl World {
                 self.ticks_at = None;
                 self.feed(Input::Tick);
             }
-            Happening::Disk { .. } | Happening::Tick { .. } => {}
+            Happening::Wake { process } if process == self.process => self.assist(),
+            Happening::Step { process, step } if process == self.process => self.take_step(step),
+            Happening::Disk { .. } | Happening::Tick { .. } | Happening::Wake { .. } | Happening::Step { .. } => {}
             Happening::Act(actor) => self.act(actor),
             Happening::Connect(actor) => self.connect(actor),
             Happening::Break(actor) => self.disconnect(actor),
@@ -258,7 +252,7 @@ impl World {
     fn act(&mut self, actor: usize) {
         let commands = match actor {
             AGENT => self.agent.act(&mut self.chance, self.is_calm),
-            actor => self.editors[actor].act(&mut self.chance),
+            actor => self.editors[actor].act(&mut self.chance, self.now),
         };
         self.send_commands(actor, commands);
         if self.is_calm {
@@ -277,9 +271,10 @@ impl World {
 
     fn send_commands(&mut self, actor: usize, commands: Vec<CommandMessage>) {
         for command in commands {
+            self.audit.hear(&command);
             let is_doubled = !self.is_calm && self.chance.percent(5);
             if is_doubled {
-                self.totals.retries += 1;
+                self.totals.count("retry");
                 self.send(actor, Sent::Command(command.clone()));
             }
             self.send(actor, Sent::Command(command));
@@ -324,7 +319,7 @@ impl World {
         }
         self.send(actor, Sent::Subscribe(subscription));
         if !creates_first {
-            self.totals.retries += pending.len() as u64;
+            pending.iter().for_each(|_| self.totals.count("retry"));
             self.send_commands(actor, pending);
         }
     }
@@ -369,6 +364,8 @@ impl World {
 
     fn calm_down(&mut self) {
         self.is_calm = true;
+        let welcome = self.editors[0].replica.command(&welcome_all(), None);
+        self.send_commands(0, vec![welcome]);
         for actor in 0..=AGENT {
             self.connect(actor);
             if actor == AGENT {
@@ -390,7 +387,10 @@ impl World {
         }
         let message: ServerMessage = serde_json::from_str(text).map_err(|error| format!("{error}: {text}"))?;
         if matches!(message, ServerMessage::Resync { .. }) {
-            self.totals.resyncs += 1;
+            self.totals.count("resync");
+        }
+        if matches!(message, ServerMessage::Access { role: None, .. }) {
+            self.shut_out(actor);
         }
         if let ServerMessage::Error(error) = &message {
             return self.take_error(actor, error.code);
@@ -418,11 +418,22 @@ impl World {
         Ok(())
     }
 
+    /// The client follows no longer, and asks again after a while.
+    fn shut_out(&mut self, actor: usize) {
+        self.totals.count("shut out");
+        if actor != AGENT {
+            self.editors[actor].replica.is_subscribed = false;
+        }
+        self.after(300, Happening::Break(actor));
+    }
+
     /// Not there yet, or not now: later again. A version that the server does not know is a broken promise.
     fn take_error(&mut self, actor: usize, code: notarium_wire::ErrorCode) -> Result<(), String> {
         use notarium_wire::ErrorCode as E;
         match code {
             E::UnknownNotebook if self.disk.events.is_empty() || !self.is_calm => {}
+            // Until everybody has a role again.
+            E::UnknownNotebook if (1..EDITORS).contains(&actor) && self.now < 1_000_000 + CHAOS_MS + 20_000 => {}
             E::Unavailable => {}
             code => return Err(format!("actor {actor} got {code:?}")),
         }

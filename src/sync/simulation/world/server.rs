@@ -14,11 +14,13 @@ impl World {
     }
 
     pub(super) fn perform(&mut self, outputs: Vec<Output>) {
+        self.follow_log();
         let mut lagging = Vec::new();
         for output in outputs {
             match output {
                 Output::Send { client, text } => self.deliver(client, text, false),
                 Output::Subscribed { client, text } => {
+                    self.check_is_shown(client, &text);
                     if let Some(connection) = self.connections.get_mut(&client.0) {
                         connection.is_stalled = false;
                     }
@@ -31,6 +33,7 @@ impl World {
                 }
                 Output::Events { clients, from, text } => {
                     for client in clients {
+                        self.check_is_shown(client, &text);
                         lagging.extend(self.offer(client, from, &text));
                     }
                 }
@@ -38,6 +41,9 @@ impl World {
                     self.room = None;
                     self.life += 1;
                 }
+                Output::WakeAssistants { .. } => self.wake_assistant(self.now + 1),
+                Output::State { state, .. } => self.take_state(state),
+                Output::Answer { answer, .. } => self.take_answer(answer.is_ok()),
                 Output::Append(append) => {
                     self.appending = Some(append.clone());
                     self.ask(Output::Append(append));
@@ -86,7 +92,8 @@ impl World {
 
     /// What was not synced is lost, or was synced and nobody knows.
     pub(super) fn crash(&mut self) {
-        self.totals.crashes += 1;
+        self.totals.count("crash");
+        self.forget_assistant();
         self.room = None;
         self.life += 1;
         if let Some(append) = self.appending.take().filter(|_| self.chance.percent(50)) {
@@ -123,10 +130,10 @@ impl World {
             }
             Output::Render { document, event_id } => rendered(&document, event_id),
             Output::Judge { ticket, query } => {
-                Input::Judged { ticket, judgement: (!self.fails(3)).then(|| harmless(query)) }
+                Input::Judged { ticket, judgement: (!self.fails(3)).then(|| judged(query)) }
             }
             Output::WriteSnapshot { notebook, head } => {
-                self.totals.snapshots += 1;
+                self.totals.count("snapshot");
                 return self.disk.keep_snapshot(Arc::unwrap_or_clone(notebook), head);
             }
             _ => return,
@@ -153,7 +160,9 @@ impl World {
         match self.disk.append(append) {
             Ok(()) => Input::Appended,
             Err(failure) => {
-                self.totals.conflicts += u64::from(failure == AppendFailure::VersionConflict);
+                if failure == AppendFailure::VersionConflict {
+                    self.totals.count("conflict");
+                }
                 Input::AppendFailed(failure)
             }
         }

@@ -1,0 +1,177 @@
+//! What people do by hand beside typing: cells, runs, sharing, imports, and their say in what assistants ask for.
+
+use notarium_core::{
+    Actor, CellFlagChanges, CellReply, CellType, Command, ExecutionTarget, Hash, InsertCell, Millis, Output, Place,
+    Policy, RawJson, RawObject, ReplyStatus, RequestExecution, Role, ShareLinkId, StartTurn, Subject, ToolCallPhase,
+    UserId,
+};
+
+use super::assistant::conversation_of;
+use super::chance::Chance;
+use super::editor::Editor;
+use super::world::EDITORS;
+
+const ROLES: [Role; 5] = [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor];
+
+/// Who edits: the owner, two more people, and whoever has the share link.
+pub(crate) fn people() -> impl Iterator<Item = Actor> {
+    let user = |number| Actor::User { id: UserId::new(format!("user{number}")).expect("an id") };
+    (0..EDITORS - 1).map(user).chain([guest()])
+}
+
+pub(crate) fn guest() -> Actor {
+    Actor::Guest { share_link: ShareLinkId::new("link").expect("an id") }
+}
+
+/// The notebook, shared with everybody.
+pub(crate) fn creation() -> Command {
+    let create =
+        Command::CreateNotebook { title: "story".to_owned(), metadata: RawObject::default(), forked_from: None };
+    Command::Batch { commands: [create].into_iter().chain(grants()).collect() }
+}
+
+/// Everybody is an editor, without an end.
+pub(crate) fn welcome_all() -> Command {
+    Command::Batch { commands: grants().collect() }
+}
+
+fn grants() -> impl Iterator<Item = Command> {
+    let others = people().skip(1).map(|actor| subject(&actor));
+    others.map(|subject| Command::GrantAccess { subject, role: Role::Editor, expires_at: None })
+}
+
+fn subject(actor: &Actor) -> Subject {
+    match actor {
+        Actor::Guest { share_link } => Subject::ShareLink { id: share_link.clone() },
+        Actor::User { id } => Subject::User { id: id.clone() },
+        other => unreachable!("{other:?} is nobody to share with"),
+    }
+}
+
+impl Editor {
+    pub(crate) fn some_command(&mut self, chance: &mut Chance, now: Millis) -> Option<Command> {
+        let cell_id = self.some_cell(chance);
+        let is_owner = people().next().is_some_and(|owner| owner == self.replica.identity.actor);
+        if is_owner && chance.percent(25) {
+            return some_sharing(chance, now);
+        }
+        Some(match chance.below(22) {
+            0 | 1 => insertion(chance),
+            2 => Command::DeleteCell { cell_id: cell_id?, cell_version: None },
+            3 => Command::MoveCell { cell_id: cell_id?, place: Place::Start, cell_version: None },
+            4 => Command::Undo { steps: 1, correlation_id: None, turn_id: None },
+            5 => Command::Redo { steps: 1 },
+            6 => Command::RenameNotebook { title: format!("title {}", chance.below(9)) },
+            7 => Command::SetCellFlags {
+                cell_id: cell_id?,
+                flags: CellFlagChanges { pinned: Some(chance.percent(50)), ..CellFlagChanges::default() },
+            },
+            8 => Command::Batch { commands: vec![insertion(chance), insertion(chance)] },
+            9 => Command::StopAll {},
+            10 => {
+                let running = self.replica.notebook.executions.iter().find(|(_, run)| !run.status.is_finished());
+                Command::CancelExecution { execution_id: running?.0.clone() }
+            }
+            11 if chance.percent(30) => {
+                Command::RestartKernel { kernel_session: self.replica.notebook.kernels.keys().next()?.clone() }
+            }
+            12 => some_sharing(chance, now)?,
+            14 => Command::SetPolicy {
+                policy: [Policy::Guarded, Policy::AskForEveryEdit, Policy::Trusted][chance.index(3)],
+            },
+            15 if chance.percent(40) => import(chance),
+            16..19 => self.a_turn()?,
+            _ => Command::RequestExecution(RequestExecution {
+                execution_id: None,
+                target: ExecutionTarget::Cell { cell_id: cell_id?, cell_version: None },
+                kernel_session: None,
+                timeout_ms: None,
+                stop_on_error: chance.percent(50),
+            }),
+        })
+    }
+
+    fn a_turn(&self) -> Option<Command> {
+        let Actor::User { id } = &self.replica.identity.actor else { return None };
+        let text = Some("Tidy up".to_owned());
+        let conversation_id = conversation_of(id);
+        Some(Command::StartTurn(StartTurn { conversation_id, turn_id: None, text, cell_id: None, model: None }))
+    }
+
+    /// What somebody makes of a call that waits.
+    pub(crate) fn some_decision(&self, chance: &mut Chance) -> Option<Command> {
+        let calls = &self.replica.notebook.tool_calls;
+        let waiting: Vec<_> = calls.iter().filter(|(_, call)| call.phase == ToolCallPhase::Waiting).collect();
+        let (call_id, call) = chance.pick(&waiting)?;
+        let call_id = (*call_id).clone();
+        Some(match chance.below(10) {
+            0..6 => Command::ConfirmToolCall { call_id, arguments_hash: call.arguments_hash },
+            // Of other arguments.
+            6 => Command::ConfirmToolCall { call_id, arguments_hash: Hash::ZERO },
+            7 => Command::DenyToolCall { call_id, detail: None },
+            8 => Command::WithdrawToolCall { call_id, detail: None },
+            _ => Command::CancelTurn { turn_id: call.turn_id.clone()? },
+        })
+    }
+}
+
+/// Another role, no role, or a share link that ends soon.
+fn some_sharing(chance: &mut Chance, now: Millis) -> Option<Command> {
+    let others: Vec<Actor> = people().skip(1).collect();
+    let (subject, is_guest) = (subject(chance.pick(&others)?), chance.percent(40));
+    if is_guest {
+        let (subject, expires_at) = (self::subject(&guest()), Some(now + 300 + chance.below(2_000)));
+        return Some(Command::GrantAccess { subject, role: Role::Editor, expires_at });
+    }
+    if chance.percent(30) {
+        return Some(Command::RevokeAccess { subject });
+    }
+    Some(Command::GrantAccess { subject, role: *chance.pick(&ROLES)?, expires_at: None })
+}
+
+fn insertion(chance: &mut Chance) -> Command {
+    let place = if chance.percent(50) { Place::End } else { Place::Start };
+    Command::InsertCell(cell(CellType::Code, "print('😀')", place))
+}
+
+fn cell(cell_type: CellType, source: &str, place: Place) -> InsertCell {
+    InsertCell {
+        cell_id: None,
+        cell_type,
+        source: source.to_owned(),
+        place,
+        metadata: RawObject::default(),
+        attachments: None,
+        flags: CellFlagChanges::default(),
+        reply: None,
+    }
+}
+
+/// A file with many cells: code with outputs, and a prompt with its reply.
+fn import(chance: &mut Chance) -> Command {
+    let (mut commands, number) = (Vec::new(), chance.next());
+    for index in 0..3 + chance.below(8) {
+        let cell_id = notarium_core::CellId::new(format!("file-{number}-{index}")).expect("an id");
+        let code = cell(CellType::Code, "1", Place::End);
+        commands.push(Command::InsertCell(InsertCell { cell_id: Some(cell_id.clone()), ..code }));
+        commands.push(Command::RecordExecution { cell_id, outputs: vec![output("1")], execution_count: Some(index) });
+    }
+    let reply = Some(Box::new(CellReply {
+        turn_id: None,
+        status: ReplyStatus::Finished,
+        stop_reason: None,
+        cause: None,
+        detail: None,
+        prompt: "Why?".into(),
+        text: "Because".to_owned(),
+        is_cut: false,
+    }));
+    commands.push(Command::InsertCell(InsertCell { reply, ..cell(CellType::Prompt, "Why?", Place::End) }));
+    Command::Batch { commands }
+}
+
+/// What a kernel wrote.
+pub(crate) fn output(text: &str) -> Output {
+    let content = format!(r#"{{"output_type":"stream","name":"stdout","text":"{text}"}}"#);
+    Output { content: RawJson::parse(&content).expect("JSON"), blobs: Vec::new(), display_id: None }
+}

@@ -1,0 +1,44 @@
+//! The audit, told of what is written and what is shown.
+
+use super::*;
+
+impl World {
+    /// Whatever was written is looked at, and so is what it led to.
+    pub(super) fn check_step(&mut self) -> Result<(), String> {
+        self.follow_log();
+        self.broken.take().map_or(Ok(()), Err)
+    }
+
+    pub(super) fn follow_log(&mut self) {
+        let judged = self.audit.follow(&self.disk.events);
+        self.note(judged);
+    }
+
+    pub(super) fn note(&mut self, judged: Result<(), String>) {
+        if let Err(reason) = judged {
+            self.broken.get_or_insert(reason);
+        }
+    }
+
+    /// Nobody is shown the notebook without a role: of what an event says, when it was recorded; of the state, now.
+    pub(super) fn check_is_shown(&mut self, client: ClientId, text: &str) {
+        let Some(connection) = self.connections.get(&client.0) else { return };
+        let actor = &connection.identity.actor;
+        if self.audit.may_see(actor, Version::MAX, self.now) {
+            return;
+        }
+        let (version, at) = match serde_json::from_str(text) {
+            Ok(ServerMessage::Subscribed(subscribed)) => (subscribed.version, self.now),
+            Ok(ServerMessage::Events(events)) => {
+                let version = events.events.last().map_or(0, |event| event.version);
+                let recorded_at = self.disk.events.iter().find(|stored| stored.envelope.version == version);
+                (version, recorded_at.map_or(self.now, |stored| stored.envelope.recorded_at))
+            }
+            _ => return,
+        };
+        if !self.audit.may_see(actor, version, at) {
+            let who = actor.key();
+            self.note(Err(format!("version {version} is shown to {who}, who may not see it")));
+        }
+    }
+}
