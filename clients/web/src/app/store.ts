@@ -1,5 +1,5 @@
 // One open notebook: its replica and texts, what of them changed for whom, what is selected, and what a person can do.
-import { createContext, useContext, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import type { CellType, Command, Execution, Place, ToolCall } from "../protocol/messages.ts";
 import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
@@ -483,14 +483,6 @@ export class NotebookStore {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
     this.tell("toasts");
   }
-}
-
-export const StoreContext = createContext<NotebookStore | undefined>(undefined);
-
-export function useStore(): NotebookStore {
-  const store = useContext(StoreContext);
-  if (!store) throw new Error("no notebook is open here");
-  return store;
 }
 
 /** Renders again when one of these changes. */

@@ -4,7 +4,7 @@ import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
 import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
-import { NotebookStore, StoreContext, useTopics } from "../app/store.ts";
+import { NotebookStore, useTopics } from "../app/store.ts";
 import { nextTheme } from "../app/theme.ts";
 import { page } from "../commands/table.ts";
 import { Bar } from "./Bar.tsx";
@@ -66,11 +66,7 @@ export function NotebookView({ session, id, cell, panel, signedIn }: Props) {
     if (store && panel && store.panel !== panel) store.show(panel);
   }, [store, panel]);
   if (!store) return null;
-  return (
-    <StoreContext value={store}>
-      <Opened store={store} cell={cell} signedIn={signedIn} />
-    </StoreContext>
-  );
+  return <Opened store={store} cell={cell} signedIn={signedIn} />;
 }
 
 function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {

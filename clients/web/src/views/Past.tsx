@@ -9,7 +9,7 @@ import { renderMarkdown } from "../outputs/safe.ts";
 import { Document } from "../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
-import { Outputs } from "./Outputs.tsx";
+import { OutputList } from "./Outputs.tsx";
 
 const WordDiff = lazy(() => import("./Diff.tsx"));
 
@@ -147,14 +147,14 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
   if (past.order.length === 0) return <p className="quiet empty">It had no cells then.</p>;
   return past.order.map((id) => {
     const cell = past.cells.get(id);
-    const outputs = past.latestExecution(id)?.outputs ?? [];
+    const run = past.latestExecution(id);
     const now = store.document.cells.get(id);
     const note = !now ? "deleted since" : now.source !== cell?.source ? "another text now" : undefined;
     return (
       <div key={id} className={`past-cell${note ? " other" : ""}`}>
         {note && <p className="small quiet">{note}</p>}
         {cell && <Still cell={cell} />}
-        {outputs.length > 0 && <Outputs store={store} outputs={outputs} isOld={false} />}
+        {run?.outputs && run.outputs.length > 0 && <OutputList store={store} outputs={run.outputs} run={run} />}
       </div>
     );
   });
