@@ -1,4 +1,5 @@
 // Finding, replacing, settings of the editor, the outline, the runs of a cell.
+import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, person, saved, test, write } from "./server.ts";
 
@@ -122,4 +123,50 @@ test("a cell is dragged to another place", async ({ browser, server }) => {
   await page.mouse.up();
   await expect(page.locator(".cell .source")).toHaveText([/third/, /first/, /second/]);
   await expect(page.locator(".drop-line")).toBeHidden();
+});
+
+test("axe finds nothing to complain about: find, outline, settings, runs", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "# First", "print(1)");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".outputs")).toContainText("1", { timeout: 60_000 });
+  const check = async (screen: string) => {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`),
+      screen,
+    ).toEqual([]);
+  };
+  await page.keyboard.press("Control+Shift+o");
+  await page.keyboard.press("Control+f");
+  const field = page.getByLabel("Find", { exact: true });
+  await field.fill("print");
+  await page.getByRole("button", { name: "Replace", exact: true }).click();
+  await check("find and outline");
+  await field.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+,");
+  await page.getByRole("dialog", { name: "Editor" }).waitFor();
+  await check("settings");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill("all runs of the cell");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("dialog", { name: "Runs of this cell" }).locator("section")).toHaveCount(1);
+  await check("runs");
+});
+
+test("a cell that moves keeps its frame as it is", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await notebook(page, "1", "2", "display({'text/html': '<input id=typed>'}, raw=True)");
+  await page.keyboard.press("Control+Enter");
+  const typed = page.frameLocator("iframe.frame").locator("#typed");
+  await typed.waitFor({ timeout: 60_000 });
+  await typed.fill("still here");
+  await page.locator(".cell").nth(2).focus();
+  for (const place of [1, 0]) {
+    await page.keyboard.press("Alt+ArrowUp");
+    await expect(page.locator(".cell").nth(place).locator("iframe")).toHaveCount(1);
+  }
+  await expect(typed).toHaveValue("still here");
 });

@@ -11,12 +11,17 @@ const RULES = {
 
 const marked = new Marked({ gfm: true, async: false }, maths);
 
+/** Styles go anyway: left out before they are parsed, the browser does not complain of each that the page's policy refuses. */
+function unstyled(html: string): string {
+  return html.replace(/<style\b[^>]*>[^]*?<\/style>/gi, "").replace(/\sstyle=("[^"]*"|'[^']*')/gi, "");
+}
+
 export function safeHtml(html: string): string {
-  return DOMPurify.sanitize(html, RULES);
+  return DOMPurify.sanitize(unstyled(html), RULES);
 }
 
 export function safeFragment(html: string): DocumentFragment {
-  return DOMPurify.sanitize(html, { ...RULES, RETURN_DOM_FRAGMENT: true });
+  return DOMPurify.sanitize(unstyled(html), { ...RULES, RETURN_DOM_FRAGMENT: true });
 }
 
 export type Piece = { kind: "html"; html: string } | { kind: "mermaid"; text: string };

@@ -31,12 +31,13 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
 
   useEffect(() => {
     const node = root.current;
+    const wasPointed = isPointed.current;
+    isPointed.current = false;
     if (!isCurrent || isEditing || !node) return;
     if (!node.contains(document.activeElement) || document.activeElement?.closest(".cm-editor"))
       node.focus({ preventScroll: true });
     // What a pointer is on is in sight: a click on a tall output does not move the page.
-    if (!isPointed.current) node.scrollIntoView({ block: "nearest" });
-    isPointed.current = false;
+    if (!wasPointed) node.scrollIntoView({ block: "nearest" });
   }, [isCurrent, isEditing]);
 
   if (!cell) return null;

@@ -44,7 +44,13 @@ const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chun
   const shown = store.folds.hidden.size === 0 ? chunk.cells : chunk.cells.filter((id) => !store.folds.hidden.has(id));
   const lines = shown.reduce((sum, id) => sum + 3 + (store.document.cells.get(id)?.source.split("\n").length ?? 1), 0);
   return (
-    <div className="chunk" ref={(node) => node?.style.setProperty("contain-intrinsic-size", `auto ${lines * 21}px`)}>
+    <div
+      className="chunk"
+      ref={(node) => {
+        node?.style.setProperty("contain-intrinsic-size", `auto ${lines * 21}px`);
+        if (node) keepFrames(node);
+      }}
+    >
       {shown.map((id) => (
         <Boundary key={id} what="This cell">
           <Cell store={store} id={id} />
@@ -53,6 +59,22 @@ const Group = memo(function Group({ store, chunk }: { store: NotebookStore; chun
     </div>
   );
 });
+
+const kept = new WeakSet<HTMLElement>();
+
+/** A frame that is taken out of the page and put back is loaded anew. What is only moved among its siblings keeps its frames. */
+function keepFrames(node: HTMLElement): void {
+  const { moveBefore } = node as { moveBefore?: (child: Node, before: Node | null) => void };
+  if (!moveBefore || kept.has(node)) return;
+  kept.add(node);
+  const insert = node.insertBefore.bind(node);
+  const move = <T extends Node>(child: T, before: Node | null): T => {
+    if (child.parentNode !== node) return insert(child, before);
+    moveBefore.call(node, child, before);
+    return child;
+  };
+  Object.assign(node, { insertBefore: move, appendChild: <T extends Node>(child: T) => move(child, null) });
+}
 
 function Empty({ store }: { store: NotebookStore }) {
   if (!store.mayEdit) return <p className="quiet empty">This notebook has no cells yet.</p>;

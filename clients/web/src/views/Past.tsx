@@ -5,11 +5,11 @@ import { restoreCommands } from "../app/restore.ts";
 import { go } from "../app/route.ts";
 import { type NotebookStore, useTopics } from "../app/store.ts";
 import { highlight } from "../editor/highlight.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
 import { Document } from "../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { OutputList } from "./Outputs.tsx";
+import { Rendered } from "./Rendered.tsx";
 
 const WordDiff = lazy(() => import("./Diff.tsx"));
 
@@ -162,7 +162,11 @@ function Cells({ store, past }: { store: NotebookStore; past: Document }) {
 
 function Still({ cell }: { cell: Cell }) {
   if (cell.cell_type === "markdown")
-    return <div className="source rendered" dangerouslySetInnerHTML={{ __html: renderMarkdown(cell.source, cell.attachments) }} />;
+    return (
+      <div className="source rendered">
+        <Rendered text={cell.source} attachments={cell.attachments} />
+      </div>
+    );
   const tokens = cell.cell_type === "code" ? highlight(cell.source) : [{ text: cell.source, className: "" }];
   return (
     <pre className="source still">
