@@ -48,6 +48,7 @@ mod print;
 mod python;
 mod run;
 mod runs;
+mod sandbox;
 mod serve;
 mod session;
 pub mod settings;

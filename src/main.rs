@@ -9,6 +9,10 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before any thread: the process that becomes a kernel enters namespaces of its own.
+    if let Some(code) = notarium_agent::sandbox::launcher::enter(std::env::args_os()) {
+        return code;
+    }
     // First of all: mixed TLS features would make `wss://` panic otherwise.
     notarium_agent::connection::install_tls_provider();
     let arguments = match cli::settings::arguments(std::env::args_os()) {

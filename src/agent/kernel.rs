@@ -23,6 +23,7 @@ use tokio::sync::mpsc;
 
 use crate::kernelspecs::{InterruptMode, Kernelspec};
 use crate::outputs::KernelOutput;
+use crate::sandbox::Sandbox;
 
 pub use launch::LaunchError;
 pub use process::ExitStatus;
@@ -145,6 +146,8 @@ pub struct LaunchOptions {
     /// have at most 107 bytes.
     pub runtime_dir: PathBuf,
     pub transport: TransportChoice,
+    /// What keeps the kernel's code from the rest of the machine; absent: nothing.
+    pub sandbox: Option<Sandbox>,
     /// Variables of the agent that kernels get besides the usual harmless ones.
     pub pass_environment: Vec<String>,
     /// Most address space of the kernel process, in bytes (`ulimit -v`).
@@ -165,6 +168,7 @@ impl Default for LaunchOptions {
             working_dir: PathBuf::from("."),
             runtime_dir: std::env::temp_dir(),
             transport: TransportChoice::Automatic,
+            sandbox: None,
             pass_environment: Vec::new(),
             max_memory_bytes: None,
             launch_timeout: Duration::from_secs(60),

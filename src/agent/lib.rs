@@ -22,4 +22,5 @@ mod leftovers;
 pub mod outputs;
 mod reporter;
 pub mod roster;
+pub mod sandbox;
 pub mod session;

@@ -7,20 +7,25 @@ use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptio
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::outputs::OutputLimits;
+use notarium_agent::sandbox::Sandbox;
 use notarium_agent::session::KernelSessionLimits;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use super::context::{Access, PROGRAM};
+use super::sandbox::{SandboxArgs, Surroundings};
 use super::serve::stopped;
 use super::settings::Size;
-use super::{Context, Ended, Failure};
+use super::{Context, Ended, Failure, sandbox};
 
 #[derive(Debug, Args)]
 pub struct AgentArgs {
     /// What this agent calls itself in the server's log.
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Say what keeps kernels from the rest of this machine, and end. The exit code is 0 where what can confirm is out of reach.
+    #[arg(long)]
+    check: bool,
     #[command(flatten)]
     kernels: KernelArgs,
 }
@@ -46,6 +51,8 @@ pub struct KernelArgs {
     /// A variable of this environment that kernels get besides the usual harmless ones; may be repeated.
     #[arg(long = "pass-env", value_name = "NAME")]
     pass_environment: Vec<String>,
+    #[command(flatten)]
+    sandbox: SandboxArgs,
 }
 
 /// A wrong path would not be missed: another kernel would run the code.
@@ -55,14 +62,26 @@ fn existing_folder(text: &str) -> Result<PathBuf, String> {
 }
 
 impl KernelArgs {
+    /// What stands between the kernels and this machine; `own` are folders of Notarium's besides the usual ones.
+    pub async fn sandbox(
+        &self,
+        kernel_paths: &[PathBuf],
+        own: Vec<PathBuf>,
+    ) -> Result<Result<Sandbox, String>, Failure> {
+        self.sandbox.sandbox(&Surroundings { working_dir: &self.working_dir, kernel_paths, own }).await
+    }
+
     pub fn options(
         &self,
         connect: ConnectOptions,
         kernel_paths: Vec<PathBuf>,
         state_dir: Option<PathBuf>,
+        sandbox: Option<Sandbox>,
     ) -> AgentOptions {
         let launch = LaunchOptions {
             working_dir: self.working_dir.clone(),
+            runtime_dir: runtime_dir(),
+            sandbox,
             pass_environment: self.pass_environment.clone(),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             ..LaunchOptions::default()
@@ -76,16 +95,27 @@ impl KernelArgs {
 }
 
 pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
+    let sandbox = args.kernels.sandbox(&args.kernels.kernel_paths, Vec::new()).await?;
+    if args.check {
+        return sandbox::show(&sandbox);
+    }
+    eprintln!("kernels run {}", sandbox::sentence(sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str)));
     let Access { server, token } = context.access()?;
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
-    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir());
+    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), sandbox.ok());
     runtime::run(options, stopped(), print_notice).await.map_err(failure)
 }
 
 /// `~/.local/state/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.
-fn state_dir() -> Option<PathBuf> {
+pub fn state_dir() -> Option<PathBuf> {
     dirs::state_dir().or_else(dirs::data_local_dir).map(|base| base.join("notarium"))
+}
+
+/// Where the private folders of kernels are. In none of theirs: each sees its own alone.
+pub fn runtime_dir() -> PathBuf {
+    let base = dirs::runtime_dir().map(|base| base.join("notarium"));
+    base.or_else(|| Some(state_dir()?.join("run"))).unwrap_or_else(std::env::temp_dir)
 }
 
 fn print_notice(notice: AgentNotice) {

@@ -33,7 +33,7 @@ async fn make(environment: &Path) -> Result<(), Failure> {
     progress.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
     progress.enable_steady_tick(Duration::from_millis(120));
     progress.set_message("creating the environment");
-    step(Path::new("python3"), &["-m", "venv", &environment.to_string_lossy()]).await?;
+    step(Path::new("python3"), &["-m", "venv", "--clear", &environment.to_string_lossy()]).await?;
     progress.set_message("installing ipykernel");
     let python = environment.join("bin/python");
     step(&python, &["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "ipykernel"]).await?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
+use notarium_agent::sandbox::Sandbox;
 use notarium_server::RunningServer;
 use notarium_server::auth::issue_owner_token;
 use notarium_wire::rest::IssuedToken;
@@ -17,7 +18,7 @@ use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::{Access, PROGRAM};
 use super::serve::{PlaceArgs, stopped};
-use super::{Context, Ended, Failure, python};
+use super::{Context, Ended, Failure, python, sandbox};
 
 /// What `up` keeps in the data folder, for its owner alone.
 const KEYS_FILE: &str = "up.json";
@@ -46,7 +47,9 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         () = stopped() => return Ok(()),
     };
     let keys = Keys::of_folder(server, folder).await?;
-    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()));
+    let sandbox = args.kernels.sandbox(&paths, vec![folder.to_owned()]).await?;
+    let kernels = sandbox::sentence(sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str));
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), sandbox.ok());
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
     // One that cannot be read is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
@@ -63,6 +66,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         ),
         models => println!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", ")),
     }
+    println!("Kernels: {kernels}");
     println!("Data: {} (Ctrl-C stops everything)", folder.display());
     println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     // Whoever reads this through a pipe waits for it.
@@ -132,8 +136,10 @@ impl Keys {
         kernels: &KernelArgs,
         paths: Vec<PathBuf>,
         state_dir: Option<PathBuf>,
+        sandbox: Option<Sandbox>,
     ) -> LocalAgent {
-        LocalAgent::start(kernels.options(ConnectOptions::new(server.url(), &self.agent, PROGRAM), paths, state_dir))
+        let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
+        LocalAgent::start(kernels.options(connect, paths, state_dir, sandbox))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Launches a kernel process and brings it to the point at which it answers.
 
-use notarium_core::{Because, KernelCause, RawObject};
+use notarium_core::{Because, KernelCause};
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::net::{IpAddr, Ipv4Addr};
@@ -29,6 +29,9 @@ const MAX_SOCKET_PATH_BYTES: usize = if cfg!(target_os = "linux") { 107 } else {
 /// How often a kernel is started that was robbed of its port.
 const MAX_ATTEMPTS: usize = 3;
 const LAUNCHER: &str = include_str!("../launcher.py");
+
+/// Ways to the person's desktop, which a sandbox closes.
+const DESKTOP_ENVIRONMENT: &[&str] = &["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR"];
 
 /// Variables of the agent that every kernel gets. Deliberately absent: whatever may hold a secret.
 const PASSED_ENVIRONMENT: &[&str] = &[
@@ -98,6 +101,8 @@ pub enum LaunchError {
     RuntimeFolder { path: PathBuf, source: std::io::Error },
     #[error("no loopback ports for the kernel: {0}")]
     Ports(String),
+    #[error("a kernel without the network needs sockets in files, and the path of {} is too long for them", .0.display())]
+    NoPorts(PathBuf),
     #[error("the kernel process cannot be started: {0}")]
     Spawn(std::io::Error),
     #[error("the kernel process {status} before it answered{}", tail(output_tail))]
@@ -147,7 +152,7 @@ pub(super) async fn launch(
         channels,
         executions: Executions::new(options.idle_timeout),
         events,
-        outbox: VecDeque::from([ready(&kernel_info)]),
+        outbox: VecDeque::from([ready(&kernel_info, options)]),
         requests: requests_receiver,
         urgent: urgent_receiver,
         exit: process.exit(),
@@ -207,13 +212,14 @@ async fn answer(
     }
 }
 
-fn ready(kernel_info: &str) -> KernelEvent {
+fn ready(kernel_info: &str, options: &LaunchOptions) -> KernelEvent {
     #[derive(Deserialize)]
     struct KernelInfo {
         language_info: Option<Box<RawValue>>,
     }
     let info = serde_json::from_str::<KernelInfo>(kernel_info);
-    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info), sandbox: RawObject::default() }
+    let sandbox = options.sandbox.as_ref().map(|sandbox| sandbox.standing().record()).unwrap_or_default();
+    KernelEvent::Ready { language_info: info.ok().and_then(|info| info.language_info), sandbox }
 }
 
 async fn connection_info(
@@ -223,14 +229,19 @@ async fn connection_info(
 ) -> Result<(ConnectionInfo, Vec<TcpListener>), LaunchError> {
     let prefix = folder.0.path.join("s");
     let fits = prefix.as_os_str().len() + "-5".len() <= MAX_SOCKET_PATH_BYTES && prefix.to_str().is_some();
+    // From a network of its own no port of the kernel is reached.
+    let needs_files = options.sandbox.as_ref().is_some_and(|sandbox| sandbox.needs_sockets_in_files());
     let ipc = match options.transport {
-        TransportChoice::Automatic => fits && kernelspec.is_ipykernel(),
+        TransportChoice::Automatic => fits && (kernelspec.is_ipykernel() || needs_files),
         TransportChoice::Ipc => fits,
         TransportChoice::Tcp => false,
     };
     if ipc {
         let ip = prefix.to_string_lossy().into_owned();
         return Ok((with_ports(Transport::IPC, ip, &[1, 2, 3, 4, 5], kernelspec), Vec::new()));
+    }
+    if needs_files {
+        return Err(LaunchError::NoPorts(folder.0.path.clone()));
     }
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let (ports, listeners) =
@@ -273,12 +284,20 @@ fn spawn(
     let connection_file = folder.write("kernel.json", &serde_json::to_vec(info).unwrap_or_default())?;
     let mut arguments = kernelspec.command_line(&connection_file);
     if kernelspec.is_ipykernel() {
+        if options.sandbox.is_some() {
+            // The file of the person's own sessions is hidden.
+            arguments.push("--HistoryManager.hist_file=:memory:".into());
+        }
         use_launcher(&mut arguments, folder.write("launcher.py", LAUNCHER.as_bytes())?);
     }
     let environment = environment(kernelspec, options);
     check_executable(kernelspec, &arguments, &environment, &options.working_dir)?;
     if let Some(bytes) = options.max_memory_bytes {
         limit_memory(&mut arguments, bytes);
+    }
+    if let Some(sandbox) = &options.sandbox {
+        let plan = folder.write("plan.json", &sandbox.plan_of(&folder.0.path))?;
+        arguments.splice(0..0, sandbox.command_line(plan));
     }
     let mut command = Command::new(&arguments[0]);
     command.args(&arguments[1..]).current_dir(&options.working_dir).env_clear().envs(environment);
@@ -303,8 +322,9 @@ fn limit_memory(arguments: &mut Vec<OsString>, bytes: u64) {
 }
 
 fn environment(kernelspec: &Kernelspec, options: &LaunchOptions) -> Vec<(OsString, OsString)> {
+    let is_closed = |name: &str| options.sandbox.is_some() && DESKTOP_ENVIRONMENT.contains(&name);
     let is_passed = |name: &str| {
-        PASSED_ENVIRONMENT.contains(&name)
+        (PASSED_ENVIRONMENT.contains(&name) && !is_closed(name))
             || PASSED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
             || options.pass_environment.iter().any(|passed| passed == name)
     };

@@ -1,0 +1,122 @@
+//! What Linux offers: user, mount and network namespaces, then Landlock.
+
+mod capabilities;
+mod landlock;
+mod mounts;
+mod network;
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use nix::sched::{CloneFlags, unshare};
+
+use super::{KernelNetwork, Plan, Standing};
+
+/// Restricts this process, and all that it will start, for good.
+pub fn restrict(plan: &Plan) -> Result<Standing, String> {
+    close_inherited();
+    let plan = existing(plan);
+    let mut by = Vec::new();
+    let mut file_system = plan.namespaces;
+    if plan.namespaces {
+        enter_namespaces(&plan)?;
+        by.push("user and mount namespace".to_owned());
+    } else if plan.network != KernelNetwork::All {
+        return Err(format!("the system allows no network namespace, which --kernel-network {} needs", plan.network));
+    }
+    let abi = landlock::restrict(&plan)?;
+    if abi > 0 {
+        by.insert(0, format!("landlock {abi}"));
+    }
+    if !plan.namespaces {
+        if abi == 0 {
+            return Err("the system allows neither user namespaces nor Landlock".to_owned());
+        }
+        // Landlock does not keep from connecting to sockets that have a path.
+        file_system = !plan.hidden.iter().any(|path| landlock::has_socket(path));
+    }
+    Ok(Standing { file_system, processes: abi >= landlock::SCOPES_ABI, network: plan.network, by })
+}
+
+/// Only what is there, by its real path, and no place within another.
+fn existing(plan: &Plan) -> Plan {
+    let found = |paths: &[PathBuf]| {
+        let mut found: Vec<PathBuf> = paths.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        found.sort();
+        found.dedup();
+        found
+    };
+    let mut hidden = found(&plan.hidden);
+    hidden.extend(if plan.namespaces { mounts::raw_devices() } else { Vec::new() });
+    hidden.sort();
+    let mut outermost: Vec<PathBuf> = Vec::new();
+    for path in hidden {
+        if !outermost.iter().any(|outer| path.starts_with(outer)) {
+            outermost.push(path);
+        }
+    }
+    Plan { hidden: outermost, shown: found(&plan.shown), read_only: found(&plan.read_only), ..plan.clone() }
+}
+
+/// Files that the agent's own parent left open would come through to the kernel.
+fn close_inherited() {
+    let entries = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let open: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    for descriptor in open.into_iter().filter(|descriptor| *descriptor > 2) {
+        // That of the listing itself is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+}
+
+fn enter_namespaces(plan: &Plan) -> Result<(), String> {
+    let refused = |error: nix::Error| format!("the system allows no user namespace ({error})");
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let mapper = if user.is_root() { Mapper::start() } else { None };
+    let mut flags = CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if plan.network != KernelNetwork::All {
+        flags |= CloneFlags::CLONE_NEWNET;
+    }
+    unshare(flags).map_err(refused)?;
+    // Root of a container works with the files of all its users, where it may.
+    if !mapper.is_some_and(Mapper::map_all) {
+        map_own(user.as_raw(), group.as_raw())
+            .map_err(|error| format!("the system allows no user namespace ({error})"))?;
+    }
+    mounts::cover(plan)?;
+    if plan.network == KernelNetwork::Loopback {
+        network::raise_loopback().map_err(|error| format!("the kernel's own loopback does not start: {error}"))?;
+    }
+    capabilities::drop_dangerous().map_err(|error| format!("capabilities cannot be dropped: {error}"))
+}
+
+/// The same ids inside as outside, and no others.
+fn map_own(user: u32, group: u32) -> std::io::Result<()> {
+    write("/proc/self/setgroups", "deny")?;
+    write("/proc/self/uid_map", &format!("{user} {user} 1"))?;
+    write("/proc/self/gid_map", &format!("{group} {group} 1"))
+}
+
+fn write(path: &str, text: &str) -> std::io::Result<()> {
+    File::options().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+/// A process that stays outside until it has mapped all ids: from inside, only one's own can be.
+struct Mapper(Child);
+
+impl Mapper {
+    fn start() -> Option<Self> {
+        let script =
+            r#"read go && for kind in uid gid; do echo '0 0 4294967295' > "/proc/$PPID/${kind}_map" || exit 1; done"#;
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env_clear().spawn().ok().map(Self)
+    }
+
+    fn map_all(mut self) -> bool {
+        let told = self.0.stdin.take().is_some_and(|mut stdin| stdin.write_all(b"go\n").is_ok());
+        let is_mapped = self.0.wait().is_ok_and(|status| status.success());
+        told && is_mapped
+    }
+}

@@ -1,0 +1,86 @@
+//! Landlock: everything is granted but the hidden places; with it come no ptrace, no `/proc` look, no signals and no abstract
+//! sockets across its border, and no change of mounts.
+
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, CompatLevel, Compatible, LandlockStatus, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, Scope, path_beneath_rules,
+};
+
+use super::super::Plan;
+
+/// Tested with this one; newer rights are not asked for, older systems do what they can.
+const NEWEST: ABI = ABI::V7;
+/// Since then signals and abstract sockets stay inside.
+pub const SCOPES_ABI: i32 = 6;
+
+/// The number of the ABI that restricts now; 0: the system has no Landlock.
+pub fn restrict(plan: &Plan) -> Result<i32, String> {
+    enforce(plan).map_err(|error| format!("Landlock: {error}"))
+}
+
+fn enforce(plan: &Plan) -> Result<i32, RulesetError> {
+    let all = AccessFs::from_all(NEWEST);
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;
+    let ruleset = ruleset.scope(Scope::from_all(NEWEST))?.create()?;
+    let ruleset = match plan.namespaces {
+        // Mounts cover what is hidden.
+        true => ruleset.add_rules(path_beneath_rules(["/"], all))?,
+        false => {
+            let granted = Granted::of(plan);
+            let reading = AccessFs::from_read(NEWEST);
+            let ruleset = ruleset.add_rules(path_beneath_rules(&granted.whole, all))?;
+            let ruleset = ruleset.add_rules(path_beneath_rules(&granted.read_only, reading))?;
+            ruleset.add_rules(path_beneath_rules(&granted.listed, AccessFs::ReadDir))?
+        }
+    };
+    Ok(match ruleset.restrict_self()?.landlock {
+        LandlockStatus::Available { effective_abi, .. } => (effective_abi as i32).min(NEWEST as i32),
+        _ => 0,
+    })
+}
+
+/// What is granted where no mounts can cover anything: the neighbours of what is hidden, one by one.
+#[derive(Default)]
+struct Granted {
+    whole: Vec<PathBuf>,
+    read_only: Vec<PathBuf>,
+    /// Folders on the way to something hidden. Their names are no secret; what is new in them is not granted.
+    listed: Vec<PathBuf>,
+}
+
+impl Granted {
+    fn of(plan: &Plan) -> Self {
+        let mut granted = Self::default();
+        granted.grant(Path::new("/"), plan);
+        let covered = |path: &&PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
+        granted.whole.extend(plan.shown.iter().filter(covered).cloned());
+        granted
+    }
+
+    fn grant(&mut self, path: &Path, plan: &Plan) {
+        let holds = |places: &[PathBuf]| places.iter().any(|place| place.starts_with(path));
+        if plan.hidden.iter().any(|hidden| hidden == path) || path.is_symlink() {
+            return;
+        }
+        if plan.read_only.iter().any(|place| place == path) {
+            return self.read_only.push(path.to_owned());
+        }
+        if !holds(&plan.hidden) && !holds(&plan.read_only) {
+            return self.whole.push(path.to_owned());
+        }
+        self.listed.push(path.to_owned());
+        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+            self.grant(&entry.path(), plan);
+        }
+    }
+}
+
+/// Whether a hidden place is or has a socket, which Landlock alone does not keep anybody from.
+pub fn has_socket(path: &Path) -> bool {
+    let is_socket = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    is_socket(path) || entries.into_iter().any(|entry| is_socket(&entry.path()))
+}

@@ -1,0 +1,182 @@
+//! Empty read-only mounts over what is hidden, in a mount namespace of the kernel's own.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
+use nix::mount::{MsFlags, mount};
+use nix::sys::statvfs::{FsFlags, statvfs};
+
+use super::super::Plan;
+
+const NOTHING: Option<&str> = None;
+/// Folders of devices have few levels.
+const MAX_DEVICE_DEPTH: usize = 3;
+/// Memory and its like, by number: `mem`, `kmem`, `port`, `kmsg`.
+const MEMORY_MAJOR: u64 = 1;
+const MEMORY_MINORS: &[u64] = &[1, 2, 4, 11];
+/// Raw disks as character devices, keyboards, and what makes keyboards: `sg`, `input`, `uinput`.
+const RAW_NAMES: &[&str] = &["sg", "bsg", "nvme", "input", "uinput", "uhid", "vcs", "loop-control", "mapper"];
+
+pub fn cover(plan: &Plan) -> Result<(), String> {
+    // What the system mounts later still comes in; nothing goes out.
+    let private = mount(NOTHING, "/", NOTHING, MsFlags::MS_SLAVE | MsFlags::MS_REC, NOTHING);
+    private.map_err(|error| format!("the system allows no mounts of one's own ({error})"))?;
+    let shown: Vec<Shown> = plan.shown.iter().filter_map(|path| Shown::open(path)).collect();
+    let inside = |place: &Path| shown.iter().filter(move |shown| shown.path.starts_with(place)).collect::<Vec<_>>();
+    for path in &plan.read_only {
+        protect(path, &inside(path))
+            .map_err(|error| format!("{} cannot be made read-only: {error}", path.display()))?;
+    }
+    own_terminals();
+    let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = plan.hidden.iter().partition(|path| path.is_dir());
+    for path in &folders {
+        cover_folder(path, &inside(path)).map_err(|error| cannot(path, error))?;
+    }
+    cover_files(folders.first(), &files)?;
+    folders.iter().try_for_each(|path| seal(path).map_err(|error| cannot(path, error)))
+}
+
+fn cannot(path: &Path, error: nix::Error) -> String {
+    format!("{} cannot be hidden: {error}", path.display())
+}
+
+/// Something that stays in reach: opened before it is covered.
+struct Shown {
+    path: PathBuf,
+    file: File,
+}
+
+impl Shown {
+    fn open(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), file: open_path(path)? })
+    }
+}
+
+fn open_path(path: &Path) -> Option<File> {
+    File::options().read(true).custom_flags(OFlag::O_PATH.bits()).open(path).ok()
+}
+
+/// The file behind a descriptor, whatever covers its path meanwhile.
+fn behind(file: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+const EMPTY_FOLDER: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV);
+
+/// Empty, but for what is shown of it.
+fn cover_folder(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
+    mount(Some("none"), path, Some("tmpfs"), EMPTY_FOLDER, Some("size=64k,mode=755"))?;
+    for Shown { path, file } in inside {
+        let made = if behind(file).is_dir() { std::fs::create_dir_all(path) } else { make_file(path) };
+        made.map_err(|error| nix::Error::from_raw(error.raw_os_error().unwrap_or_default()))?;
+        bind(&behind(file), path, MsFlags::MS_REC)?;
+    }
+    Ok(())
+}
+
+fn seal(path: &Path) -> nix::Result<()> {
+    let flags = EMPTY_FOLDER | MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+    mount(NOTHING, path, NOTHING, flags, NOTHING)
+}
+
+/// By an empty file, which lies in a covered folder while it is needed; where there is none, by the device that is empty.
+fn cover_files(folder: Option<&&PathBuf>, files: &[&PathBuf]) -> Result<(), String> {
+    let empty = folder.map(|folder| folder.join("empty"));
+    if let Some(empty) = &empty {
+        make_file(empty).map_err(|error| format!("hidden files cannot be covered: {error}"))?;
+    }
+    let cover = empty.as_deref().unwrap_or(Path::new("/dev/null"));
+    for path in files {
+        let covered = bind(cover, path, MsFlags::empty()).and_then(|()| make_read_only(path));
+        covered.map_err(|error| cannot(path, error))?;
+    }
+    empty.map_or(Ok(()), std::fs::remove_file).map_err(|error| format!("hidden files cannot be covered: {error}"))
+}
+
+/// Read-only with all that is mounted below, but for what is shown of it.
+fn protect(path: &Path, inside: &[&Shown]) -> nix::Result<()> {
+    bind(path, path, MsFlags::MS_REC)?;
+    for mounted in mounts_below(path) {
+        make_read_only(&mounted)?;
+    }
+    inside.iter().try_for_each(|Shown { path, file }| bind(&behind(file), path, MsFlags::MS_REC))
+}
+
+/// The fifth field of each line; blanks and the like are written as octal numbers there, and such paths passed over.
+fn mounts_below(path: &Path) -> Vec<PathBuf> {
+    let table = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mounted = table.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
+    let mut below: Vec<PathBuf> = mounted.filter(|mounted| mounted.starts_with(path)).collect();
+    below.push(path.to_owned());
+    below.sort();
+    below.dedup();
+    below.retain(|path| path.exists());
+    below
+}
+
+fn make_file(path: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+    File::create(path).map(drop)
+}
+
+fn bind(source: &Path, target: &Path, more: MsFlags) -> nix::Result<()> {
+    mount(Some(source), target, NOTHING, MsFlags::MS_BIND | more, NOTHING)
+}
+
+/// What a mount forbids already must stay forbidden, or the system refuses.
+fn make_read_only(path: &Path) -> nix::Result<()> {
+    let kept = statvfs(path)?.flags();
+    let mut flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY;
+    let forbidden = [
+        (FsFlags::ST_NOSUID, MsFlags::MS_NOSUID),
+        (FsFlags::ST_NODEV, MsFlags::MS_NODEV),
+        (FsFlags::ST_NOEXEC, MsFlags::MS_NOEXEC),
+        (FsFlags::ST_NOATIME, MsFlags::MS_NOATIME),
+        (FsFlags::ST_NODIRATIME, MsFlags::MS_NODIRATIME),
+        (FsFlags::ST_RELATIME, MsFlags::MS_RELATIME),
+    ];
+    for (flag, same) in forbidden {
+        if kept.contains(flag) {
+            flags |= same;
+        }
+    }
+    mount(NOTHING, path, NOTHING, flags, NOTHING)
+}
+
+/// Terminals of their own: in those of the person, code could read what is typed.
+fn own_terminals() {
+    let place = Path::new("/dev/pts");
+    if place.is_dir() {
+        let options = Some("newinstance,ptmxmode=0666,mode=0620");
+        // Without, the file's owner alone opens them, and programs of the kernel have none.
+        let _ = mount(Some("devpts"), place, Some("devpts"), MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC, options);
+    }
+}
+
+/// Disks, memory and keyboards: who reads these needs no path.
+pub fn raw_devices() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    find_devices(Path::new("/dev"), MAX_DEVICE_DEPTH, &mut found);
+    found
+}
+
+fn find_devices(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(metadata) = path.symlink_metadata() else { continue };
+        let kind = metadata.file_type();
+        let number = (nix::sys::stat::major(metadata.rdev()), nix::sys::stat::minor(metadata.rdev()));
+        let is_memory = kind.is_char_device() && number.0 == MEMORY_MAJOR && MEMORY_MINORS.contains(&number.1);
+        let name = entry.file_name();
+        let is_named = RAW_NAMES.iter().any(|raw| name.to_string_lossy().starts_with(raw));
+        let is_raw = is_memory || kind.is_block_device() || is_named;
+        if is_raw && !kind.is_symlink() {
+            found.push(path);
+        } else if kind.is_dir() && depth > 0 {
+            find_devices(&path, depth - 1, found);
+        }
+    }
+}

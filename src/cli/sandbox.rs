@@ -1,0 +1,213 @@
+//! What kernels may reach of this machine.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use notarium_agent::sandbox::{
+    KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, private_sockets, secret_places, startup_files,
+};
+
+use super::{Ended, Failure, config, print, serve};
+
+/// This very program, whatever lies under its name by now.
+const LAUNCHER: &str = "/proc/self/exe";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Wanted {
+    /// As far as this system allows it.
+    Auto,
+    /// Kernels can do all that this account can.
+    Off,
+}
+
+#[derive(Debug, Args)]
+pub struct SandboxArgs {
+    /// A place that kernels do not reach, besides Notarium's own and the usual ones of secrets; may be repeated.
+    #[arg(
+        long = "kernel-hide",
+        value_name = "PATH",
+        env = "NOTARIUM_KERNEL_HIDE",
+        value_delimiter = ':',
+        help_heading = "Sandbox"
+    )]
+    hide: Vec<PathBuf>,
+    /// A place that kernels reach and write, though it is hidden or read-only by default; may be repeated.
+    #[arg(
+        long = "kernel-show",
+        value_name = "PATH",
+        env = "NOTARIUM_KERNEL_SHOW",
+        value_delimiter = ':',
+        help_heading = "Sandbox"
+    )]
+    show: Vec<PathBuf>,
+    /// A place that kernels read and do not write; may be repeated.
+    #[arg(
+        long = "kernel-read-only",
+        value_name = "PATH",
+        env = "NOTARIUM_KERNEL_READ_ONLY",
+        value_delimiter = ':',
+        help_heading = "Sandbox"
+    )]
+    read_only: Vec<PathBuf>,
+    /// How far kernels reach: all, loopback (one of their own) or none.
+    #[arg(
+        long = "kernel-network",
+        value_name = "REACH",
+        env = "NOTARIUM_KERNEL_NETWORK",
+        default_value_t,
+        help_heading = "Sandbox"
+    )]
+    network: KernelNetwork,
+    /// Whether kernels run in a sandbox.
+    #[arg(long = "kernel-sandbox", value_name = "WHEN", env = "NOTARIUM_KERNEL_SANDBOX", value_enum, default_value_t = Wanted::Auto, help_heading = "Sandbox")]
+    sandbox: Wanted,
+}
+
+/// What a kernel works with, and what it must not find.
+pub struct Surroundings<'a> {
+    pub working_dir: &'a Path,
+    /// Where its programs are.
+    pub kernel_paths: &'a [PathBuf],
+    /// Notarium's own folders besides the usual ones.
+    pub own: Vec<PathBuf>,
+}
+
+impl SandboxArgs {
+    /// The sandbox of this machine's kernels. `Err` within: there is none, and why.
+    pub async fn sandbox(&self, around: &Surroundings<'_>) -> Result<Result<Sandbox, String>, Failure> {
+        let own = own_places(around)?;
+        let plan = self.plan(around, &own)?;
+        let found = match self.sandbox {
+            Wanted::Off => Err("--kernel-sandbox off".to_owned()),
+            Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
+        };
+        if let Err(reason) = &found
+            && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
+        {
+            let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
+            return Err(Failure::failed(message));
+        }
+        if !found.as_ref().is_ok_and(|sandbox| sandbox.standing().holds()) {
+            refuse_below(&own, around.working_dir)?;
+        }
+        Ok(found)
+    }
+
+    fn plan(&self, around: &Surroundings<'_>, own: &[PathBuf]) -> Result<Plan, Failure> {
+        let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths.iter().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone())).collect()
+        };
+        let (shown, own) = (absolute(&self.show), absolute(own));
+        if let Some(path) =
+            shown.iter().find(|path| own.iter().any(|own| path.starts_with(own) || own.starts_with(path)))
+        {
+            let message = format!("{} holds what can confirm: kernels are not shown it", path.display());
+            return Err(Failure::usage(message));
+        }
+        let is_shown = |path: &PathBuf| shown.iter().any(|shown| path.starts_with(shown));
+        let home = dirs::home_dir().unwrap_or_default();
+        let user = std::fs::metadata("/proc/self").map_or(0, |found| std::os::unix::fs::MetadataExt::uid(&found));
+        let usual = secret_places(&home).into_iter().chain(private_sockets(user));
+        let hidden = absolute(&usual.chain(self.hide.clone()).collect::<Vec<_>>()).into_iter();
+        let hidden: Vec<PathBuf> = hidden.filter(|path| !is_shown(path)).chain(own).collect();
+        let working_dir = around.working_dir.canonicalize().unwrap_or_else(|_| around.working_dir.to_owned());
+        if let Some(place) = hidden.iter().find(|place| working_dir.starts_with(place)) {
+            let (working_dir, place) = (working_dir.display(), place.display());
+            let message = format!(
+                "kernels cannot work in {working_dir}: {place} is hidden from them (--working-dir, --kernel-show)"
+            );
+            return Err(Failure::usage(message));
+        }
+        let programs = absolute(around.kernel_paths);
+        let more =
+            std::env::current_exe().into_iter().chain(startup_files(&home)).chain(self.read_only.iter().cloned());
+        let read_only = absolute(&more.collect::<Vec<_>>()).into_iter();
+        let read_only = read_only.filter(|path| !is_shown(path)).collect();
+        let shown = [PathBuf::from(LOCAL_PACKAGES), working_dir].into_iter().chain(programs).chain(shown).collect();
+        Ok(Plan { hidden, shown, read_only, network: self.network, namespaces: false })
+    }
+}
+
+/// Notarium's own folders. They are made, so that what comes into them later is hidden too.
+fn own_places(around: &Surroundings<'_>) -> Result<Vec<PathBuf>, Failure> {
+    let mut own = around.own.clone();
+    own.extend(serve::data_folder());
+    own.extend(super::agent::state_dir());
+    own.push(super::agent::runtime_dir());
+    let configuration = config::path()?;
+    own.push(folder_of(&configuration, around)?);
+    for folder in &own {
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    }
+    Ok(own)
+}
+
+/// A file that is replaced cannot be hidden for long; its folder can.
+fn folder_of(configuration: &Path, around: &Surroundings<'_>) -> Result<PathBuf, Failure> {
+    let file = std::path::absolute(configuration).unwrap_or_else(|_| configuration.to_owned());
+    let folder = file.parent().unwrap_or(Path::new("/")).to_owned();
+    let absolute = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (real, working_dir) = (absolute(&folder), absolute(around.working_dir));
+    let shared = [working_dir, std::env::temp_dir()].into_iter().chain(dirs::home_dir());
+    if shared.into_iter().any(|path| path.starts_with(&real)) {
+        let message = format!(
+            "{} cannot be kept from kernels, which work in its folder: give it a folder of its own with {}",
+            file.display(),
+            config::CONFIG_VARIABLE
+        );
+        return Err(Failure::usage(message));
+    }
+    Ok(folder)
+}
+
+/// Without a sandbox nothing keeps code from its own working folder.
+fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
+    let working_dir = working_dir.canonicalize().unwrap_or_else(|_| working_dir.to_owned());
+    let inside = |path: &&PathBuf| path.canonicalize().is_ok_and(|path| path.starts_with(&working_dir));
+    match own.iter().find(inside) {
+        None => Ok(()),
+        Some(path) => Err(Failure::usage(format!(
+            "{} lies in the folder in which kernels work, and there is no sandbox here: choose another --working-dir, or \
+             keep it elsewhere ({}, {})",
+            path.display(),
+            serve::DATA_VARIABLE,
+            config::CONFIG_VARIABLE
+        ))),
+    }
+}
+
+/// One line for people: what stands between kernels and this machine.
+pub fn sentence(found: Result<&Standing, &str>) -> String {
+    match found {
+        Ok(standing) if standing.holds() => format!("in a sandbox ({})", standing.by.join(", ")),
+        Ok(standing) => {
+            format!("in a sandbox that is not whole ({}): see notarium agent --check", standing.by.join(", "))
+        }
+        Err(reason) => format!("without a sandbox ({reason}): their code can do all that this account can"),
+    }
+}
+
+/// `notarium agent --check`.
+pub fn show(found: &Result<Sandbox, String>) -> Ended {
+    let standing = found.as_ref().map(Sandbox::standing).map_err(String::as_str);
+    print::line(format!("Kernels run {}", sentence(standing)))?;
+    let Ok(sandbox) = found else { return Err(Failure::failed("nothing keeps kernels from this machine")) };
+    let (standing, plan) = (sandbox.standing(), sandbox.plan());
+    let yes = |stands: bool| if stands { "yes" } else { "no" };
+    print::line(format!("hidden files out of reach   {}", yes(standing.file_system)))?;
+    print::line(format!("processes out of reach      {}", yes(standing.processes)))?;
+    print::line(format!("network                     {}", standing.network))?;
+    let is_covered = |path: &PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
+    let shown: Vec<PathBuf> = plan.shown.iter().filter(|path| is_covered(path)).cloned().collect();
+    for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {
+        for path in paths.iter().filter(|path| path.exists()) {
+            print::line(format!("{word:<10} {}", path.display()))?;
+        }
+    }
+    match standing.holds() {
+        true => Ok(()),
+        false => Err(Failure::failed("what can confirm is within the reach of kernels here")),
+    }
+}

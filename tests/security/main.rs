@@ -1,0 +1,180 @@
+//! Code in a kernel against the keys of Notarium: `notarium up` as people start it, a real ipykernel, and code that knows
+//! every file, process and socket there is. Each way is tried without the sandbox as well, where it leads to its aim.
+//!
+//! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
+#![cfg(target_os = "linux")]
+
+#[allow(dead_code, reason = "the agent's tests use the rest")]
+#[path = "../agent/processes.rs"]
+mod processes;
+
+use std::collections::BTreeMap;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+
+use notarium_core::ExecutionStatus;
+use processes::{Process, Visitor, environment, notarium};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Closed whether there is a sandbox or not.
+const NEVER_OPEN: &[&str] = &[
+    "by_inherited_descriptors",
+    "by_arguments_of_processes",
+    "by_confirming_without_a_token",
+    "by_unmounting_the_cover",
+];
+/// Open without a sandbox to root alone, or where the machine has such a thing.
+const OPEN_TO_SOME: &[&str] = &[
+    "by_bind_mount",
+    "by_chroot",
+    "by_file_handle",
+    "by_raw_disk",
+    "by_settings_of_the_system",
+    "by_namespaces_of_its_own",
+    "by_ptrace",
+    "by_process_vm_readv",
+    "by_memory_of_the_server",
+    "by_pidfd_getfd",
+];
+
+/// What became of one way.
+#[derive(Debug, Deserialize)]
+struct Tried {
+    got: Option<String>,
+    refused: Option<String>,
+}
+
+/// A person's machine: a home with secrets in it, `notarium up`, two notebooks with a kernel each.
+struct Machine {
+    home: tempfile::TempDir,
+    up: Process,
+    ada: Visitor,
+    url: String,
+    token: String,
+    _sockets: [UnixListener; 2],
+}
+
+impl Machine {
+    async fn start(arguments: &[&str]) -> Self {
+        let home = tempfile::tempdir_in("/tmp").unwrap();
+        let work = home.path().join("work");
+        for folder in ["work", "bin", ".ssh", ".config/chromium/Default"] {
+            std::fs::create_dir_all(home.path().join(folder)).unwrap();
+        }
+        let secrets = [".ssh/id_ed25519", ".netrc", ".config/chromium/Default/Cookies", ".bash_history", ".bashrc"];
+        for file in secrets {
+            std::fs::write(home.path().join(file), "SECRET-OF-THE-PERSON").unwrap();
+        }
+        // A name of the program's own: one of the ways is to replace it.
+        let binary = home.path().join("bin/notarium");
+        let built = notarium(home.path()).get_program().to_owned();
+        std::fs::hard_link(&built, &binary).or_else(|_| std::fs::copy(&built, &binary).map(drop)).unwrap();
+        let name = format!("notarium-security-{}", home.path().display());
+        let abstract_socket = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let socket = UnixListener::bind(home.path().join(".ssh/agent.socket")).unwrap();
+        let mut up = std::process::Command::new(&binary);
+        up.envs(notarium(home.path()).get_envs().filter_map(|(name, value)| Some((name, value?))));
+        up.args(["up", "--listen", "127.0.0.1:0", "--data"]).arg(home.path().join("deep/notes")).args(arguments);
+        let mut up = Process::start({
+            up.arg("--kernel-path").arg(environment()).current_dir(&work);
+            up
+        });
+        let url = up.line_with("Notarium is up: ").await;
+        let token = up.line_with("Token: ").await;
+        let ada = Visitor::enter(&url, &token).await;
+        let facts = json!({
+            "home": home.path(), "work": work, "config": home.path().join(".config/notarium/config.json"),
+            "data": home.path().join("deep/notes"), "secrets": home.path().join(".ssh"), "up": up.id(), "url": url,
+            "abstract": name, "socket": home.path().join(".ssh/agent.socket"), "binary": binary,
+            "address": address_in(up.id()), "wheel": wheel(home.path()),
+        });
+        std::fs::write(work.join("facts.json"), facts.to_string()).unwrap();
+        Self { home, up, ada, url, token, _sockets: [abstract_socket, socket] }
+    }
+
+    /// Runs one of the files beside this one in the kernel; what follows `mark` in its output.
+    async fn run(&mut self, file: &str, mark: &str) -> String {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security").join(file);
+        let facts = self.home.path().join("work/facts.json");
+        let code = format!("FACTS_FILE = {facts:?}\nexec(compile(open({file:?}).read(), {file:?}, 'exec'))");
+        let id = self.ada.run(&code).await;
+        let run = self.ada.until_over(&id).await;
+        assert_eq!(run.status, ExecutionStatus::Ok, "{}", run.text);
+        let line = run.text.lines().find_map(|line| line.strip_prefix(mark));
+        line.unwrap_or_else(|| panic!("no {mark} in {}", run.text)).to_owned()
+    }
+
+    async fn attack(&mut self) -> BTreeMap<String, Tried> {
+        let mut other = Visitor::enter(&self.url, &self.token).await;
+        let id = other.run("print('a second kernel')").await;
+        other.until_over(&id).await;
+        serde_json::from_str(&self.run("attacks.py", "RESULTS ").await).unwrap()
+    }
+}
+
+/// Something that the process can read and write.
+fn address_in(process: u32) -> String {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap();
+    let writable = maps.lines().find(|line| line.contains(" rw-p ")).unwrap();
+    writable.split('-').next().unwrap().to_owned()
+}
+
+/// A package for pip that needs no network.
+fn wheel(home: &Path) -> PathBuf {
+    let path = home.join("tiny_wheel-1.0-py3-none-any.whl");
+    let code = "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w') as wheel:\n    \
+                wheel.writestr('tiny_wheel.py', 'ANSWER = 42\\n')\n    \
+                info = 'tiny_wheel-1.0.dist-info/'\n    \
+                wheel.writestr(info + 'METADATA', 'Metadata-Version: 2.1\\nName: tiny-wheel\\nVersion: 1.0\\n')\n    \
+                wheel.writestr(info + 'WHEEL', 'Wheel-Version: 1.0\\nGenerator: t\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')\n    \
+                wheel.writestr(info + 'RECORD', '')\n";
+    let made = std::process::Command::new(environment().join("bin/python")).args(["-c", code]).arg(&path).status();
+    assert!(made.unwrap().success());
+    path
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sandbox() {
+    let mut machine = Machine::start(&[]).await;
+    let inside = machine.attack().await;
+    let open: Vec<_> = inside.iter().filter_map(|(name, tried)| Some((name, tried.got.as_ref()?))).collect();
+    assert!(open.is_empty(), "ways to the keys: {open:#?}");
+    assert!(inside.len() >= 30, "{} ways", inside.len());
+    assert_eq!(machine.up.stop(), Some(0));
+
+    let mut machine = Machine::start(&["--kernel-sandbox", "off"]).await;
+    let without = machine.attack().await;
+    let sometimes = |name: &String| NEVER_OPEN.contains(&name.as_str()) || OPEN_TO_SOME.contains(&name.as_str());
+    let closed: Vec<_> = without.iter().filter(|(name, tried)| tried.got.is_none() && !sometimes(name)).collect();
+    assert!(closed.is_empty(), "these ways prove nothing: {closed:#?}");
+    let never: Vec<_> =
+        without.iter().filter(|(name, tried)| NEVER_OPEN.contains(&name.as_str()) && tried.refused.is_none()).collect();
+    assert!(never.is_empty(), "{never:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ordinary_work_goes_on_in_the_sandbox() {
+    let mut machine = Machine::start(&[]).await;
+    let done: Vec<String> = serde_json::from_str(&machine.run("work.py", "WORK ").await).unwrap();
+    assert_eq!(done.len(), 8, "{done:?}");
+    let state = machine.ada.state();
+    let sandbox = state.kernels.values().next().unwrap().sandbox.get().to_owned();
+    assert!(sandbox.contains(r#""file_system":true,"processes":true,"network":"all""#), "{sandbox}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kernel_without_the_network_runs_and_reaches_nothing() {
+    let code = "import socket\ntry:\n    socket.create_connection(('127.0.0.1', PORT), 5)\n    print('out')\n\
+                except OSError as error:\n    print('refused')\n\
+                try:\n    server = socket.create_server(('127.0.0.1', 0))\n    \
+                socket.create_connection(server.getsockname(), 5)\n    print('own')\nexcept OSError:\n    print('nothing')";
+    for (network, said) in [("none", "refused\nnothing\n"), ("loopback", "refused\nown\n"), ("all", "out\nown\n")] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut machine = Machine::start(&["--kernel-network", network]).await;
+        let port = listener.local_addr().unwrap().port().to_string();
+        let id = machine.ada.run(&code.replace("PORT", &port)).await;
+        assert_eq!(machine.ada.until_over(&id).await.text, said, "{network}");
+    }
+}
