@@ -112,8 +112,11 @@ def by_dots():
 @way
 def by_a_folder_that_was_opened():
     folder = os.open(DATA, os.O_RDONLY | os.O_DIRECTORY)
-    file = os.open("up.json", os.O_RDONLY, dir_fd=folder)
-    return key(os.read(file, 4096))
+    try:
+        with open(os.open("up.json", os.O_RDONLY, dir_fd=folder)) as file:
+            return key(file.read())
+    finally:
+        os.close(folder)
 
 
 @way
@@ -180,8 +183,10 @@ def by_memory_of_the_server():
 
 @way
 def by_files_of_the_server():
-    names = os.listdir(f"/proc/{UP}/fd")
-    return f"found {len(names)} open files"
+    for name in os.listdir(f"/proc/{UP}/fd"):
+        with contextlib.suppress(OSError, LookupError):
+            return f"{os.readlink(f'/proc/{UP}/fd/{name}')} is open there"
+    return key("")
 
 
 @way
@@ -316,7 +321,7 @@ def by_a_fork_that_outlives_the_kernel():
     result = pathlib.Path(FACTS["work"]) / "of-the-fork"
     result.unlink(missing_ok=True)
     code = f"import time, shutil; time.sleep(0.5); shutil.copy({str(KEYS)!r}, {str(result)!r})"
-    command = f"setsid -f {sys.executable} -c \"{code}\" >/dev/null 2>&1 </dev/null"
+    command = f'setsid -f {sys.executable} -c "{code}" >/dev/null 2>&1 </dev/null'
     subprocess.run(["/bin/sh", "-c", command], check=True)
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline and not result.exists():
@@ -380,12 +385,10 @@ def by_startup_file_of_the_shell():
 
 @way
 def by_the_program_itself():
-    with open(FACTS["binary"] + ".probe", "w"):
-        pass
-    os.unlink(FACTS["binary"] + ".probe")
-    os.rename(FACTS["binary"], FACTS["binary"])
-    with open(FACTS["binary"], "ab"):
-        return "may change the program"
+    binary = FACTS["binary"]
+    os.rename(binary, binary + ".moved")
+    os.rename(binary + ".moved", binary)
+    return "may put another program in its place"
 
 
 @way

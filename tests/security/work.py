@@ -26,7 +26,18 @@ with tempfile.TemporaryDirectory() as folder:
     (pathlib.Path(folder) / "file").write_text("here")
 done.append("temporary folder")
 
-wheel = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", "packages", FACTS["wheel"]]
+wheel = [
+    sys.executable,
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--no-index",
+    "--no-deps",
+    "--target",
+    "packages",
+    FACTS["wheel"],
+]
 subprocess.run(wheel, check=True, capture_output=True)
 sys.path.insert(0, os.path.abspath("packages"))
 import tiny_wheel  # noqa: E402
