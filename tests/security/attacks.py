@@ -364,7 +364,8 @@ def by_file_handle():
 def by_raw_disk():
     for path in glob.glob("/dev/*"):
         with contextlib.suppress(OSError):
-            if os.stat(path).st_mode & 0o170000 == 0o060000 and open(path, "rb").read(4096):
+            is_disk = os.stat(path).st_mode & 0o170000 == 0o060000
+            if is_disk and pathlib.Path(path).open("rb").read(4096):
                 return f"read {path}"
     return key("")
 
