@@ -36,6 +36,11 @@ test("a run that asks for input is announced, and leads to its field", async ({ 
   await page.keyboard.press("Enter");
   await expect(page.locator(".outputs")).toContainText("cba");
   await expect(strip).toHaveCount(0);
+  // Select all in an output selects that output.
+  await page.locator(".outputs pre").first().click();
+  await page.keyboard.press("Control+a");
+  expect((await page.evaluate(() => getSelection()?.toString() ?? "")).trim()).toMatch(/cba$/);
+  expect(await page.evaluate(() => getSelection()?.toString() ?? "")).not.toContain("print");
 });
 
 test("a collapsed heading hides its cells for everybody, says how many, and opens where one goes", async ({ browser, server }) => {

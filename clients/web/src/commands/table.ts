@@ -252,6 +252,14 @@ export const actions: Action[] = [
   },
   { id: "palette", title: "All commands", editKeys: ["$mod+Shift+p", "$mod+k"], run: () => page.palette?.() },
   { id: "help", title: "Keys", keys: ["Shift+?", "h"], run: () => page.help?.() },
+  {
+    id: "copy-link",
+    title: "Copy a link to the cell",
+    run: (store) =>
+      void navigator.clipboard
+        .writeText(`${location.origin}/#/n/${store.id}${store.current === undefined ? "" : `/${store.current}`}`)
+        .then(() => store.toast({ text: "The link is on the clipboard" })),
+  },
   { id: "share", title: "Share: people, links, roles", run: () => page.share?.() },
   {
     id: "notify",

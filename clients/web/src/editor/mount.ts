@@ -75,6 +75,8 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     modes.of([]),
     Prec.highest(keymap.of(keys)),
     EditorView.cspNonce.of(nonce()),
+    // The caret keeps away from the page's edges, and from the bar.
+    EditorView.scrollMargins.of(() => ({ top: 80, bottom: 120 })),
     EditorState.readOnly.of(isReadOnly),
     EditorState.allowMultipleSelections.of(true),
     EditorView.contentAttributes.of({ "aria-label": label }),

@@ -96,6 +96,13 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
   }, [store, cell, version > 0]);
 
+  // A link to a cell leaves the address when one goes elsewhere.
+  useTopics(store, "current");
+  useEffect(() => {
+    if (cell !== undefined && store.current !== undefined && store.current !== cell && store.document.cells.has(cell))
+      history.replaceState(null, "", `#/n/${store.id}`);
+  }, [store, cell, store.current]);
+
   const { state } = store.replica;
   const connection = store.session.connection.state;
   if (state.name === "gone") return <Gone store={store} message={state.message} />;

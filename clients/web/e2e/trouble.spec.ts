@@ -1,0 +1,84 @@
+import { type TestServer, expect, fresh, person, saved, test, write } from "./server.ts";
+
+/** A token of the same person that can be ended apart. */
+async function token(server: TestServer): Promise<{ token: string; id: string }> {
+  const answer = await fetch(`${server.url}/api/tokens`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ label: "browser", scopes: ["read", "edit", "run"] }),
+  });
+  return (await answer.json()) as { token: string; id: string };
+}
+
+test("a session that ends while typing: the text is kept, and goes on after signing in", async ({ browser, server }) => {
+  const first = await token(server);
+  const page = await (await fresh(browser)).newPage();
+  await page.goto(`${server.url}/#token=${first.token}`);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "a = 1");
+  await saved(page);
+  await fetch(`${server.url}/api/tokens/${first.id}`, { method: "DELETE", headers: { authorization: `Bearer ${server.token}` } });
+  const strip = page.locator(".strip.bad");
+  await expect(strip).toContainText("You are signed out");
+  await page.locator(".editing .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText("\nb = 2");
+  await expect(strip).toContainText("1 unsent change is kept");
+  await strip.getByRole("button", { name: "Sign in" }).click();
+  await page
+    .getByRole("dialog")
+    .getByLabel("Token")
+    .fill((await token(server)).token);
+  await page.getByRole("dialog").getByRole("button", { name: "Sign in", exact: true }).click();
+  await saved(page);
+  await expect(strip).toHaveCount(0);
+  const other = await person(browser, server);
+  await other.goto(page.url());
+  await expect(other.locator(".cell .source").first()).toHaveText(/a = 1\s*b = 2/);
+});
+
+test("text that had no way out is offered when the notebook opens again", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  page.on("dialog", (dialog) => void dialog.accept());
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "a = 1");
+  await saved(page);
+  await server.kill();
+  await expect(page.locator(".connection")).toContainText("trying again in");
+  await page.keyboard.insertText("\nlost = False");
+  await expect(page.locator(".strip.warn")).toContainText("You can go on writing. 1 unsent change is kept", { timeout: 15_000 });
+  const place = page.url();
+  await page.evaluate(() => dispatchEvent(new Event("pagehide")));
+  const again = await page.context().newPage();
+  await page.close();
+  await server.start();
+  await again.goto(`${server.url}/#token=${server.token}`);
+  await expect(again.getByRole("button", { name: "New notebook" })).toBeVisible();
+  await again.goto(place);
+  const toast = again.locator(".toast");
+  await expect(toast).toContainText("lost = False");
+  await toast.getByRole("button", { name: "Put it into the cell" }).click();
+  await expect(again.locator(".cell .source").first()).toHaveText(/a = 1\s*lost = False/);
+});
+
+test("keys can be changed; what two actions have is named", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "x");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+k");
+  await page.getByLabel("Search commands").fill("change the keys");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: /^Key of “Insert a cell below”/ }).click();
+  await page.keyboard.press("n");
+  await expect(dialog.getByRole("button", { name: "Key of “Insert a cell below”: N" })).toBeVisible();
+  await dialog.getByRole("button", { name: /^Key of “Merge cells”/ }).click();
+  await page.keyboard.press("n");
+  await expect(dialog.locator("li", { hasText: "Merge cells" }).first()).toContainText("has the same key as “Insert a cell below”");
+  await dialog.getByRole("button", { name: "Usual keys for “Merge cells”" }).click();
+  await dialog.getByRole("button", { name: "Close", exact: true }).click();
+  await page.locator(".cell").first().focus();
+  await page.keyboard.press("n");
+  await expect(page.locator(".cell")).toHaveCount(2);
+});
