@@ -205,7 +205,8 @@ function Still({ store, id, cell, isRendered, edit }: StillProps) {
             </span>
           ))
         : tokens.map(coloured)}
-      {"\n"}
+      {/* A break at the end makes its empty line seen; lines in blocks have theirs. */}
+      {!lineNumbers && "\n"}
     </pre>
   );
 }
