@@ -364,9 +364,9 @@ def by_file_handle():
 def by_raw_disk():
     for path in glob.glob("/dev/*"):
         with contextlib.suppress(OSError):
-            is_disk = os.stat(path).st_mode & 0o170000 == 0o060000
-            if is_disk and pathlib.Path(path).open("rb").read(4096):
-                return f"read {path}"
+            if os.stat(path).st_mode & 0o170000 == 0o060000:
+                with open(path, "rb") as disk:
+                    return f"read {len(disk.read(4096))} bytes of {path}"
     return key("")
 
 
