@@ -75,6 +75,8 @@ enum Happening {
         step: Step,
     },
     Calm,
+    /// The owner gives everybody a role again.
+    Welcome,
 }
 
 struct Connection {
@@ -243,6 +245,7 @@ impl World {
             Happening::Crash => self.crash(),
             Happening::AgentDies => self.kill_agent(),
             Happening::Calm => self.calm_down(),
+            Happening::Welcome => self.welcome_everybody(),
         }
         Ok(())
     }
@@ -364,8 +367,7 @@ impl World {
 
     fn calm_down(&mut self) {
         self.is_calm = true;
-        let welcome = self.editors[0].replica.command(&welcome_all(), None);
-        self.send_commands(0, vec![welcome]);
+        self.after(0, Happening::Welcome);
         for actor in 0..=AGENT {
             self.connect(actor);
             if actor == AGENT {
@@ -373,6 +375,15 @@ impl World {
             }
         }
         self.after(10_000, Happening::Break(0));
+    }
+
+    /// When all that the owner did before is answered: what is sent again could come after it.
+    fn welcome_everybody(&mut self) {
+        if !self.editors[0].replica.pending.is_empty() {
+            return self.after(100, Happening::Welcome);
+        }
+        let welcome = self.editors[0].replica.command(&welcome_all(), None);
+        self.send_commands(0, vec![welcome]);
     }
 
     fn reach_client(&mut self, number: u64, text: &str, is_events: bool) -> Result<(), String> {
