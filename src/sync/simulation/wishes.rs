@@ -9,9 +9,10 @@ use notarium_core::{
 use super::assistant::conversation_of;
 use super::chance::Chance;
 use super::editor::Editor;
-use super::world::EDITORS;
 
 const ROLES: [Role; 5] = [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor];
+
+pub(crate) const EDITORS: usize = 4;
 
 /// Who edits: the owner, two more people, and whoever has the share link.
 pub(crate) fn people() -> impl Iterator<Item = Actor> {

@@ -20,7 +20,7 @@ use super::disk::{Disk, context_notebook, judged, rendered};
 use super::editor::{Editor, Judgement};
 use super::fault::{Fault, FaultyRoom};
 use super::totals::Totals;
-use super::wishes::{creation, people, welcome_all};
+use super::wishes::{EDITORS, creation, people, welcome_all};
 use crate::config::RoomConfig;
 use crate::identity::{ClientId, Identity};
 use crate::io::{AppendFailure, Input, Output};
@@ -30,7 +30,6 @@ use crate::submission::{ReplyTo, Submission};
 const CHAOS_MS: Millis = 12_000;
 /// By then everybody is done.
 const END_MS: Millis = CHAOS_MS + 40_000;
-pub(super) const EDITORS: usize = 4;
 /// The index of the agent among the actors.
 const AGENT: usize = EDITORS;
 /// Event frames on their way to one client; more are dropped.
