@@ -135,7 +135,7 @@ impl Assistants {
                         ToolCallPhase::Waiting if is_waiting_enough || is_over => {
                             return Ok(Called::Waiting {
                                 call_id: call_id.clone(),
-                                risk: call.risk,
+                                risk: call.risk.judged(),
                                 reasons: call.reasons.clone(),
                                 expires_at: call.gate.until(),
                             });

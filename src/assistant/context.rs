@@ -71,6 +71,7 @@ pub struct Scene<'a> {
     pub names: &'a KnownNames,
     pub turn_id: &'a TurnId,
     pub turn: &'a Turn,
+    /// The texts of results stand in it.
     pub posted: &'a [MessagePosted],
     /// Of messages of the conversation: always shown, never shown.
     pub marks: &'a BTreeMap<MessageId, MessageFlags>,
@@ -208,8 +209,8 @@ fn without_skipped<'a>(
     let mut rendered = Vec::new();
     let mut is_answer_skipped = false;
     for posted in group {
-        match posted.role {
-            MessageRole::Tool if is_answer_skipped || is_skipped(posted) => {}
+        match posted.role.known() {
+            Some(MessageRole::Tool) if is_answer_skipped || is_skipped(posted) => {}
             _ if is_skipped(posted) => is_answer_skipped = posted.role == MessageRole::Assistant,
             _ => {
                 is_answer_skipped = false;
@@ -226,16 +227,16 @@ fn thread(scene: &Scene, posted: &[&MessagePosted]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::new();
     let mut open: Vec<String> = Vec::new();
     for posted in posted {
-        let answered: Vec<&str> = posted.blocks.iter().filter_map(answers).collect();
+        let answered: Vec<&str> = posted.known_blocks().filter_map(answers).collect();
         open.retain(|id| !answered.contains(&id.as_str()));
         if posted.role != MessageRole::Tool {
             messages.extend(unanswered(&mut open));
         }
-        let message = sent(posted.role, &posted.blocks, image);
+        let message = sent(posted, image);
         if message.blocks.is_empty() {
             continue;
         }
-        open.extend(posted.blocks.iter().filter_map(calls).map(str::to_owned));
+        open.extend(posted.known_blocks().filter_map(calls).map(str::to_owned));
         messages.push(message);
     }
     messages.extend(unanswered(&mut open));

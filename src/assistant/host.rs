@@ -35,8 +35,13 @@ pub trait Host: Send + Sync + 'static {
     /// Events after `since` in order, at most `limit`; a server may give fewer at once.
     async fn events(&self, notebook: &NotebookId, since: Version, limit: usize) -> Result<Vec<Stored>, Rejection>;
 
-    /// Every event about one conversation, tool call or run, in order, however old.
-    async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection>;
+    /// Every event about these conversations, tool calls or runs, in order, however old.
+    async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection>;
+
+    /// Every event about one conversation, tool call or run.
+    async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
+        self.events_of_subjects(notebook, &[subject.to_owned()]).await
+    }
 
     /// A blob of the notebook; `None` when there is none of that name, or it has more than `most` bytes.
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes>;

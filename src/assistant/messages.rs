@@ -1,6 +1,6 @@
 //! Messages as the log keeps them, and as providers take them.
 
-use notarium_core::{MessageBlock, MessageRole, RawJson, ToolCallId};
+use notarium_core::{MessageBlock, MessagePosted, MessageRole, RawJson, ToolCallId};
 
 use crate::picture::without_data;
 use crate::providers::{Arguments, Block, Message, Reply, Thinking, ToolCall, ToolResult};
@@ -27,17 +27,18 @@ pub fn recorded(reply: &Reply, mut new_id: impl FnMut() -> ToolCallId) -> Vec<Me
 }
 
 /// A recorded message, for a provider. `image` gives the picture that a call's result shows, as base64 of a PNG.
-pub fn sent(role: MessageRole, blocks: &[MessageBlock], image: impl Fn(&ToolCallId) -> Option<String>) -> Message {
-    let mut sent: Vec<Block> = blocks.iter().filter_map(block).collect();
-    let shown = blocks.iter().filter_map(|block| match block {
+/// The texts of its results have been looked up.
+pub fn sent(message: &MessagePosted, image: impl Fn(&ToolCallId) -> Option<String>) -> Message {
+    let mut sent: Vec<Block> = message.known_blocks().filter_map(block).collect();
+    let shown = message.known_blocks().filter_map(|block| match block {
         MessageBlock::ToolResult { call_id, .. } => image(call_id),
         _ => None,
     });
     // Behind all results: those come first in such a message.
     sent.extend(shown.map(|png_base64| Block::Image { png_base64 }));
-    match role {
-        MessageRole::Assistant => Message::assistant(sent),
-        MessageRole::User | MessageRole::Tool => Message { role: crate::providers::Role::User, blocks: sent },
+    match message.role.known() {
+        Some(MessageRole::Assistant) => Message::assistant(sent),
+        _ => Message { role: crate::providers::Role::User, blocks: sent },
     }
 }
 
@@ -52,7 +53,8 @@ fn block(block: &MessageBlock) -> Option<Block> {
             extra: extra.clone(),
         }),
         MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
-            let text = without_data(text).unwrap_or_else(|| text.clone());
+            let text = text.as_deref().unwrap_or_default();
+            let text = without_data(text).unwrap_or_else(|| text.to_owned());
             Block::ToolResult(ToolResult { call_id: provider_id.clone(), text, is_error: *is_error })
         }
     })

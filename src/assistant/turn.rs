@@ -27,11 +27,25 @@ pub struct Record {
     /// The last message of the turn: what everything else answers.
     last: Option<(MessageRole, Vec<MessageBlock>)>,
     /// Calls of that message that have ended, with the results for the model.
-    ended: BTreeMap<ToolCallId, CallAnswer>,
+    ended: BTreeMap<ToolCallId, Ended>,
     /// Calls of this turn that ran something and failed, since the last one that did not.
     failed_runs: u32,
     /// It finished, failed or was stopped.
     has_ended: bool,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone)]
+struct Ended {
+    answer: CallAnswer,
+    /// The text stands word for word in the event of its end: a message refers to that.
+    is_recorded: bool,
+}
+
+impl Ended {
+    fn unrecorded(answer: CallAnswer) -> Self {
+        Self { answer, is_recorded: false }
+    }
 }
 
 impl Record {
@@ -39,7 +53,8 @@ impl Record {
     pub fn see(&mut self, turn_id: &TurnId, recorded: &Recorded) {
         match &recorded.event {
             Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => {
-                self.last = Some((event.role, event.blocks.clone()));
+                let Some(role) = event.role.known() else { return };
+                self.last = Some((*role, event.known_blocks().cloned().collect()));
                 self.ended.clear();
             }
             Event::TurnFinished(event) if event.turn_id == *turn_id => self.has_ended = true,
@@ -52,7 +67,8 @@ impl Record {
                     if is_run {
                         self.failed_runs = if answer.is_error { self.failed_runs + 1 } else { 0 };
                     }
-                    self.ended.insert(call_id.clone(), answer);
+                    let is_recorded = matches!(event, Event::ToolCallExecuted(event) if event.result == answer.text);
+                    self.ended.insert(call_id.clone(), Ended { answer, is_recorded });
                 }
             }
         }
@@ -211,11 +227,11 @@ fn after_reply(turn: &Turn, notebook: &Document, record: &Record, live: &Live, b
     let mut waits: Option<ToolCallId> = None;
     for block in blocks {
         let MessageBlock::ToolCall { provider_id, call_id, function, arguments, .. } = block else { continue };
-        if let Some(answer) = answered(notebook, record, live, call_id, function, arguments) {
+        if let Some(Ended { answer, is_recorded }) = answered(notebook, record, live, call_id, function, arguments) {
             results.push(MessageBlock::ToolResult {
                 provider_id: provider_id.clone(),
                 call_id: call_id.clone(),
-                text: answer.text,
+                text: (!is_recorded).then_some(answer.text),
                 is_error: answer.is_error,
             });
             continue;
@@ -247,13 +263,14 @@ fn answered(
     call_id: &ToolCallId,
     function: &str,
     arguments: &str,
-) -> Option<CallAnswer> {
-    let answered = record.ended.get(call_id).cloned();
-    let answered =
-        answered.or_else(|| live.refused.get(call_id).map(CallAnswer::error)).or_else(|| unreadable(arguments));
+) -> Option<Ended> {
+    if let Some(ended) = record.ended.get(call_id) {
+        return Some(ended.clone());
+    }
+    let answered = live.refused.get(call_id).map(CallAnswer::error).or_else(|| unreadable(arguments));
     let is_new = !notebook.tool_calls.contains_key(call_id);
     let gives_up = || is_new && record.failed_runs >= MAX_FAILED_RUNS && is_run(function, arguments);
-    answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP)))
+    answered.or_else(|| gives_up().then(|| CallAnswer::error(GIVE_UP))).map(Ended::unrecorded)
 }
 
 fn request(call_id: &ToolCallId, function: &str, arguments: &str, after: Option<ToolCallId>) -> Step {

@@ -1,7 +1,7 @@
 //! What assistants did, and what they may do unasked: calls, policy, grants.
 
 use clap::Args;
-use notarium_core::{Command, ConversationId, GrantId, Millis, Passed, Policy, Usage};
+use notarium_core::{Command, ConversationId, GrantId, Millis, Open, Passed, Policy, Usage};
 use notarium_wire::rest::{Call, CallPage, Grants, PolicyOf};
 
 use super::client::NotebookClient;
@@ -81,8 +81,9 @@ fn tokens(usage: Option<Usage>) -> String {
 async fn through(people: &mut People, call: &Call) -> String {
     match (&call.decided_by, &call.passed_by) {
         (Some(actor), _) => people.name(actor).await,
-        (None, Some(Passed::Policy)) => "the policy".to_owned(),
-        (None, Some(Passed::Grant { grant_id })) => format!("grant {}", print::short(grant_id.as_str())),
+        (None, Some(Open::Known(Passed::Policy))) => "the policy".to_owned(),
+        (None, Some(Open::Known(Passed::Grant { grant_id }))) => format!("grant {}", print::short(grant_id.as_str())),
+        (None, Some(unknown @ Open::Unknown(_))) => print::clean(&unknown.to_string()),
         (None, _) => "–".to_owned(),
     }
 }

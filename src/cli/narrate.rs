@@ -110,9 +110,10 @@ impl Narrator {
     fn run_sentence(&self, event: &Event, at: Millis) -> Option<String> {
         let run = self.run_name(event.execution_id()?);
         Some(match event {
-            Event::ExecutionRequested(event) => match event.cause {
-                ExecutionCause::Requested => format!("asked to run {run}"),
-                ExecutionCause::Imported => format!("brought an earlier run of {run}"),
+            Event::ExecutionRequested(event) => match event.cause.known() {
+                Some(ExecutionCause::Requested) => format!("asked to run {run}"),
+                None => format!("asked to run {run} ({})", print::clean(&event.cause.to_string())),
+                Some(ExecutionCause::Imported) => format!("brought an earlier run of {run}"),
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
             Event::ExecutionStarted(_) => format!("started {run}"),

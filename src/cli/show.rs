@@ -97,11 +97,12 @@ pub fn run_facts(execution: &Execution) -> String {
 
 /// How the reply to a prompt stands, as in `answer failed (no key)`.
 fn reply_facts(reply: &Reply) -> String {
-    let status = match reply.status {
-        ReplyStatus::Running => style("being answered").yellow(),
-        ReplyStatus::Finished => style("answered").green(),
-        ReplyStatus::Stopped => style("answer stopped").yellow(),
-        ReplyStatus::Failed => style("answer failed").red(),
+    let status = match reply.status.known() {
+        Some(ReplyStatus::Running) => style("being answered").yellow(),
+        Some(ReplyStatus::Finished) => style("answered").green(),
+        Some(ReplyStatus::Stopped) => style("answer stopped").yellow(),
+        Some(ReplyStatus::Failed) => style("answer failed").red(),
+        None => style("answer in a state that this version does not know").yellow(),
     };
     let cause = reply.end_sentence().map(|cause| format!(" ({})", print::clean(&cause)));
     format!("{status}{}", cause.unwrap_or_default())

@@ -1,6 +1,8 @@
 //! What the end of a tool call comes to in words: for the model, and the same for everybody who looks on.
 
-use notarium_record::{Event, ToolCallEnd};
+use std::collections::BTreeMap;
+
+use notarium_record::{Event, MessageBlock, Open, Stored, ToolCallEnd, ToolCallId};
 
 /// What a call came to, for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +24,10 @@ impl CallAnswer {
     /// What the model is told of the end of a call; `None`: the event is not an end.
     pub fn of(event: &Event) -> Option<CallAnswer> {
         Some(match event {
-            Event::ToolCallExecuted(event) => match event.end {
-                ToolCallEnd::Ok => CallAnswer { text: event.result.clone(), is_error: false },
-                ToolCallEnd::Error => CallAnswer::error(event.result.clone()),
-                ToolCallEnd::OutcomeUnknown => CallAnswer::error(format!(
+            Event::ToolCallExecuted(event) => match event.end.known() {
+                Some(ToolCallEnd::Ok) => CallAnswer { text: event.result.clone(), is_error: false },
+                Some(ToolCallEnd::Error) => CallAnswer::error(event.result.clone()),
+                Some(ToolCallEnd::OutcomeUnknown) | None => CallAnswer::error(format!(
                     "Nobody knows how this ended: it may have done all of its work, some of it or nothing. Look at what is \
                      there before you do it again. {}",
                     event.result
@@ -40,6 +42,40 @@ impl CallAnswer {
             Event::ToolCallExpired(_) => CallAnswer::error("Nobody answered in time. Ask again if it is still wanted."),
             _ => return None,
         })
+    }
+}
+
+/// Calls whose results a message refers to: subjects to look up.
+pub fn missing_results(blocks: &[Open<MessageBlock>]) -> impl Iterator<Item = String> {
+    blocks.iter().filter_map(|block| match block.known()? {
+        MessageBlock::ToolResult { call_id, text: None, .. } => Some(call_id.to_string()),
+        _ => None,
+    })
+}
+
+/// The results of calls, each word for word as the event of its end has it.
+pub struct CallResults(BTreeMap<ToolCallId, String>);
+
+impl CallResults {
+    /// From the events of calls.
+    pub fn of(events: &[Stored]) -> Self {
+        let ends = events.iter().filter(|stored| stored.envelope.event_type == "ToolCallExecuted");
+        let results = ends.filter_map(|stored| match stored.typed().ok()?.event {
+            Event::ToolCallExecuted(event) => Some((event.call_id, event.result)),
+            _ => None,
+        });
+        Self(results.collect())
+    }
+
+    /// Puts them where a message refers to them.
+    pub fn fill(&self, blocks: &mut [Open<MessageBlock>]) {
+        for block in blocks {
+            if let Open::Known(MessageBlock::ToolResult { call_id, text, .. }) = block
+                && text.is_none()
+            {
+                *text = self.0.get(call_id).cloned();
+            }
+        }
     }
 }
 

@@ -112,7 +112,7 @@ fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) 
 
 /// A person who may do the thing, and may decide on things of its risk.
 fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Result<(), Rejection> {
-    access::authorise(notebook, context, deciding(call.risk))?;
+    access::authorise(notebook, context, deciding(call.risk.judged()))?;
     let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
     let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
     let message =
@@ -123,7 +123,7 @@ fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Res
 /// Whether somebody could decide on this call now: for lists of what waits for whom. Scopes are asked by the command.
 pub fn may_decide(notebook: &Document, actor: &Actor, authority: &Authority, now: Millis, call: &ToolCall) -> bool {
     let may = |operation| access::may(notebook, actor, authority, now, operation);
-    may(deciding(call.risk)) && operations_of(call).into_iter().all(may)
+    may(deciding(call.risk.judged())) && operations_of(call).into_iter().all(may)
 }
 
 /// When `SweepToolCalls` has something to do next: 0 when what a waiting call touches has changed, else when the first
@@ -198,5 +198,5 @@ pub(crate) fn decide_report(
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     let duration_ms = context.now.saturating_sub(at);
-    Ok(Decision::one(ToolCallExecuted { call_id, end, result, duration_ms }))
+    Ok(Decision::one(ToolCallExecuted { call_id, end: end.into(), result, duration_ms }))
 }

@@ -89,7 +89,7 @@ pub(crate) fn does_more(
     call: &ToolCall,
 ) -> Option<String> {
     let (risk, reasons) = judge(notebook, history, own, arguments);
-    if risk > call.risk {
+    if risk > call.risk.judged() {
         return Some(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
     // Who confirmed it was shown the call's reasons and no others.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::closed::Closed;
 use crate::command_values::{
     CellFlagChanges, ExecutionReport, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn, TurnEnd,
 };
@@ -420,6 +421,16 @@ pub enum Command {
         /// At most 60,000, each decided on what those before it led to. No Batch, Undo or Redo among them.
         commands: Vec<Command>,
     },
+}
+
+impl Command {
+    /// Reads a command, which is [`Closed`]. Words of enums that are open in the record are refused where the command is decided.
+    ///
+    /// # Errors
+    /// Those of the JSON, and an unknown field.
+    pub fn decode(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text).map(|Closed(command)| command)
+    }
 }
 
 fn one() -> u32 {

@@ -60,8 +60,8 @@ pub(crate) fn decide_start(
             conversation_id: conversation_id.clone(),
             message_id: message_id.clone(),
             turn_id: Some(turn_id.clone()),
-            role: MessageRole::User,
-            blocks: vec![MessageBlock::Text { text: prompt }],
+            role: MessageRole::User.into(),
+            blocks: vec![MessageBlock::Text { text: prompt }.into()],
             reply_units: None,
         }
         .into(),
@@ -312,7 +312,9 @@ pub(crate) fn decide_reply(
     check_size(context, RawJson::of(&blocks).map_or(0, |json| json.get().len()))?;
     let message_id = context.ids.ulid().into();
     let reply_units = replies::units_shown(notebook, &turn_id, role, &blocks);
-    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id: Some(turn_id), role, blocks, reply_units }))
+    let (turn_id, role) = (Some(turn_id), role.into());
+    let blocks = blocks.into_iter().map(Open::Known).collect();
+    Ok(Decision::one(MessagePosted { conversation_id, message_id, turn_id, role, blocks, reply_units }))
 }
 
 /// A turn ends when nothing of it is open: what waits is withdrawn, what runs must have been reported.
@@ -325,7 +327,7 @@ pub(crate) fn decide_end(
     own(notebook, context, &turn_id)?;
     let mut events = call_decisions::withdrawals(notebook, &turn_id, WithdrawalCause::TurnEnded);
     events.push(match end {
-        TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason }.into(),
+        TurnEnd::Finished(stop_reason) => TurnFinished { turn_id, stop_reason: stop_reason.into() }.into(),
         TurnEnd::Failed { cause, detail } => {
             TurnFailed { turn_id, cause: cause.into(), detail: context.limits.detail(detail) }.into()
         }

@@ -82,7 +82,7 @@ fn request(
         ExecutionRequested {
             execution_id: execution_id.clone(),
             subject,
-            cause: ExecutionCause::Requested,
+            cause: ExecutionCause::Requested.into(),
             kernel_session: Some(session_id.clone()),
             timeout_ms,
             stop_on_error,
@@ -312,7 +312,7 @@ pub(crate) fn decide_record(
     let requested = ExecutionRequested {
         execution_id: execution_id.clone(),
         subject,
-        cause: ExecutionCause::Imported,
+        cause: ExecutionCause::Imported.into(),
         kernel_session: None,
         timeout_ms: None,
         stop_on_error: false,

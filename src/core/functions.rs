@@ -82,7 +82,7 @@ fn check(functions: &[UserFunction]) -> Result<(), Rejection> {
 }
 
 fn check_one(function: &UserFunction) -> Result<(), Rejection> {
-    let UserFunction { name, version, description, schema, .. } = function;
+    let UserFunction { name, version, description, schema, risk } = function;
     let invalid = |message: String| Err(Rejection::new(RejectionCode::InvalidValue, message));
     let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
     let is_identifier = name.len() <= MAX_NAME_CHARACTERS
@@ -96,6 +96,11 @@ fn check_one(function: &UserFunction) -> Result<(), Rejection> {
     }
     if Tool::find(name).is_some() || name == MCP_TOOL {
         return invalid(format!("{name} is the name of a tool that every notebook has: rename the function"));
+    }
+    if risk.known().is_none() {
+        return invalid(format!(
+            "{name}: '{risk}' is no risk that this server knows: see protocol/schema/command.json"
+        ));
     }
     let is_long = |text: &str, limit: usize| text.chars().count() > limit;
     if is_long(version, MAX_VERSION_CHARACTERS) || is_long(description, MAX_DESCRIPTION_CHARACTERS) {

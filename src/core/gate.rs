@@ -10,12 +10,12 @@ use crate::authority::Operation;
 use crate::context::Context;
 use crate::offered;
 use notarium_record::{
-    Actor, AssistantGrant, CellType, Document, Hash, Millis, Passed, Policy, RawObject, Risk, Target, ToolCall,
+    Actor, AssistantGrant, CellType, Document, Hash, Millis, Open, Passed, Policy, RawObject, Risk, Target, ToolCall,
     canonical_json,
 };
 
 /// Why a target is not what it was; `None`: it is. Files are looked at by who executes the call.
-pub fn target_change(document: &Document, target: &Target) -> Option<String> {
+pub fn target_change(document: &Document, target: &Open<Target>) -> Option<String> {
     TargetChanges::since(document).of(target)
 }
 
@@ -62,7 +62,17 @@ impl<'a> TargetChanges<'a> {
         call.targets.iter().find_map(|target| self.of(target))
     }
 
-    fn of(&self, target: &Target) -> Option<String> {
+    /// Nobody here can see a change of a target of another kind than those known: it counts as changed.
+    fn of(&self, target: &Open<Target>) -> Option<String> {
+        match target {
+            Open::Known(target) => self.of_known(target),
+            Open::Unknown(_) => {
+                Some(format!("this server cannot tell whether a target of the kind '{target}' has changed"))
+            }
+        }
+    }
+
+    fn of_known(&self, target: &Target) -> Option<String> {
         let notebook = self.notebook;
         match target {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {

@@ -22,6 +22,7 @@ mod call_rights;
 mod call_risk;
 mod cells;
 mod checks;
+mod closed;
 mod command;
 mod command_values;
 mod context;
@@ -55,9 +56,10 @@ mod undo_text;
 
 pub use access::{granted_role, role_of};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};
-pub use call_answer::CallAnswer;
+pub use call_answer::{CallAnswer, CallResults, missing_results};
 pub use call_decisions::{may_decide, sweep_due};
 pub use call_risk::required_judgement;
+pub use closed::Closed;
 pub use command::Command;
 pub use command_values::{
     CellFlagChanges, ExecutionReport, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn,

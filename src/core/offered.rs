@@ -81,7 +81,7 @@ impl Found<'_> {
     pub(crate) fn risk(self) -> Risk {
         match self {
             Found::Tool(tool) => tool.risk,
-            Found::Function(function, _) => function.risk,
+            Found::Function(function, _) => function.risk.judged(),
         }
     }
 

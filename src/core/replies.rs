@@ -19,6 +19,11 @@ pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) ->
         let message = "only a prompt cell has a reply: leave it out, or insert a prompt cell";
         return Err(Rejection::new(RejectionCode::InvalidValue, message));
     }
+    if let Some(word) = reply.unknown_word() {
+        let message =
+            format!("this server does not know the word '{word}' in a reply: see protocol/schema/command.json");
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
     check_source(limits, &reply.prompt)?;
     let mut reply = CellReply { turn_id: None, ..reply };
     reply.detail = limits.detail(reply.detail);
@@ -33,7 +38,7 @@ pub(crate) fn brought(limits: &Limits, cell_type: CellType, reply: CellReply) ->
 }
 
 fn stop(reply: &mut CellReply, cause: TurnFailure) {
-    reply.status = ReplyStatus::Stopped;
+    reply.status = ReplyStatus::Stopped.into();
     reply.cause = Some(cause.into());
 }
 

@@ -27,7 +27,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Executor, Tool};
 use crate::{conversations, undo};
 use notarium_record::{
-    Actor, Because, CellId, ConversationId, Event, Gate, HistoryQuery, Passed, RawObject, ToolCall, ToolCallEnd,
+    Actor, Because, CellId, ConversationId, Event, Gate, HistoryQuery, Open, Passed, RawObject, ToolCall, ToolCallEnd,
     ToolCallExecuted, ToolCallId, ToolCallPhase, ToolCallRequested, ToolCallStarted, TurnId, UserId, Version,
     VoidCause,
 };
@@ -142,9 +142,9 @@ pub(crate) fn decide_request(
         arguments_hash: arguments_hash(&function, &arguments),
         function,
         arguments,
-        risk,
+        risk: risk.into(),
         reasons,
-        targets,
+        targets: targets.into_iter().map(Open::Known).collect(),
         gate: gate.into(),
         after,
     };
@@ -237,13 +237,13 @@ fn passage(notebook: &Notebook, context: &Context, call: &ToolCall) -> Result<Pa
     let beyond = |rejection: Rejection| Because::new(VoidCause::RightLost, rejection.message);
     check_token(notebook, call.turn_id.as_ref(), &typed, &operations).map_err(beyond)?;
     if let ToolCallPhase::Confirmed { by } = &call.phase {
-        let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk)]).collect();
+        let needed: Vec<Operation> = operations.into_iter().chain([deciding(call.risk.judged())]).collect();
         return match access::delegated_may(notebook, &context.authority, by, context.now, &needed) {
             true => Ok(Passed::Confirmation { by: by.clone() }),
             false => Err(VoidCause::ConfirmationLost.into()),
         };
     }
-    passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk, &operations)
+    passes_unasked(notebook, context, &call.requested_by, &call.function, call.risk.judged(), &operations)
         .ok_or_else(|| VoidCause::GateClosed.into())
 }
 
@@ -310,7 +310,7 @@ fn execute(
     // The effects come after what was decided before them, and after the start.
     let before = decided as Version + 1;
     let claimant = context.instance.clone();
-    let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed, claimant });
+    let mut whole = Decision::one(ToolCallStarted { call_id: call_id.clone(), passed_by: passed.into(), claimant });
     whole.outcome.tool_call = Some(call_id.clone());
     let effects = match arguments {
         Arguments::Undo(call) => undo::decide(notebook, context, undo_command(call)),
@@ -320,7 +320,9 @@ fn execute(
         }),
     };
     let is_core = executor(arguments) == Executor::Core;
-    let ended = |end, result: String| ToolCallExecuted { call_id: call_id.clone(), end, result, duration_ms: 0 }.into();
+    let ended = |end: ToolCallEnd, result: String| {
+        ToolCallExecuted { call_id: call_id.clone(), end: end.into(), result, duration_ms: 0 }.into()
+    };
     match effects {
         Ok(effects) => {
             let result = told(call_id, &effects, notebook.version + before + 1);

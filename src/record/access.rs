@@ -5,16 +5,46 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AgentId, Millis, NotebookId, ShareLinkId, UserId, Version, WorkspaceId};
+use crate::ids::{AgentId, InvalidId, Millis, NotebookId, ShareLinkId, UserId, Version, WorkspaceId};
 
 /// Whom a notebook's access list names.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(tag = "kind", rename_all = "snake_case", try_from = "FlatSubject")]
+#[schemars(!try_from)]
 pub enum Subject {
     User { id: UserId },
     ShareLink { id: ShareLinkId },
     Workspace { id: WorkspaceId },
     Agent { id: AgentId },
+}
+
+/// How a [`Subject`] is read: serde buffers a tagged enum, and whoever refuses unknown fields would not see those inside.
+#[derive(Deserialize)]
+struct FlatSubject {
+    kind: SubjectKind,
+    id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum SubjectKind {
+    User,
+    ShareLink,
+    Workspace,
+    Agent,
+}
+
+impl TryFrom<FlatSubject> for Subject {
+    type Error = InvalidId;
+
+    fn try_from(FlatSubject { kind, id }: FlatSubject) -> Result<Self, InvalidId> {
+        Ok(match kind {
+            SubjectKind::User => Subject::User { id: UserId::new(id)? },
+            SubjectKind::ShareLink => Subject::ShareLink { id: ShareLinkId::new(id)? },
+            SubjectKind::Workspace => Subject::Workspace { id: WorkspaceId::new(id)? },
+            SubjectKind::Agent => Subject::Agent { id: AgentId::new(id)? },
+        })
+    }
 }
 
 /// What somebody is in one notebook.

@@ -169,7 +169,7 @@ events! {
     ExecutionRequested {
         execution_id: ExecutionId,
         subject: ExecutionSubject,
-        cause: ExecutionCause,
+        cause: Open<ExecutionCause>,
         /// The kernel session that it is meant for, when the requester named one.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         kernel_session: Option<KernelSessionId>,
@@ -286,8 +286,9 @@ events! {
         message_id: MessageId,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         turn_id: Option<TurnId>,
-        role: MessageRole,
-        blocks: Vec<MessageBlock>,
+        role: Open<MessageRole>,
+        /// One that a reader does not know is shown by its name, and not told to models.
+        blocks: Vec<Open<MessageBlock>>,
         /// How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         reply_units: Option<usize>,
@@ -338,7 +339,7 @@ events! {
         detail: Option<String>,
         usage: Usage,
     }
-    TurnFinished { turn_id: TurnId, stop_reason: StopReason }
+    TurnFinished { turn_id: TurnId, stop_reason: Open<StopReason> }
     TurnCancelled { turn_id: TurnId }
     TurnFailed {
         turn_id: TurnId,
@@ -357,13 +358,14 @@ events! {
         arguments: RawObject,
         /// SHA-256 of the function and its arguments in canonical form: what a confirmation names.
         arguments_hash: Hash,
-        risk: Risk,
+        /// One that a reader does not know is `destructive`.
+        risk: Open<Risk>,
         /// Sentences: why the risk is what it is.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
         reasons: Vec<String>,
         /// What it touches, in the version that the assistant and the confirming person see.
         #[serde(skip_serializing_if = "Vec::is_empty", default)]
-        targets: Vec<Target>,
+        targets: Vec<Open<Target>>,
         gate: Open<Gate>,
         /// Present: it starts when that call has ended, not before.
         #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -402,13 +404,13 @@ events! {
     /// The claim: from here on it happens, once.
     ToolCallStarted {
         call_id: ToolCallId,
-        passed_by: Passed,
+        passed_by: Open<Passed>,
         /// The server instance that executes it. Another one that finds the claim knows that it is a dead one's.
         claimant: InstanceId,
     }
     ToolCallExecuted {
         call_id: ToolCallId,
-        end: ToolCallEnd,
+        end: Open<ToolCallEnd>,
         /// What the model is told, in full.
         result: String,
         duration_ms: Millis,

@@ -104,7 +104,7 @@ impl ExecutionStatus {
 pub struct PastExecution {
     pub subject: ExecutionSubject,
     pub status: ExecutionStatus,
-    pub cause: ExecutionCause,
+    pub cause: Open<ExecutionCause>,
     pub requested_by: Actor,
     pub requested_at: Millis,
     pub requested_version: Version,

@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::RawObject;
+use crate::open::Open;
 use crate::tool_call::Risk;
 
 /// A function as its kernel describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct UserFunction {
     /// An identifier of ASCII letters, digits and `_`.
     pub name: String,
@@ -20,5 +20,5 @@ pub struct UserFunction {
     pub description: String,
     /// JSON Schema of its arguments, of type object.
     pub schema: RawObject,
-    pub risk: Risk,
+    pub risk: Open<Risk>,
 }

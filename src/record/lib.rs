@@ -55,7 +55,7 @@ pub use history_query::{HistoryQuery, Logged, Selection, deleted_executions, in_
 pub use ids::*;
 pub use json::{RawJson, RawObject, compact};
 pub use message::*;
-pub use open::Open;
+pub use open::{OPEN, Open};
 pub use order_key::OrderKey;
 pub use output::{BlobPart, Output};
 pub use reply::{CellReply, ReplyStatus};

@@ -3,8 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::event::MessagePosted;
 use crate::ids::ToolCallId;
 use crate::json::RawJson;
+use crate::open::Open;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -17,7 +19,7 @@ pub enum MessageRole {
 
 /// A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "snake_case")]
 pub enum MessageBlock {
     Text {
         text: String,
@@ -33,19 +35,30 @@ pub enum MessageBlock {
         provider_id: String,
         call_id: ToolCallId,
         function: String,
-        /// As the model wrote them; not always JSON.
+        /// As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
+        /// calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
         arguments: String,
         /// What else the provider attached and wants back word for word.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<String>,
     },
+    /// What the model is told of a call's end.
     ToolResult {
         provider_id: String,
         call_id: ToolCallId,
-        text: String,
+        /// Absent: it is the `result` of the ToolCallExecuted of that call, word for word.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
+}
+
+impl MessagePosted {
+    /// The parts that this version knows.
+    pub fn known_blocks(&self) -> impl DoubleEndedIterator<Item = &MessageBlock> {
+        self.blocks.iter().filter_map(Open::known)
+    }
 }
 
 /// What a model call took, in tokens.

@@ -75,6 +75,9 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Open<T> {
     }
 }
 
+/// What JSON Schemas say of such a value.
+pub const OPEN: &str = "A later version may add variants: keep what you do not know.";
+
 impl<T: JsonSchema> JsonSchema for Open<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("Open{}", T::schema_name()).into()
@@ -83,7 +86,7 @@ impl<T: JsonSchema> JsonSchema for Open<T> {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let known = generator.subschema_for::<T>();
         schemars::json_schema!({
-            "description": "A later version may add variants: keep what you do not know.",
+            "description": OPEN,
             "anyOf": [known, { "type": ["string", "object"] }]
         })
     }

@@ -7,7 +7,6 @@ use crate::json::RawJson;
 
 /// One part of an output that lives in a blob instead of the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct BlobPart {
     /// JSON pointer (RFC 6901) into `content`, where the value was taken out.
     pub pointer: String,
@@ -21,7 +20,6 @@ pub struct BlobPart {
 
 /// One output, as nbformat has it, opaque.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct Output {
     /// An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`.
     #[serde(deserialize_with = "crate::json::compact")]

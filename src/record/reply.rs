@@ -24,15 +24,14 @@ pub enum ReplyStatus {
 
 /// What an assistant has answered to a prompt cell, as far as it had come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub struct CellReply {
     /// The turn that gave it; absent: a file or another notebook brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    pub status: ReplyStatus,
+    pub status: Open<ReplyStatus>,
     /// Why the model stopped, when it finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<StopReason>,
+    pub stop_reason: Option<Open<StopReason>>,
     /// Why there is no more of it, when it failed or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
@@ -45,4 +44,24 @@ pub struct CellReply {
     /// The conversation's messages hold more than `text`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_cut: bool,
+}
+
+impl CellReply {
+    /// The reply as a command may bring it: words that this version does not know are left out, and one whose state is not known
+    /// counts as stopped.
+    #[must_use]
+    pub fn closed(self) -> Self {
+        let status = Open::Known(self.status.known().copied().unwrap_or(ReplyStatus::Stopped));
+        let stop_reason = self.stop_reason.filter(|reason| reason.known().is_some());
+        let cause = self.cause.filter(|cause| cause.known().is_some());
+        Self { status, stop_reason, cause, ..self }
+    }
+
+    /// The first word in it that this version does not know.
+    pub fn unknown_word(&self) -> Option<String> {
+        let status = self.status.known().is_none().then(|| self.status.to_string());
+        let stop_reason = self.stop_reason.as_ref().filter(|it| it.known().is_none()).map(ToString::to_string);
+        let cause = self.cause.as_ref().filter(|it| it.known().is_none()).map(ToString::to_string);
+        status.or(stop_reason).or(cause)
+    }
 }

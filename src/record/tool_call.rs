@@ -48,6 +48,13 @@ pub enum Door {
     Socket,
 }
 
+impl Open<Risk> {
+    /// What is not known to be less destroys.
+    pub fn judged(&self) -> Risk {
+        self.known().copied().unwrap_or(Risk::Destructive)
+    }
+}
+
 /// How much an assistant may do unasked in a notebook. What destroys asks under every policy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -126,8 +126,8 @@ impl Host for AssistantHost {
         self.0.store.read(notebook, since, limit).await.map_err(|error| unread(&error))
     }
 
-    async fn events_of_subject(&self, notebook: &NotebookId, subject: &str) -> Result<Vec<Stored>, Rejection> {
-        self.0.store.events_of_subject(notebook, &[subject.to_owned()]).await.map_err(|error| unread(&error))
+    async fn events_of_subjects(&self, notebook: &NotebookId, subjects: &[String]) -> Result<Vec<Stored>, Rejection> {
+        self.0.store.events_of_subject(notebook, subjects).await.map_err(|error| unread(&error))
     }
 
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
-use notarium_core::{CommandId, NotebookId, RawJson, Version};
+use notarium_core::{Closed, CommandId, NotebookId, RawJson, Version};
 use notarium_wire::CommandMessage;
 use serde::de::DeserializeOwned;
 use ulid::Ulid;
@@ -44,15 +44,15 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
     }
 }
 
-/// A JSON body.
+/// A JSON body, without any field that is not known.
 pub struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Json::<T>::from_request(request, state).await {
-            Ok(Json(value)) => Ok(Self(value)),
+        match Json::<Closed<T>>::from_request(request, state).await {
+            Ok(Json(Closed(value))) => Ok(Self(value)),
             Err(JsonRejection::BytesRejection(rejection)) => Err(body_problem(&rejection)),
             Err(rejection @ JsonRejection::MissingJsonContentType(_)) => Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,

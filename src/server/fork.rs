@@ -66,7 +66,7 @@ fn insert(cell_id: &CellId, cell: &Cell, with_reply: bool) -> Command {
         metadata: content.metadata.clone(),
         attachments: content.attachments.clone(),
         flags: changes(&content.flags),
-        reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(CellReply::from(reply))),
+        reply: cell.reply.as_deref().filter(|_| with_reply).map(|reply| Box::new(CellReply::from(reply).closed())),
     })
 }
 

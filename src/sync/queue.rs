@@ -74,7 +74,7 @@ impl Pending {
 
 /// The command of a body; the error is a sentence.
 pub(crate) fn parse(body: &RawJson) -> Result<Command, String> {
-    serde_json::from_str(body.get())
+    Command::decode(body.get())
         .map_err(|error| format!("the body is not a command: {error}; see protocol/schema for the commands"))
 }
 

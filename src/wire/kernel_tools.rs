@@ -116,7 +116,7 @@ mod tests {
             function: "load".to_owned(),
             arguments: RawObject::parse(arguments).expect("an object"),
             arguments_hash: Hash::ZERO,
-            risk: Risk::Edit,
+            risk: Risk::Edit.into(),
             reasons: Vec::new(),
             targets: Vec::new(),
             requested_by: Actor::System,

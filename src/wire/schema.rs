@@ -1,6 +1,6 @@
 //! The JSON Schemas of everything on the wire, generated from the types. `protocol/schema/` holds them, and a test compares.
 
-use notarium_core::{Command, Document, Event};
+use notarium_core::{Command, Document, Event, OPEN};
 use schemars::{Schema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub fn files() -> Vec<(&'static str, Value)> {
     vec![
         ("client-message.json", root::<ClientMessage>()),
         ("server-message.json", root::<ServerMessage>()),
-        ("command.json", root::<Command>()),
+        ("command.json", closed(root::<Command>())),
         ("notebook.json", root::<Document>()),
         ("event-payloads.json", event_payloads()),
     ]
@@ -24,6 +24,26 @@ fn generator() -> SchemaGenerator {
 
 fn root<T: schemars::JsonSchema>() -> Value {
     generator().into_root_schema_for::<T>().into()
+}
+
+/// What a client sends has no fields and no words but those named here, also where the same value is open in an event.
+fn closed(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(fields) => {
+            if let Some([known, Value::Object(_)]) = fields.get("anyOf").and_then(Value::as_array).map(Vec::as_slice)
+                && fields.get("description").is_some_and(|text| *text == OPEN)
+            {
+                return known.clone();
+            }
+            if fields.contains_key("properties") {
+                fields.entry("additionalProperties").or_insert(Value::Bool(false));
+            }
+            fields.values_mut().for_each(|inner| *inner = closed(inner.take()));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|inner| *inner = closed(inner.take())),
+        _ => {}
+    }
+    schema
 }
 
 /// One schema per event type: `properties.<Type>` describes the payload of `type: <Type>, schema: 1`.

@@ -31,10 +31,10 @@ async fn an_id_that_is_chosen_again_is_another_turn() {
     scene.ada.until("the end", |state| state.turns.is_empty()).await;
     let ends = scene.ada.events();
     let ends = ends.iter().filter_map(|recorded| match &recorded.event {
-        Event::TurnFinished(event) => Some(Ok(event.stop_reason)),
+        Event::TurnFinished(event) => Some(Ok(event.stop_reason.clone())),
         Event::TurnFailed(event) => Some(Err(event.sentence())),
         _ => None,
     });
-    assert_eq!(ends.collect::<Vec<_>>(), [Ok(StopReason::EndTurn)]);
+    assert_eq!(ends.collect::<Vec<_>>(), [Ok(StopReason::EndTurn.into())]);
     assert_eq!(scene.said(&turn), "Here I am.");
 }

@@ -169,7 +169,7 @@ impl Scene {
     /// How the turn ended: why it stopped, or what failed it.
     pub fn end_of(&self, turn: &TurnId) -> Option<Result<StopReason, String>> {
         self.ada.events().iter().find_map(|recorded| match &recorded.event {
-            Event::TurnFinished(event) if event.turn_id == *turn => Some(Ok(event.stop_reason)),
+            Event::TurnFinished(event) if event.turn_id == *turn => event.stop_reason.known().copied().map(Ok),
             Event::TurnFailed(event) if event.turn_id == *turn => Some(Err(event.sentence())),
             Event::TurnCancelled(event) if event.turn_id == *turn => Some(Err("cancelled".to_owned())),
             _ => None,
@@ -182,7 +182,7 @@ impl Scene {
             Event::MessagePosted(event)
                 if event.turn_id.as_ref() == Some(turn) && event.role == MessageRole::Assistant =>
             {
-                Some(&event.blocks)
+                Some(event.known_blocks())
             }
             _ => None,
         });
@@ -193,14 +193,25 @@ impl Scene {
         texts.collect()
     }
 
+    /// The result in the event of a call's end.
+    fn result_of(&self, call: &ToolCallId) -> String {
+        let ends = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
+            Event::ToolCallExecuted(event) if event.call_id == *call => Some(event.result.clone()),
+            _ => None,
+        });
+        ends.last().expect("a message that refers to a result comes after it")
+    }
+
     /// Results that tools gave the model, in order: text, and whether it is an error.
     pub fn results(&self) -> Vec<(String, bool)> {
         let blocks = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
-            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(&event.blocks),
+            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(event.known_blocks()),
             _ => None,
         });
         let results = blocks.flatten().filter_map(|block| match block {
-            MessageBlock::ToolResult { text, is_error, .. } => Some((text.clone(), *is_error)),
+            MessageBlock::ToolResult { call_id, text, is_error, .. } => {
+                Some((text.clone().unwrap_or_else(|| self.result_of(call_id)), *is_error))
+            }
             _ => None,
         });
         results.collect()

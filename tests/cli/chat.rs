@@ -142,7 +142,7 @@ impl Driver {
                 self.act(turn, Command::StartToolCall { call_id: call_id.clone() }).await;
             }
             is_any |= is_confirmed;
-            let (provider_id, text) = (call_id.to_string(), "over".to_owned());
+            let (provider_id, text) = (call_id.to_string(), Some("over".to_owned()));
             results.push(MessageBlock::ToolResult { provider_id, call_id, text, is_error: !is_confirmed });
         }
         self.post(turn, MessageRole::Tool, results).await;

@@ -119,6 +119,41 @@ async fn a_forged_actor_or_time_is_an_unknown_field() {
     }
 }
 
+/// Open in the record, closed at the doors by which commands come.
+#[tokio::test]
+async fn an_unknown_field_or_word_comes_in_by_no_door() {
+    let (server, mut client) = with_notebook().await;
+    let reply = |field: &str, value: &str| {
+        let mut reply = json!({"status": "finished", "prompt": "x", "text": "y"});
+        reply[field] = json!(value);
+        json!({"InsertCell": {"cell_type": "prompt", "reply": reply}})
+    };
+    let output = json!({"content": {"output_type": "stream"}, "mood": "good"});
+    let commands = [
+        reply("mood", "good"),
+        reply("status", "dreaming"),
+        reply("cause", "dreamt"),
+        json!({"RecordExecution": {"cell_id": "c", "outputs": [output]}}),
+        json!({"GrantAccess": {"subject": {"kind": "user", "id": "bob", "mood": 1}, "role": "viewer"}}),
+        json!({"GrantAccess": {"subject": {"kind": "user", "id": "bob"}, "role": "emperor"}}),
+    ];
+    for body in commands.iter().cloned().chain(commands.iter().map(|one| json!({"Batch": {"commands": [one]}}))) {
+        let message = json!({"command": {"id": "closed", "notebook": "n", "body": body}});
+        client.send_text(message.to_string()).await;
+        let refused = client.answer(&CommandId::new("closed").unwrap()).await.unwrap_err();
+        assert_eq!(refused.code, RejectionCode::InvalidValue, "{body}: {refused:?}");
+        client.rejects.clear();
+    }
+    let http = server.http(&server.person("Bob").await);
+    let made = http.post("/api/notebooks", json!({"title": "Bob's"})).await.ok();
+    let cells = format!("/api/notebooks/{}/cells", made["notebook_id"].as_str().unwrap());
+    let cell = |value| http.post(&cells, value);
+    assert_eq!(cell(json!({"cell_type": "code", "mood": 1})).await.refused(400), "malformed");
+    assert_eq!(cell(json!({"cell_type": "code", "flags": {"mood": true}})).await.refused(400), "malformed");
+    assert_eq!(cell(json!({"cell_type": "poem"})).await.refused(400), "malformed");
+    cell(json!({"cell_type": "code"})).await.ok();
+}
+
 #[tokio::test]
 async fn frames_that_are_too_large_are_refused_and_far_too_large_ones_end_the_connection() {
     let server = TestServer::with(|config| config.limits.max_frame_bytes = 100_000).await;

@@ -255,7 +255,8 @@ async fn tell(turn: &mut Turn<'_>, stream: &mut Stream) -> Vec<Sent> {
     let result = MessageBlock::ToolResult {
         provider_id: "p-d".to_owned(),
         call_id: "d".parse().unwrap(),
-        text: "{}".to_owned(),
+        // It stands in the end of the call.
+        text: None,
         is_error: false,
     };
     turn.reply(MessageRole::Tool, &[result]).await;

@@ -186,6 +186,37 @@ async fn a_server_older_than_its_log_shows_what_it_knows_and_refuses_to_write() 
     }
 }
 
+/// A word and a field of a later version, in schemas that this one knows.
+const DREAMT: &str =
+    r#"{"execution_id":"e","subject":{"kind":"scratch","source":"1","purpose":"x"},"cause":"dreamt","mood":1.50}"#;
+
+#[tokio::test]
+async fn what_a_later_version_adds_to_an_event_is_kept_as_it_came_and_everybody_agrees_on_the_state() {
+    let (mut server, ann) = with_notebook().await;
+    let mut follower = server.connect(&ann).await;
+    follower.subscribe("n").await;
+    server.stop().await;
+    follower.until_closed().await;
+    written_by_another_server(&server, &[("ExecutionRequested", 1, DREAMT)]).await;
+    server.start_again().await;
+
+    follower.reconnect(server.address(), &ann.token).await;
+    follower.until(|client| (client.state("n").version == 3).then_some(())).await;
+    assert_eq!(follower.replica("n").events.last().unwrap().payload.get(), DREAMT, "the frame");
+    let mut fresh = server.connect(&ann).await;
+    fresh.subscribe("n").await;
+    let snapshot = serde_json::to_value(fresh.state("n")).unwrap();
+    assert_eq!(
+        (&snapshot["executions"]["e"]["cause"], &snapshot["executions"]["e"]["mood"]),
+        (&json!("dreamt"), &Value::Null)
+    );
+    let digest = fresh.state("n").digest().unwrap();
+    assert_eq!((fresh.replica("n").digest, follower.state("n").digest().unwrap()), (Some(digest), digest));
+    assert!(server.http(&ann).get("/api/notebooks/n/events?after=2").await.text.contains(DREAMT), "the record");
+    fresh.run("n", &edit(2, json!([3, [0, "!"]]))).await.expect("it goes on");
+    server.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_older_client_takes_the_state_where_it_does_not_know_an_event_and_goes_on() {
     let (server, ann) = with_notebook().await;

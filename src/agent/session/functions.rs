@@ -66,7 +66,8 @@ fn read(data: &RawValue) -> Result<Vec<UserFunction>, String> {
 
 impl From<Declared> for UserFunction {
     fn from(declared: Declared) -> Self {
-        let risk = declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive);
+        let risk =
+            declared.risk.and_then(|risk| serde_json::from_str(risk.get()).ok()).unwrap_or(Risk::Destructive).into();
         Self {
             name: declared.name,
             version: declared.version.unwrap_or_default(),
@@ -86,11 +87,11 @@ mod tests {
     fn a_risk_that_is_not_known_is_the_worst() {
         let risk = |text: &str| {
             let sent = format!(r#"{{"functions":[{{"name":"f","schema":{{}},"extra":1{text}}}]}}"#);
-            read(&raw_json(sent)).map(|functions| functions[0].risk)
+            read(&raw_json(sent)).map(|functions| functions[0].risk.clone())
         };
-        assert_eq!(risk(r#","risk":"read""#), Ok(Risk::Read));
+        assert_eq!(risk(r#","risk":"read""#), Ok(Risk::Read.into()));
         for text in ["", r#","risk":"harmless""#, r#","risk":7"#, r#","risk":null"#] {
-            assert_eq!(risk(text), Ok(Risk::Destructive), "{text}");
+            assert_eq!(risk(text), Ok(Risk::Destructive.into()), "{text}");
         }
     }
 

@@ -9,7 +9,7 @@ const MAX_RESULTS_BYTES: usize = 800_000;
 pub(super) fn fitting(mut blocks: Vec<MessageBlock>) -> Vec<MessageBlock> {
     let most = MAX_RESULTS_BYTES / blocks.len().max(1);
     for block in &mut blocks {
-        if let MessageBlock::ToolResult { text, .. } = block
+        if let MessageBlock::ToolResult { text: Some(text), .. } = block
             && let Some(end) = end_of_what_fits(text, most)
         {
             text.truncate(end);
@@ -42,7 +42,7 @@ mod tests {
         let result = |text: &str| MessageBlock::ToolResult {
             provider_id: "p".to_owned(),
             call_id: "c".parse().unwrap(),
-            text: text.to_owned(),
+            text: Some(text.to_owned()),
             is_error: false,
         };
         let blocks = fitting(vec![result(&dense), result("short"), result(&dense)]);

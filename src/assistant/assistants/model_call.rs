@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use notarium_core::{
-    Because, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn, TurnFailure, TurnId,
-    Usage,
+    Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
+    TurnFailure, TurnId, Usage, missing_results,
 };
 use notarium_wire::{ActivityKind, TurnActivity};
 use tokio::sync::mpsc;
@@ -20,6 +20,8 @@ use crate::state::KnownNames;
 
 /// Pictures of the present turn that a model is shown, the latest.
 const MAX_IMAGES: usize = 4;
+/// Calls whose ends are read at once.
+const CALLS_PAGE: usize = 500;
 
 /// A report of a model call to the worker.
 pub(super) enum ModelCallUpdate {
@@ -77,7 +79,8 @@ impl ModelCall {
         let conversation = &self.turn.conversation_id;
         let events =
             host.events_of_subject(&self.notebook_id, conversation.as_str()).await.map_err(|error| error.message)?;
-        let posted = messages(&events, conversation);
+        let mut posted = messages(&events, conversation);
+        self.look_up_results(&mut posted).await?;
         let images = self.images(&posted).await;
         let names = self.names().await?;
         let can = self.provider.capabilities(&self.model);
@@ -97,6 +100,17 @@ impl ModelCall {
             }
             _ => Ok(request),
         }
+    }
+
+    /// The texts of results that stand in the ends of their calls.
+    async fn look_up_results(&self, posted: &mut [MessagePosted]) -> Result<(), String> {
+        let missing: Vec<String> = posted.iter().flat_map(|posted| missing_results(&posted.blocks)).collect();
+        for page in missing.chunks(CALLS_PAGE) {
+            let read = self.runtime.host.events_of_subjects(&self.notebook_id, page).await;
+            let results = CallResults::of(&read.map_err(|error| error.message)?);
+            posted.iter_mut().for_each(|posted| results.fill(&mut posted.blocks));
+        }
+        Ok(())
     }
 
     /// Parsing a large notebook for the first time takes long: others go on meanwhile.
@@ -134,8 +148,9 @@ impl ModelCall {
     /// The pictures that the model asked to see in this turn.
     async fn images(&self, posted: &[MessagePosted]) -> BTreeMap<ToolCallId, String> {
         let present = || posted.iter().filter(|posted| posted.turn_id.as_ref() == Some(&self.turn_id));
-        let blocks =
-            |role: MessageRole| present().filter(move |posted| posted.role == role).flat_map(|posted| &posted.blocks);
+        let blocks = |role: MessageRole| {
+            present().filter(move |posted| posted.role == role).flat_map(MessagePosted::known_blocks)
+        };
         // A function of the notebook may answer whatever it likes: that is no picture.
         let asked: BTreeSet<&ToolCallId> = blocks(MessageRole::Assistant).filter_map(asks_for_picture).collect();
         let shown = blocks(MessageRole::Tool).filter_map(picture).filter(|(call_id, _)| asked.contains(call_id));
@@ -228,7 +243,9 @@ fn asks_for_picture(block: &MessageBlock) -> Option<&ToolCallId> {
 
 fn picture(block: &MessageBlock) -> Option<(&ToolCallId, &str)> {
     match block {
-        MessageBlock::ToolResult { call_id, text, is_error: false, .. } if may_show(text) => Some((call_id, text)),
+        MessageBlock::ToolResult { call_id, text: Some(text), is_error: false, .. } if may_show(text) => {
+            Some((call_id, text))
+        }
         _ => None,
     }
 }

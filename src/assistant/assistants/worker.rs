@@ -262,18 +262,17 @@ impl Worker {
 
     /// What the log says of a turn up to `until`: found by what it is about, however much else happened meanwhile.
     async fn recorded(&self, turn_id: &TurnId, turn: &Turn, until: Version) -> Result<Record, Rejection> {
-        let mut events = self.events_of(turn.conversation_id.as_str(), turn.started_version, until).await?;
+        let mut events = self.events_of(&[turn.conversation_id.to_string()], turn.started_version, until).await?;
         let of_turn = events.iter().filter_map(|recorded| match &recorded.event {
-            Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => Some(&event.blocks),
+            Event::MessagePosted(event) if event.turn_id.as_ref() == Some(turn_id) => Some(event.known_blocks()),
             _ => None,
         });
         let calls = of_turn.flatten().filter_map(|block| match block {
-            MessageBlock::ToolCall { call_id, .. } => Some(call_id.clone()),
+            MessageBlock::ToolCall { call_id, .. } => Some(call_id.to_string()),
             _ => None,
         });
-        for call_id in calls.collect::<Vec<_>>() {
-            events.extend(self.events_of(call_id.as_str(), turn.started_version, until).await?);
-        }
+        let calls: Vec<String> = calls.collect();
+        events.extend(self.events_of(&calls, turn.started_version, until).await?);
         events.sort_by_key(|recorded| recorded.envelope.version);
         let mut record = Record::default();
         events.iter().for_each(|recorded| record.see(turn_id, recorded));
@@ -281,8 +280,8 @@ impl Worker {
     }
 
     /// From one version on, and up to another.
-    async fn events_of(&self, subject: &str, since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
-        let events = self.runtime.host.events_of_subject(&self.id, subject).await?;
+    async fn events_of(&self, subjects: &[String], since: Version, until: Version) -> Result<Vec<Recorded>, Rejection> {
+        let events = self.runtime.host.events_of_subjects(&self.id, subjects).await?;
         let wanted = events.iter().filter(|stored| (since..=until).contains(&stored.envelope.version));
         Ok(wanted.filter_map(|stored| stored.typed().ok()).collect())
     }

@@ -6,7 +6,7 @@ use notarium_assistant::context::{Plan, Scene, request};
 use notarium_assistant::preview::no_blobs;
 use notarium_assistant::providers::{Block, Family, Message, Request, Role};
 use notarium_assistant::state::KnownNames;
-use notarium_core::{Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Turn};
+use notarium_core::{Document, MessageBlock, MessageFlags, MessageId, MessagePosted, MessageRole, Open, Turn};
 use serde_json::{Value, json};
 
 fn notebook(cells: &[(&str, Value)]) -> Document {
@@ -37,8 +37,8 @@ fn posted(id: &str, turn: &str, role: MessageRole, blocks: Vec<MessageBlock>) ->
         conversation_id: "talk".parse().unwrap(),
         message_id: id.parse().unwrap(),
         turn_id: Some(turn.parse().unwrap()),
-        role,
-        blocks,
+        role: role.into(),
+        blocks: blocks.into_iter().map(Open::Known).collect(),
         reply_units: None,
     }
 }
@@ -59,7 +59,7 @@ fn call(id: &str) -> MessageBlock {
 
 fn result(id: &str, text: &str) -> Vec<MessageBlock> {
     let (provider_id, call_id) = (id.to_owned(), id.parse().unwrap());
-    vec![MessageBlock::ToolResult { provider_id, call_id, text: text.to_owned(), is_error: false }]
+    vec![MessageBlock::ToolResult { provider_id, call_id, text: Some(text.to_owned()), is_error: false }]
 }
 
 /// Of a conversation, with a budget of tokens beyond the fixed part.

@@ -47,7 +47,7 @@ impl Host for FakeHost {
         Ok(Vec::new())
     }
 
-    async fn events_of_subject(&self, _: &NotebookId, _: &str) -> Result<Vec<Stored>, Rejection> {
+    async fn events_of_subjects(&self, _: &NotebookId, _: &[String]) -> Result<Vec<Stored>, Rejection> {
         Ok(Vec::new())
     }
 

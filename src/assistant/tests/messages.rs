@@ -4,7 +4,18 @@ use notarium_assistant::messages::{recorded, sent};
 use notarium_assistant::providers::{
     Arguments, Block, Message, Reply, Role, StopReason, Thinking, ToolCall, ToolResult,
 };
-use notarium_core::{MessageBlock, MessageRole, ToolCallId};
+use notarium_core::{MessageBlock, MessagePosted, MessageRole, Open, ToolCallId};
+
+fn posted(role: MessageRole, blocks: &[MessageBlock]) -> MessagePosted {
+    MessagePosted {
+        conversation_id: "talk".parse().unwrap(),
+        message_id: "m".parse().unwrap(),
+        turn_id: None,
+        role: role.into(),
+        blocks: blocks.iter().cloned().map(Open::Known).collect(),
+        reply_units: None,
+    }
+}
 
 /// A reply through the record: as it is stored, and as the next request tells it.
 fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
@@ -13,7 +24,7 @@ fn again(blocks: &[Block]) -> (Vec<MessageBlock>, Message) {
     let stored = recorded(&reply, || format!("our-{}", ids.next().unwrap()).parse().unwrap());
     // As after a restart: only what is written is left.
     let stored: Vec<MessageBlock> = serde_json::from_str(&serde_json::to_string(&stored).unwrap()).unwrap();
-    let message = sent(MessageRole::Assistant, &stored, |_| None);
+    let message = sent(&posted(MessageRole::Assistant, &stored), |_| None);
     (stored, message)
 }
 
@@ -65,11 +76,11 @@ fn each_call_has_an_id_of_its_own_in_the_record_and_the_provider_s_towards_the_p
     let result = |call_id: &str| MessageBlock::ToolResult {
         provider_id: "call_0".to_owned(),
         call_id: call_id.parse().unwrap(),
-        text: "done".to_owned(),
+        text: Some("done".to_owned()),
         is_error: true,
     };
     let image = |id: &ToolCallId| (id.as_str() == "our-1").then(|| "iVBOR".to_owned());
-    let answered = sent(MessageRole::Tool, &[result("our-0"), result("our-1")], image);
+    let answered = sent(&posted(MessageRole::Tool, &[result("our-0"), result("our-1")]), image);
     let expected = ToolResult { call_id: "call_0".into(), text: "done".into(), is_error: true };
     let [first, second] = [(); 2].map(|()| Block::ToolResult(expected.clone()));
     let blocks = vec![first, second, Block::Image { png_base64: "iVBOR".into() }];

@@ -20,6 +20,9 @@ struct World {
     steps: usize,
     /// What is executed fails.
     fails: bool,
+    /// What it comes to.
+    result: String,
+    log: Vec<Stored>,
 }
 
 fn who(kind: &str) -> (Actor, Authority) {
@@ -51,6 +54,8 @@ impl World {
             replies,
             steps: 0,
             fails: false,
+            result: "done".to_owned(),
+            log: Vec::new(),
         };
         world.person(json!({"CreateNotebook": {"title": "First"}}));
         world.person(json!({"InsertCell": {"cell_id": "a", "cell_type": "code", "source": "x = 1"}}));
@@ -87,6 +92,7 @@ impl World {
             let recorded = stored.typed().unwrap();
             self.notebook.apply(&recorded);
             self.recorded.push(recorded);
+            self.log.push(stored);
         }
         Ok(())
     }
@@ -155,7 +161,8 @@ impl World {
 
     fn report(&mut self, call_id: ToolCallId, end: ToolCallEnd) {
         self.live.executing.remove(&call_id);
-        self.reactor(Command::ReportToolCall { call_id, end, result: "done".to_owned() });
+        let result = self.result.clone();
+        self.reactor(Command::ReportToolCall { call_id, end, result });
     }
 
     /// The model answers, an executor reports, a person confirms: whoever is waited for.
@@ -198,13 +205,25 @@ impl World {
         assert!(counts.values().all(|count| *count == 1), "{counts:?}");
     }
 
+    /// The result in the event of a call's end.
+    fn result_of(&self, call: &ToolCallId) -> String {
+        let ends = self.recorded.iter().filter_map(|recorded| match &recorded.event {
+            Event::ToolCallExecuted(event) if event.call_id == *call => Some(event.result.clone()),
+            _ => None,
+        });
+        ends.last().unwrap()
+    }
+
     fn results(&self) -> Vec<(String, bool)> {
         let results = self.recorded.iter().filter_map(|recorded| match &recorded.event {
-            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(&event.blocks),
+            Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(event.known_blocks()),
             _ => None,
         });
         let one = |block: &MessageBlock| match block {
-            MessageBlock::ToolResult { text, is_error, .. } => Some((text.clone(), *is_error)),
+            MessageBlock::ToolResult { text: Some(text), is_error, .. } => Some((text.clone(), *is_error)),
+            MessageBlock::ToolResult { call_id, text: None, is_error, .. } => {
+                Some((self.result_of(call_id), *is_error))
+            }
             _ => None,
         };
         results.flatten().filter_map(one).collect()
@@ -238,6 +257,28 @@ fn raw_call(id: &str, function: &str, arguments: &str) -> MessageBlock {
         arguments: arguments.to_owned(),
         extra: None,
     }
+}
+
+#[test]
+fn a_large_result_stands_once_in_the_log_and_the_model_is_told_all_of_it() {
+    let mut world =
+        World::new(vec![vec![call("vars", "get_variables", &json!({}))], vec![text("I see."), text("That is all.")]]);
+    world.result = "value ".repeat(17_000);
+    run(&mut world);
+    let size: usize = world.log.iter().map(|stored| stored.payload.get().len()).sum();
+    assert!((102_000..110_000).contains(&size), "{size} bytes");
+    let told = world.recorded.iter().find_map(|recorded| match &recorded.event {
+        Event::MessagePosted(event) if event.role == MessageRole::Tool => Some(event.blocks.clone()),
+        _ => None,
+    });
+    let mut told = told.unwrap();
+    let missing: Vec<String> = missing_results(&told).collect();
+    assert_eq!(missing, ["vars-1"]);
+    CallResults::of(&world.log).fill(&mut told);
+    let [Open::Known(MessageBlock::ToolResult { text: Some(text), is_error: false, .. })] = &told[..] else {
+        panic!("{told:?}")
+    };
+    assert_eq!(*text, world.result);
 }
 
 /// Reads, writes, runs, asks the kernel, and deletes what a person must confirm.

@@ -240,7 +240,7 @@ async fn a_turn_that_everybody_left_goes_on_when_its_call_expires_and_the_model_
         Event::MessagePosted(event) => Some(event.blocks.clone()),
         _ => None,
     });
-    assert_eq!(last, Some(vec![MessageBlock::Text { text: "Then it stays.".to_owned() }]));
+    assert_eq!(last, Some(vec![MessageBlock::Text { text: "Then it stays.".to_owned() }.into()]));
     assert_eq!((model.requests().len(), scene.state().await.cells.len()), (2, 1));
     scene.until_left().await;
     scene.stop().await;

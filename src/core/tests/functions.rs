@@ -3,7 +3,7 @@
 use crate::support::*;
 use notarium_core::offered::offered;
 use notarium_core::tools::Executor;
-use notarium_core::{Event, ExecutionSubject, RejectionCode as Code, Risk, Target};
+use notarium_core::{Event, ExecutionSubject, Open, RejectionCode as Code, Risk, Target};
 
 fn function(name: &str, risk: &str) -> serde_json::Value {
     let schema = json!({"type": "object", "properties": {"rows": {"type": "integer"}}, "required": ["rows"]});
@@ -71,6 +71,8 @@ pub fn cases() -> Vec<Case> {
         case(registered, gpu(), register(json!([])), events(["KernelFunctionsRegistered"])),
         case(talking, gpu(), register(json!([])), nothing()),
         case(again, gpu(), registration(), events(["KernelFunctionsRegistered"])),
+        // In the record it would count as destructive; nobody may write it there.
+        case(talking, gpu(), with("risk", json!("odd")), rejected(Code::InvalidValue)),
         // by its own agent alone
         case(talking, user("ann"), registration(), rejected(Code::Forbidden)),
         case(talking, mcp(), registration(), rejected(Code::Forbidden)),
@@ -131,7 +133,11 @@ fn a_call_is_a_recorded_run_on_the_kernel_that_has_the_function() {
     let (events, _) = world.try_do(&assistant_of("ann"), &request).unwrap();
     let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
     assert_eq!(event.risk, Risk::Edit);
-    assert!(matches!(&event.targets[..], [Target::Function { name, .. }] if name == "load"), "{:?}", event.targets);
+    assert!(
+        matches!(&event.targets[..], [Open::Known(Target::Function { name, .. })] if name == "load"),
+        "{:?}",
+        event.targets
+    );
     let (events, _) = world.try_do(&reactor_of("ann"), &start("tool")).unwrap();
     assert_eq!(
         world.whole(&events),

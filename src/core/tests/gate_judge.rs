@@ -114,7 +114,7 @@ impl Judge {
         let id = &event.call_id;
         assert!(!self.calls.contains_key(id), "{id} is requested twice");
         assert!(!moment.before.archived, "{id} in an archived notebook");
-        assert!(event.risk >= least_risk(&event.function), "{id}: {} is {:?}", event.function, event.risk);
+        assert!(event.risk.judged() >= least_risk(&event.function), "{id}: {} is {:?}", event.function, event.risk);
         assert_eq!(event.arguments_hash, arguments_hash(&event.function, &event.arguments), "{id}");
         assert!(event.gate.until().is_none_or(|at| at == moment.now() + EXPIRY_MS), "{id} waits for a day");
         moment.check_may(moment.actor(), event, "asks for");
@@ -161,7 +161,7 @@ impl Judge {
             assert_eq!(self.calls[after].stage, Stage::Ended, "{id} starts before {after} has ended");
             self.count("started after another one");
         }
-        let by = match (&event.passed_by, confirmed_by) {
+        let by = match (event.passed_by.known().expect("known"), confirmed_by) {
             (Passed::Confirmation { by }, Some(confirmed_by)) => {
                 assert_eq!(*by, confirmed_by, "{id} was confirmed by another");
                 moment.check_stands_for(by, &asked);
@@ -173,12 +173,12 @@ impl Judge {
             }
             (Passed::Policy, None) => {
                 let policy = moment.before.policy;
-                assert!(passes(policy, asked.risk), "{id} starts unasked: {:?} under {policy:?}", asked.risk);
+                assert!(passes(policy, asked.risk.judged()), "{id} starts unasked: {:?} under {policy:?}", asked.risk);
                 "policy"
             }
             (passed_by, confirmed_by) => panic!("{id} starts by {passed_by:?}, confirmed by {confirmed_by:?}"),
         };
-        self.count(&format!("{:?} by {by}", asked.risk));
+        self.count(&format!("{:?} by {by}", asked.risk.judged()));
     }
 
     /// No call of a turn goes beyond the token.
@@ -199,7 +199,7 @@ impl Judge {
         };
         assert_eq!(*for_user, grant.for_user, "grant {grant_id} is for another person's assistant");
         assert_eq!(*conversation, grant.conversation_id, "grant {grant_id} is of another conversation");
-        assert!(asked.risk < Risk::Destructive, "grant {grant_id} opens for what destroys");
+        assert!(asked.risk.judged() < Risk::Destructive, "grant {grant_id} opens for what destroys");
         moment.check_stands_for(issuer, asked);
     }
 
@@ -260,7 +260,7 @@ impl Moment<'_> {
     fn check_decides(&self, actor: &Actor, asked: &ToolCallRequested) {
         assert!(matches!(actor, Actor::User { .. } | Actor::Guest { .. }), "{actor:?} decides, and is no person");
         let roles = self.roles(actor);
-        assert!(may_decide_on(&roles, asked.risk), "{roles:?} decides on {}, {:?}", asked.call_id, asked.risk);
+        assert!(may_decide_on(&roles, asked.risk.judged()), "{roles:?} decides on {}, {:?}", asked.call_id, asked.risk);
         self.check_may(actor, asked, "decides on");
     }
 
@@ -277,7 +277,7 @@ impl Moment<'_> {
     /// All that the call touches is there as the log says that it was seen.
     fn check_targets(&self, asked: &ToolCallRequested) {
         let Document { cells, kernels, functions, .. } = &*self.before.document;
-        let changed = asked.targets.iter().find(|target| match target {
+        let changed = known(asked).find(|target| match target {
             Target::Cell { cell_id, cell_version } => {
                 cells.get(cell_id).is_none_or(|cell| cell.cell_version != *cell_version)
             }
@@ -295,8 +295,8 @@ impl Moment<'_> {
     /// … and that is all that it touches.
     fn check_touched(&self, asked: &ToolCallRequested) {
         let arguments: serde_json::Value = serde_json::from_str(asked.arguments.get()).expect("JSON");
-        let kinds: Vec<&str> = asked.targets.iter().map(kind).collect();
-        let cells = asked.targets.iter().filter_map(|target| match target {
+        let kinds: Vec<&str> = known(asked).map(kind).collect();
+        let cells = known(asked).filter_map(|target| match target {
             Target::Cell { cell_id, .. } => Some(cell_id),
             _ => None,
         });
@@ -342,6 +342,10 @@ impl Moment<'_> {
         let removes = self.code().any(|(id, source)| runs(id) && removes(source));
         assert!(!removes || asked.risk == Risk::Destructive, "{} removes files as {:?}", asked.call_id, asked.risk);
     }
+}
+
+fn known(asked: &ToolCallRequested) -> impl Iterator<Item = &Target> {
+    asked.targets.iter().map(|target| target.known().expect("a target of a known kind"))
 }
 
 fn kind(target: &Target) -> &'static str {

@@ -37,7 +37,7 @@ fn a_name_that_another_cell_bound_is_seen_through() {
 fn judged(world: &mut World, function: &str, arguments: serde_json::Value) -> (Risk, Vec<String>) {
     let (events, _) = world.try_do(&assistant_of("ann"), &call("judged", function, arguments)).unwrap();
     let Event::ToolCallRequested(event) = &events[0] else { panic!("{events:?}") };
-    (event.risk, event.reasons.clone())
+    (event.risk.judged(), event.reasons.clone())
 }
 
 fn speaking(kernelspec: &str, language: Option<&str>) -> World {
@@ -102,7 +102,7 @@ fn code_that_was_not_judged_as_it_is_asks_and_starts_nothing() {
     world.step(&user("ann"), insert("more", "code", "import os"));
     let decision = decide(&world.notebook, &mut context, asked).unwrap();
     let Event::ToolCallRequested(event) = &decision.events[0].event else { panic!("{decision:?}") };
-    assert_eq!((event.risk, event.reasons.len()), (Risk::Destructive, 1), "another notebook was judged");
+    assert_eq!((event.risk.judged(), event.reasons.len()), (Risk::Destructive, 1), "another notebook was judged");
     assert!(event.gate.waits());
 
     let cells = json!({"cells": [{"source": "x = 1"}], "run": true, "after": "a"});

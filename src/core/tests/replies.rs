@@ -73,7 +73,7 @@ fn the_reply_grows_with_the_turns_messages_and_says_how_it_ended() {
     let it = reactor_of("ann");
     let mut world = asked();
     let begun = reply(&world);
-    assert_eq!((begun.status, &*begun.prompt, &*begun.text), (ReplyStatus::Running, "What is x?", ""));
+    assert_eq!((begun.status.clone(), &*begun.prompt, &*begun.text), (ReplyStatus::Running.into(), "What is x?", ""));
     world.step(
         &it,
         json!({"PostReply": {"turn_id": "turn", "role": "assistant", "blocks": [
@@ -96,8 +96,8 @@ fn the_reply_grows_with_the_turns_messages_and_says_how_it_ended() {
     ];
     for (who, command, status, cause) in ends {
         let ended = reply(&world.clone().with(&who, command));
-        assert_eq!((ended.status, ended.end_sentence().as_deref()), (status, cause));
-        assert_eq!(ended.stop_reason, (status == ReplyStatus::Finished).then_some(StopReason::EndTurn));
+        assert_eq!((ended.status.clone(), ended.end_sentence().as_deref()), (status.into(), cause));
+        assert_eq!(ended.stop_reason, (status == ReplyStatus::Finished).then_some(StopReason::EndTurn.into()));
         assert_eq!(ended.text, "I look at it.\n\nIt is 1.");
     }
     assert_eq!(world.cell("ask").cell_version, version, "an answer is no edit");
@@ -112,7 +112,7 @@ fn asked_again_the_cell_shows_the_new_reply_and_another_prompt_makes_it_stale() 
     assert!(world.notebook.is_stale(&cell_id("ask")));
     world.step(&user("ann"), ask());
     let again = reply(&world);
-    assert_eq!((again.status, &*again.text), (ReplyStatus::Running, ""));
+    assert_eq!((again.status.clone(), &*again.text), (ReplyStatus::Running.into(), ""));
     assert!(!world.notebook.is_stale(&cell_id("ask")));
 }
 
@@ -134,7 +134,7 @@ fn what_was_said_while_the_cell_was_in_the_trash_is_there_when_it_comes_back() {
         assert_eq!(reply(&back_early).text, "One.\n\nTwo.\n\nThree.");
         let back_late = ended.clone().with(&ann, back);
         let found = reply(&back_late);
-        assert_eq!((found.status, &*found.text), (ReplyStatus::Finished, "One.\n\nTwo."));
+        assert_eq!((found.status.clone(), &*found.text), (ReplyStatus::Finished.into(), "One.\n\nTwo."));
     }
 }
 
@@ -152,6 +152,9 @@ fn a_long_reply_is_cut_where_everybody_sees_it() {
 fn a_reply_from_elsewhere_is_nobodys_turn_here() {
     let world = with_cells().with(&user("ann"), with_reply("prompt", "What?"));
     let reply = world.cell("new").reply.clone().expect("a reply");
-    assert_eq!((reply.turn_id.as_ref(), reply.status, &*reply.text), (None, ReplyStatus::Stopped, "It is"));
+    assert_eq!(
+        (reply.turn_id.as_ref(), reply.status.clone(), &*reply.text),
+        (None, ReplyStatus::Stopped.into(), "It is")
+    );
     assert!(reply.cause.is_some());
 }

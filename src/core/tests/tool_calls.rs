@@ -3,7 +3,7 @@
 use crate::support::*;
 use notarium_core::tools::{TOOLS, Tool};
 use notarium_core::{
-    CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Passed, RejectionCode as Code, Risk, arguments_hash,
+    CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Open, Passed, RejectionCode as Code, Risk, arguments_hash,
 };
 
 fn delete(version: u64) -> serde_json::Value {
@@ -289,7 +289,7 @@ fn the_record_says_what_opened_the_gate() {
     assert_eq!(event.claimant.as_str(), "instance");
     let (events, _) = with_grant().try_do(&reactor_of("ann"), &create()).unwrap();
     let Event::ToolCallStarted(event) = &events[1] else { panic!("{events:?}") };
-    assert!(matches!(&event.passed_by, Passed::Grant { grant_id } if grant_id.as_str() == "g"));
+    assert!(matches!(&event.passed_by, Open::Known(Passed::Grant { grant_id }) if grant_id.as_str() == "g"));
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn begin(document: &mut Document, recorded: &Recorded, event: &ToolCallRequested
         function: event.function.clone(),
         arguments: event.arguments.clone(),
         arguments_hash: event.arguments_hash,
-        risk: event.risk,
+        risk: event.risk.clone(),
         reasons: event.reasons.clone(),
         targets: event.targets.clone(),
         requested_by: recorded.envelope.actor.clone(),

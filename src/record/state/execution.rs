@@ -24,7 +24,7 @@ pub struct PendingInput {
 pub struct Execution {
     pub subject: ExecutionSubject,
     pub status: ExecutionStatus,
-    pub cause: ExecutionCause,
+    pub cause: Open<ExecutionCause>,
     pub requested_by: Actor,
     pub requested_at: Millis,
     /// Version of the request: the order of the queue.
@@ -90,7 +90,7 @@ impl Execution {
         Execution {
             subject: event.subject.clone(),
             status: ExecutionStatus::Queued,
-            cause: event.cause,
+            cause: event.cause.clone(),
             requested_by: envelope.actor.clone(),
             requested_at: envelope.recorded_at,
             requested_version: envelope.version,

@@ -18,10 +18,10 @@ pub struct Reply {
     /// The turn that gives it; absent: a file or another notebook brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    pub status: ReplyStatus,
+    pub status: Open<ReplyStatus>,
     /// Why the model stopped, when it finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<StopReason>,
+    pub stop_reason: Option<Open<StopReason>>,
     /// Why there is no more of it, when it failed or was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
@@ -41,7 +41,7 @@ impl Reply {
     pub fn begin(turn_id: &TurnId, prompt: &str) -> Self {
         Self {
             turn_id: Some(turn_id.clone()),
-            status: ReplyStatus::Running,
+            status: ReplyStatus::Running.into(),
             stop_reason: None,
             cause: None,
             detail: None,
@@ -56,12 +56,12 @@ impl Reply {
         match event {
             Event::MessagePosted(event) if event.role == MessageRole::Assistant => self.add(event),
             Event::TurnFinished(event) => {
-                self.status = ReplyStatus::Finished;
-                self.stop_reason = Some(event.stop_reason);
+                self.status = ReplyStatus::Finished.into();
+                self.stop_reason = Some(event.stop_reason.clone());
             }
-            Event::TurnCancelled(_) => self.status = ReplyStatus::Stopped,
+            Event::TurnCancelled(_) => self.status = ReplyStatus::Stopped.into(),
             Event::TurnFailed(event) => {
-                self.status = ReplyStatus::Failed;
+                self.status = ReplyStatus::Failed.into();
                 self.cause = Some(event.cause.clone());
                 self.detail.clone_from(&event.detail);
             }
@@ -75,7 +75,7 @@ impl Reply {
     }
 
     fn add(&mut self, event: &MessagePosted) {
-        let texts = event.blocks.iter().filter_map(|block| match block {
+        let texts = event.blocks.iter().filter_map(|block| match block.known()? {
             MessageBlock::Text { text } => Some(text.as_str()),
             _ => None,
         });

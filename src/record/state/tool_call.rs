@@ -33,11 +33,11 @@ pub struct ToolCall {
     pub function: String,
     pub arguments: RawObject,
     pub arguments_hash: Hash,
-    pub risk: Risk,
+    pub risk: Open<Risk>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Target>,
+    pub targets: Vec<Open<Target>>,
     pub requested_by: Actor,
     pub requested_at: Millis,
     pub requested_version: Version,

@@ -1,7 +1,7 @@
 //! The reply of one model call as a stream: first from what is being written, at last from the message in the log, each piece
 //! once. Pure.
 
-use notarium_core::MessageBlock;
+use notarium_core::{MessageBlock, MessagePosted};
 
 use notarium_wire::rest::ChatEvent;
 
@@ -34,8 +34,8 @@ pub fn of_live(reply: &LiveReply) -> Vec<Shown<'_>> {
 }
 
 /// The reply in the log.
-pub fn of_message(blocks: &[MessageBlock]) -> Vec<Shown<'_>> {
-    let shown = blocks.iter().filter_map(|block| {
+pub fn of_message(message: &MessagePosted) -> Vec<Shown<'_>> {
+    let shown = message.known_blocks().filter_map(|block| {
         let content = match block {
             MessageBlock::Text { text } if !text.is_empty() => Content::Text(text),
             MessageBlock::ToolCall { provider_id, function, .. } => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, CallAnswer, Envelope, Event, MessageBlock, MessagePosted, MessageRole, Passed, RawObject, Recorded,
+    Actor, CallAnswer, Envelope, Event, MessageBlock, MessagePosted, MessageRole, Open, Passed, RawObject, Recorded,
     StopReason, ToolCallEnd, TurnFailure, Usage, Version, VoidCause, WithdrawalCause,
 };
 use notarium_core::{
@@ -105,14 +105,14 @@ fn posts(role: MessageRole, blocks: &[MessageBlock]) -> Happens {
         conversation_id: "talk".parse().unwrap(),
         message_id: "m2".parse().unwrap(),
         turn_id: Some("t".parse().unwrap()),
-        role,
-        blocks: blocks.to_vec(),
+        role: role.into(),
+        blocks: blocks.iter().cloned().map(Open::Known).collect(),
         reply_units: None,
     })
 }
 
 fn finished() -> Happens {
-    event(TurnFinished { turn_id: "t".parse().unwrap(), stop_reason: StopReason::EndTurn })
+    event(TurnFinished { turn_id: "t".parse().unwrap(), stop_reason: StopReason::EndTurn.into() })
 }
 
 /// A deletion that a person is asked about and that takes long.
@@ -126,7 +126,7 @@ fn gated_call(id: &str) -> Vec<Happens> {
         function: "delete_cell".to_owned(),
         arguments,
         arguments_hash,
-        risk: notarium_core::Risk::Destructive,
+        risk: notarium_core::Risk::Destructive.into(),
         reasons: Vec::new(),
         targets: Vec::new(),
         gate: notarium_core::Gate::WaitsForPerson { until: 99 }.into(),
@@ -138,11 +138,11 @@ fn gated_call(id: &str) -> Vec<Happens> {
         event(ToolCallConfirmed { call_id: call_id.clone(), arguments_hash, by_means: None }),
         event(ToolCallStarted {
             call_id: call_id.clone(),
-            passed_by: Passed::Policy,
+            passed_by: Passed::Policy.into(),
             claimant: "instance".parse().unwrap(),
         }),
         activity(1, 1, update),
-        event(ToolCallExecuted { call_id, end: ToolCallEnd::Ok, result: "gone".to_owned(), duration_ms: 1 }),
+        event(ToolCallExecuted { call_id, end: ToolCallEnd::Ok.into(), result: "gone".to_owned(), duration_ms: 1 }),
     ]
 }
 
@@ -166,7 +166,7 @@ fn story() -> Vec<Happens> {
     let result = |id: &str, text: &str, is_error| MessageBlock::ToolResult {
         provider_id: format!("p{id}"),
         call_id: id.parse().unwrap(),
-        text: text.to_owned(),
+        text: Some(text.to_owned()),
         is_error,
     };
     story.extend([
@@ -421,7 +421,7 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
 /// Each way in which the gated call `d` can end without having been executed, or with nobody knowing how.
 fn bad_ends() -> Vec<Event> {
     let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c was deleted".to_owned()));
-    let (end, result) = (ToolCallEnd::OutcomeUnknown, "perhaps".to_owned());
+    let (end, result) = (ToolCallEnd::OutcomeUnknown.into(), "perhaps".to_owned());
     vec![
         ToolCallDenied { call_id: id(), by_means: None, detail: None }.into(),
         ToolCallDenied { call_id: id(), by_means: None, detail: detail() }.into(),
@@ -452,7 +452,7 @@ fn results_come_in_the_order_of_the_calls() {
     let result = |id: &str, text: &str, is_error| MessageBlock::ToolResult {
         provider_id: format!("p{id}"),
         call_id: id.parse().unwrap(),
-        text: text.to_owned(),
+        text: Some(text.to_owned()),
         is_error,
     };
     let blocks = [call("x", "fly"), call("d", "delete_cell"), call("y", "swim"), call("e", "delete_cell")];

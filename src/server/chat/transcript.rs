@@ -193,22 +193,22 @@ impl Transcript {
     }
 
     fn posted(&mut self, event: &MessagePosted) {
-        match event.role {
-            MessageRole::Assistant => self.answered(&event.blocks),
-            MessageRole::Tool => self.take_results(&event.blocks),
-            MessageRole::User => {}
+        match event.role.known() {
+            Some(MessageRole::Assistant) => self.answered(event),
+            Some(MessageRole::Tool) => self.take_results(event),
+            Some(MessageRole::User) | None => {}
         }
     }
 
     /// The reply is in the log: what was not sent while it was written is sent now.
-    fn answered(&mut self, blocks: &[MessageBlock]) {
+    fn answered(&mut self, message: &MessagePosted) {
         // A follower who comes back to a later place has all of it.
         if self.resume.is_none() {
-            self.write(&reply::of_message(blocks), None);
+            self.write(&reply::of_message(message), None);
         }
         self.reply = None;
         self.unanswered.clear();
-        for block in blocks {
+        for block in message.known_blocks() {
             if let MessageBlock::ToolCall { provider_id, call_id, function, .. } = block {
                 let known = self.calls.entry(call_id.clone()).or_default();
                 (known.tool_id, known.tool_name) = (Some(provider_id.clone()), function.clone());
@@ -301,10 +301,11 @@ impl Transcript {
         self.send(ChatEvent::ToolResult { call_id, tool_id, tool_name, result, is_error });
     }
 
-    /// The message with all results holds those of calls that were never requested: refused, or unreadable.
-    fn take_results(&mut self, blocks: &[MessageBlock]) {
-        for block in blocks {
-            if let MessageBlock::ToolResult { call_id, text, is_error, .. } = block
+    /// The message with all results holds those of calls that were never requested: refused, or unreadable. The others
+    /// ended before it.
+    fn take_results(&mut self, message: &MessagePosted) {
+        for block in message.known_blocks() {
+            if let MessageBlock::ToolResult { call_id, text: Some(text), is_error, .. } = block
                 && self.unanswered.contains(call_id)
             {
                 let known = self.calls.entry(call_id.clone()).or_default();

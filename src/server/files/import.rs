@@ -54,12 +54,13 @@ fn plan_cell(cell: DocumentCell, commands: &mut Vec<Command>, parts: &mut Vec<Pa
 /// The reply that an export kept under `metadata.notarium`. What is none stays there.
 fn take_reply(metadata: &mut Object) -> Option<Box<CellReply>> {
     let mut own: Object = serde_json::from_str(metadata.get("notarium")?.get()).ok()?;
-    let reply = serde_json::from_str(own.remove("reply")?.get()).ok()?;
+    let reply: CellReply = serde_json::from_str(own.remove("reply")?.get()).ok()?;
     match own.is_empty() {
         true => _ = metadata.remove("notarium"),
         false => _ = metadata.insert("notarium".to_owned(), raw(&own)),
     }
-    Some(reply)
+    // What a later version wrote comes in as far as this one knows it.
+    Some(Box::new(reply.closed()))
 }
 
 fn split_outputs(outputs: Vec<Box<RawValue>>, parts: &mut Vec<Part>) -> Vec<Output> {

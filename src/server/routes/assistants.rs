@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{
-    Command, ConversationId, Event, GrantId, MessageFlags, MessageId, NotebookId, Operation, Recorded,
+    CallResults, Command, ConversationId, Event, GrantId, MessageFlags, MessageId, NotebookId, Operation, Recorded,
+    missing_results,
 };
 use notarium_wire::rest::{
     Conversations, Grants, IssuedGrant, Message, MessagePage, MessagesQuery, NewFlags, NewGrant, PolicyOf,
@@ -121,7 +122,10 @@ async fn list_messages(
     };
     let wanted = Wanted::page(query.before, query.limit);
     let pick = |recorded| message(recorded, &conversation, flagged);
-    let (messages, next) = latest(&*app.store, &notebook, "MessagePosted", wanted, pick).await?;
+    let (mut messages, next) = latest(&*app.store, &notebook, "MessagePosted", wanted, pick).await?;
+    let missing: Vec<String> = messages.iter().flat_map(|message: &Message| missing_results(&message.blocks)).collect();
+    let results = CallResults::of(&app.store.events_of_subject(&notebook, &missing).await?);
+    messages.iter_mut().for_each(|message| results.fill(&mut message.blocks));
     Ok(Json(MessagePage { messages, next }))
 }
 

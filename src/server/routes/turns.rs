@@ -80,7 +80,7 @@ fn follow(turn: &mut TurnSummary, recorded: &Recorded) {
         }
         Event::TurnFinished(event) => {
             end(TurnStatus::Finished);
-            turn.stop_reason = Some(event.stop_reason);
+            turn.stop_reason = Some(event.stop_reason.clone());
         }
         Event::TurnCancelled(_) => {
             end(TurnStatus::Cancelled);

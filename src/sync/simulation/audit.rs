@@ -96,7 +96,7 @@ impl Audit {
             Event::ToolCallConfirmed(event) => self.confirm(&who, &envelope.command_id, event),
             Event::ToolCallStarted(event) => self.start(&who, event),
             Event::ToolCallDenied(event) => {
-                let risk = self.advance(&event.call_id, &[Stage::Requested], Stage::Ended)?.asked.risk;
+                let risk = self.advance(&event.call_id, &[Stage::Requested], Stage::Ended)?.asked.risk.judged();
                 who.check(&self.document, deciding(risk), "ToolCallDenied")
             }
             Event::ToolCallExpired(event) => {
@@ -112,7 +112,7 @@ impl Audit {
 
     fn request(&mut self, asked: &ToolCallRequested) -> Result<(), String> {
         check(arguments_hash(&asked.function, &asked.arguments) == asked.arguments_hash, "another hash of a call")?;
-        check(asked.gate.waits() || asked.risk < Risk::Destructive, "what destroys asks nobody")?;
+        check(asked.gate.waits() || asked.risk.judged() < Risk::Destructive, "what destroys asks nobody")?;
         let call = Call { asked: asked.clone(), stage: Stage::Requested, confirmed_by: None };
         check(self.calls.insert(asked.call_id.clone(), call).is_none(), "a call is requested twice")
     }
@@ -125,7 +125,7 @@ impl Audit {
         check(matches!(who.actor, Actor::User { .. }), "a confirmation by somebody who is no person")?;
         check(said && event.arguments_hash == asked.arguments_hash, "other arguments were confirmed")?;
         check(asked.gate.until().is_some_and(|at| who.now < at), "a call is confirmed after its time")?;
-        who.check(&self.document, deciding(asked.risk), "ToolCallConfirmed")
+        who.check(&self.document, deciding(asked.risk.judged()), "ToolCallConfirmed")
     }
 
     fn start(&mut self, who: &Who<'_>, event: &ToolCallStarted) -> Result<(), String> {
@@ -136,16 +136,17 @@ impl Audit {
             let Some(by) = &confirmed_by else { return Err(format!("call {id} started without a confirmation")) };
             Who { actor: by, now: who.now }.check(
                 &self.document,
-                deciding(asked.risk),
+                deciding(asked.risk.judged()),
                 "the confirmation of a start",
             )?;
         }
-        let is_as_it_was = asked.targets.iter().all(|target| match target {
-            Target::Cell { cell_id, cell_version } => {
+        let is_as_it_was = asked.targets.iter().all(|target| match target.known() {
+            Some(Target::Cell { cell_id, cell_version }) => {
                 self.document.cells.get(cell_id).is_some_and(|cell| cell.cell_version == *cell_version)
             }
-            Target::Kernel { kernel_session } => self.document.kernels.contains_key(kernel_session),
-            _ => true,
+            Some(Target::Kernel { kernel_session }) => self.document.kernels.contains_key(kernel_session),
+            Some(_) => true,
+            None => false,
         });
         check(is_as_it_was, "a call starts although what it touches has changed")
     }

@@ -159,7 +159,7 @@ fn import(chance: &mut Chance) -> Command {
     }
     let reply = Some(Box::new(CellReply {
         turn_id: None,
-        status: ReplyStatus::Finished,
+        status: ReplyStatus::Finished.into(),
         stop_reason: None,
         cause: None,
         detail: None,

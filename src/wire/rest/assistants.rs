@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    Actor, AssistantGrant, Conversation, ConversationId, GrantId, MessageBlock, MessageId, MessageRole, Millis, Policy,
-    Turn, TurnId, Version,
+    Actor, AssistantGrant, Conversation, ConversationId, GrantId, MessageBlock, MessageId, MessageRole, Millis, Open,
+    Policy, Turn, TurnId, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,12 +90,12 @@ pub struct Message {
     /// Of a person's message the person; of the others the assistant.
     pub posted_by: Actor,
     /// `user`, `assistant` or `tool`.
-    pub role: MessageRole,
+    pub role: Open<MessageRole>,
     /// The turn that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
-    /// Texts, calls of tools and their results.
-    pub blocks: Vec<MessageBlock>,
+    /// Texts, calls of tools and their results, with all that the record has at another place.
+    pub blocks: Vec<Open<MessageBlock>>,
     /// Always in the assistant's context.
     pub pinned: bool,
     /// Never in the assistant's context.

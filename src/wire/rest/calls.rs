@@ -1,8 +1,8 @@
 //! Tool calls of assistants: what waits, what happened, decisions.
 
 use notarium_core::{
-    Actor, CellId, CellType, Hash, Millis, NotebookId, Passed, RawObject, Risk, Target, ToolCallId, TurnId, Usage,
-    Version,
+    Actor, CellId, CellType, Hash, Millis, NotebookId, Open, Passed, RawObject, Risk, Target, ToolCallId, TurnId,
+    Usage, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -197,13 +197,13 @@ pub struct Call {
     /// What a confirmation names: exactly these arguments of this function.
     pub arguments_hash: Hash,
     /// `read`, `edit`, `sensitive` or `destructive`.
-    pub risk: Risk,
+    pub risk: Open<Risk>,
     /// Why the risk is more than the tool's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// What it touches, as it was when the call was requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Target>,
+    pub targets: Vec<Open<Target>>,
     /// The assistant, and the person for whom it acts.
     pub requested_by: Actor,
     /// Milliseconds since 1970, like all times here.
@@ -236,7 +236,7 @@ pub struct Call {
     pub reason: Option<String>,
     /// What let it through: the policy, a grant, or a person's confirmation.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub passed_by: Option<Passed>,
+    pub passed_by: Option<Open<Passed>>,
     /// Absent: it has not started, or never will.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,

@@ -1,6 +1,6 @@
 //! Turns of assistants.
 
-use notarium_core::{Actor, CellId, ConversationId, Millis, StopReason, TurnId, Usage, Version};
+use notarium_core::{Actor, CellId, ConversationId, Millis, Open, StopReason, TurnId, Usage, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +51,7 @@ pub struct TurnSummary {
     pub status: TurnStatus,
     /// Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<StopReason>,
+    pub stop_reason: Option<Open<StopReason>>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,

@@ -317,9 +317,10 @@ const EVENTS = {
       c.turn = p.turn_id
       delete c.is_outside
     }
-    const { turn_id, ...rest } = p
+    const { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound } = p
     set(s, 'turns', turn_id, {
-      ...rest,
+      ...compact({ cell_id, model }),
+      ...{ conversation_id, message_id, scopes, is_bound },
       requested_by: e.actor,
       started_version: e.version,
       started_at: e.recorded_at,
@@ -341,9 +342,9 @@ const EVENTS = {
   TurnCancelled: endTurn(r => Object.assign(r, { status: 'stopped' })),
   TurnFailed: endTurn((r, p) => Object.assign(r, compact({ status: 'failed', cause: p.cause, detail: p.detail }))),
   ToolCallRequested(s, p, e) {
-    const { call_id, ...rest } = p
+    const { call_id, function: name, arguments_hash, risk, reasons, targets, turn_id, gate, after } = p
     set(s, 'tool_calls', call_id, {
-      ...compact({ ...rest }),
+      ...compact({ function: name, arguments_hash, risk, reasons, targets, turn_id, gate, after }),
       arguments: p.arguments,
       requested_by: e.actor,
       requested_at: e.recorded_at,
@@ -363,8 +364,8 @@ const EVENTS = {
   ToolCallExpired: endCall,
   ToolCallExecuted: endCall,
   GrantIssued(s, p, e) {
-    const { grant_id, ...rest } = p
-    set(s, 'grants', grant_id, { ...compact({ ...rest }), issued_by: e.actor })
+    const { grant_id, conversation_id, for_user, functions, expires_at } = p
+    set(s, 'grants', grant_id, { ...compact({ conversation_id, for_user, functions, expires_at }), issued_by: e.actor })
   },
   GrantRevoked: endGrant,
   GrantExpired: endGrant

@@ -230,7 +230,7 @@ def message_posted(s, p, e):
     reply = reply_of(s, p.get("turn_id"))
     if reply is None or p["role"] != "assistant":
         return
-    whole = "".join(block["text"]["text"] for block in p["blocks"] if "text" in block)
+    whole = "".join(block["text"]["text"] for block in p["blocks"] if isinstance(block, dict) and "text" in block)
     shown = first_units(whole, p.get("reply_units"))
     if shown != whole:
         reply["is_cut"] = True
@@ -248,7 +248,8 @@ def turn_started(s, p, e):
     if conversation := s.get("conversations", {}).get(p["conversation_id"]):
         conversation["turn"] = p["turn_id"]
         conversation.pop("is_outside", None)
-    turn = {key: value for key, value in p.items() if key != "turn_id"}
+    keys = ("conversation_id", "message_id", "cell_id", "model", "scopes", "is_bound")
+    turn = {key: p[key] for key in keys if p.get(key) is not None}
     turn |= {"requested_by": e["actor"], "started_version": e["version"], "started_at": e["recorded_at"]}
     s.setdefault("turns", {})[p["turn_id"]] = turn | {"model_calls": 0, "attempts": 0}
     if cell := s["cells"].get(p.get("cell_id")):
@@ -268,10 +269,13 @@ def turn_model_call_finished(s, p, e):
 
 
 def tool_call_requested(s, p, e):
-    call = compact(p) | {"arguments": p["arguments"], "requested_by": e["actor"], "requested_at": e["recorded_at"]}
-    phase = "passed" if p["gate"]["kind"] == "passes" else "waiting"
+    keys = ("function", "arguments_hash", "risk", "reasons", "targets", "turn_id", "gate", "after")
+    call = compact({key: p.get(key) for key in keys})
+    call |= {"arguments": p["arguments"], "requested_by": e["actor"], "requested_at": e["recorded_at"]}
+    passes = isinstance(p["gate"], dict) and p["gate"].get("kind") == "passes"
+    phase = "passed" if passes else "waiting"
     call |= {"requested_version": e["version"], "phase": {"phase": phase}}
-    s.setdefault("tool_calls", {})[call.pop("call_id")] = call
+    s.setdefault("tool_calls", {})[p["call_id"]] = call
 
 
 def tool_call_confirmed(s, p, e):
@@ -285,8 +289,9 @@ def tool_call_started(s, p, e):
 
 
 def grant_issued(s, p, e):
-    grant = compact(p) | {"issued_by": e["actor"]}
-    s.setdefault("grants", {})[grant.pop("grant_id")] = grant
+    keys = ("conversation_id", "for_user", "functions", "expires_at")
+    grant = compact({key: p.get(key) for key in keys}) | {"issued_by": e["actor"]}
+    s.setdefault("grants", {})[p["grant_id"]] = grant
 
 
 def ended(run, e, status, notice, **why):

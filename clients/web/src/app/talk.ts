@@ -13,6 +13,8 @@ export interface CallEnd {
   state: string;
   words: string;
   isBad: boolean;
+  /** What the model is told of it: the message with the results refers to this. */
+  result?: string;
 }
 
 const ENDS: Record<string, [state: string, isBad: boolean]> = {
@@ -32,6 +34,7 @@ export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: str
     cause?: unknown;
     end?: unknown;
     duration_ms?: number;
+    result?: string;
   };
   if (payload.call_id === undefined) return undefined;
   const known = ENDS[event.type];
@@ -44,18 +47,31 @@ export function endOf(event: Pick<EventMessage, "type" | "payload">): [call: str
   const took = (payload.duration_ms ?? 0) >= 100 ? duration(payload.duration_ms ?? 0) : "";
   return [
     payload.call_id,
-    { state: EXECUTED[String(payload.end)] ?? plain(payload.end), words: took, isBad: payload.end !== "ok" },
+    {
+      ...{ state: EXECUTED[String(payload.end)] ?? plain(payload.end), words: took, isBad: payload.end !== "ok" },
+      ...(payload.result !== undefined && { result: payload.result }),
+    },
   ];
 }
 
-/** The results that came back, by call. */
-export function resultsOf(messages: readonly Said[]): Map<string, { text: string; isError: boolean }> {
+/** The results that came back, by call. Of a message that refers to the end of a call it is that end's. */
+export function resultsOf(
+  messages: readonly Said[],
+  ends: ReadonlyMap<string, CallEnd> = new Map(),
+): Map<string, { text: string; isError: boolean }> {
   const results = new Map<string, { text: string; isError: boolean }>();
   for (const { blocks } of messages)
     for (const block of blocks)
-      if ("tool_result" in block)
-        results.set(block.tool_result.call_id, { text: block.tool_result.text, isError: block.tool_result.is_error ?? false });
+      if (isObject(block) && "tool_result" in block) {
+        const { call_id, text, is_error } = block.tool_result;
+        results.set(call_id, { text: text ?? ends.get(call_id)?.result ?? "", isError: is_error ?? false });
+      }
   return results;
+}
+
+/** A block of a later version may be a word. */
+export function isObject(block: MessageBlock): boolean {
+  return typeof block === "object";
 }
 
 /** A message that comes twice is one; the later counts. */
@@ -64,5 +80,10 @@ export function joined(before: readonly Said[], more: readonly Said[]): Said[] {
 }
 
 export function saidOf(posted: MessagePosted): Said {
-  return { id: posted.message_id, role: posted.role, blocks: posted.blocks, turn: posted.turn_id ?? undefined };
+  return {
+    id: posted.message_id,
+    role: plain(posted.role),
+    blocks: posted.blocks as MessageBlock[],
+    turn: posted.turn_id ?? undefined,
+  };
 }

@@ -12,9 +12,11 @@ const STATUS: Record<string, string> = {
   lost: "Lost",
 };
 
-/** A word of the protocol as people read it; one that this page does not know is shown as it is. */
+/** A word of the protocol as people read it, or what names a variant; one that this page does not know is shown as it is. */
 export function plain(word: unknown): string {
-  return String(word).replaceAll("_", " ");
+  const isObject = typeof word === "object" && word !== null;
+  const named = isObject ? ((word as { kind?: unknown }).kind ?? Object.keys(word)[0]) : word;
+  return String(named).replaceAll("_", " ");
 }
 
 export function statusWords(run: Execution): string {

@@ -533,10 +533,24 @@ after: CellId
  */
 export type TurnId = string
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenReplyStatus = (ReplyStatus | (string | {
+
+}))
+/**
  * How a reply stands.
  * 
  */
 export type ReplyStatus = (("running" | "finished") | "stopped" | "failed")
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenStopReason = (StopReason | (string | {
+
+}))
 /**
  * Why a turn came to its end.
  * 
@@ -671,6 +685,13 @@ export type ExecutionOutcome = ("ok" | "error" | "interrupted" | "timed_out")
  */
 export type EndCause = (("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up")
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenRisk = (Risk | (string | {
+
+}))
+/**
  * What a tool call can do, from harmless to what cannot be taken back.
  * 
  */
@@ -726,7 +747,8 @@ provider_id: string
 call_id: ToolCallId
 function: string
 /**
- * As the model wrote them; not always JSON.
+ * As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
+ * calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
  */
 arguments: string
 /**
@@ -738,7 +760,10 @@ extra?: (string | null)
 tool_result: {
 provider_id: string
 call_id: ToolCallId
-text: string
+/**
+ * Absent: it is the `result` of the ToolCallExecuted of that call, word for word.
+ */
+text?: (string | null)
 is_error?: boolean
 }
 })
@@ -889,6 +914,13 @@ call_id: ToolCallId
 })
 export type ExecutionStatus = (("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned" | "blocked")
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenExecutionCause = (ExecutionCause | (string | {
+
+}))
+/**
  * Why something was executed.
  * 
  */
@@ -913,6 +945,13 @@ export type OpenKernelCause = (KernelCause | (string | {
  * 
  */
 export type InstanceId = string
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenTarget = (Target | (string | {
+
+}))
 /**
  * Something that a call touches, as it was when the call was requested. A change of it voids the call.
  * 
@@ -1054,6 +1093,20 @@ export type OpenExecutionOutcome = (ExecutionOutcome | (string | {
  * A later version may add variants: keep what you do not know.
  * 
  */
+export type OpenMessageRole = (MessageRole | (string | {
+
+}))
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenMessageBlock = (MessageBlock | (string | {
+
+}))
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
 export type OpenDoor = (Door | (string | {
 
 }))
@@ -1087,6 +1140,13 @@ export type OpenVoidCause = (VoidCause | (string | {
  */
 export type VoidCause = ("archived" | "target_changed" | "tool_changed" | "risk_grew" | "right_lost" | "confirmation_lost" | "gate_closed")
 /**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenPassed = (Passed | (string | {
+
+}))
+/**
  * What let a call through.
  * 
  */
@@ -1099,6 +1159,13 @@ grant_id: GrantId
 kind: "confirmation"
 by: Actor
 })
+/**
+ * A later version may add variants: keep what you do not know.
+ * 
+ */
+export type OpenToolCallEnd = (ToolCallEnd | (string | {
+
+}))
 
 export interface Everything {
 ClientMessage?: ClientMessage
@@ -1128,7 +1195,9 @@ Place?: Place
 CellFlagChanges?: CellFlagChanges
 CellReply?: CellReply
 TurnId?: TurnId
+OpenReplyStatus?: OpenReplyStatus
 ReplyStatus?: ReplyStatus
+OpenStopReason?: OpenStopReason
 StopReason?: StopReason
 OpenTurnFailure?: OpenTurnFailure
 TurnFailure?: TurnFailure
@@ -1145,6 +1214,7 @@ ExecutionReport?: ExecutionReport
 ExecutionOutcome?: ExecutionOutcome
 EndCause?: EndCause
 UserFunction?: UserFunction
+OpenRisk?: OpenRisk
 Risk?: Risk
 StartTurn?: StartTurn
 ConversationId?: ConversationId
@@ -1178,6 +1248,7 @@ Reply?: Reply
 Execution?: Execution
 ExecutionSubject?: ExecutionSubject
 ExecutionStatus?: ExecutionStatus
+OpenExecutionCause?: OpenExecutionCause
 ExecutionCause?: ExecutionCause
 OpenEndCause?: OpenEndCause
 PendingInput?: PendingInput
@@ -1191,6 +1262,7 @@ MessageFlags?: MessageFlags
 Turn?: Turn
 InstanceId?: InstanceId
 ToolCall?: ToolCall
+OpenTarget?: OpenTarget
 Target?: Target
 OpenGate?: OpenGate
 Gate?: Gate
@@ -1261,6 +1333,8 @@ KernelFunctionsForgotten?: KernelFunctionsForgotten
 ConversationStarted?: ConversationStarted
 ConversationClosed?: ConversationClosed
 MessagePosted?: MessagePosted
+OpenMessageRole?: OpenMessageRole
+OpenMessageBlock?: OpenMessageBlock
 MessageFlagged?: MessageFlagged
 TurnStarted?: TurnStarted
 TurnModelCallStarted?: TurnModelCallStarted
@@ -1282,8 +1356,10 @@ OpenVoidCause?: OpenVoidCause
 VoidCause?: VoidCause
 ToolCallExpired?: ToolCallExpired
 ToolCallStarted?: ToolCallStarted
+OpenPassed?: OpenPassed
 Passed?: Passed
 ToolCallExecuted?: ToolCallExecuted
+OpenToolCallEnd?: OpenToolCallEnd
 GrantIssued?: GrantIssued
 GrantRevoked?: GrantRevoked
 GrantExpired?: GrantExpired
@@ -1457,11 +1533,11 @@ export interface CellReply {
  * The turn that gave it; absent: a file or another notebook brought it.
  */
 turn_id?: (TurnId | null)
-status: ReplyStatus
+status: OpenReplyStatus
 /**
  * Why the model stopped, when it finished.
  */
-stop_reason?: (StopReason | null)
+stop_reason?: (OpenStopReason | null)
 /**
  * Why there is no more of it, when it failed or was cut off.
  */
@@ -1552,7 +1628,7 @@ version?: string
  */
 description?: string
 schema: AnyObject
-risk: Risk
+risk: OpenRisk
 }
 /**
  * Says something to an assistant and begins its turn. A conversation that does not exist begins.
@@ -1938,11 +2014,11 @@ export interface Reply {
  * The turn that gives it; absent: a file or another notebook brought it.
  */
 turn_id?: (TurnId | null)
-status: ReplyStatus
+status: OpenReplyStatus
 /**
  * Why the model stopped, when it finished.
  */
-stop_reason?: (StopReason | null)
+stop_reason?: (OpenStopReason | null)
 /**
  * Why there is no more of it, when it failed or was stopped.
  */
@@ -1971,7 +2047,7 @@ is_cut?: boolean
 export interface Execution {
 subject: ExecutionSubject
 status: ExecutionStatus
-cause: ExecutionCause
+cause: OpenExecutionCause
 requested_by: Actor
 requested_at: number
 /**
@@ -2169,9 +2245,9 @@ export interface ToolCall {
 function: string
 arguments: AnyObject
 arguments_hash: Hash
-risk: Risk
+risk: OpenRisk
 reasons?: string[]
-targets?: Target[]
+targets?: OpenTarget[]
 requested_by: Actor
 requested_at: number
 requested_version: number
@@ -2611,7 +2687,7 @@ reply?: (CellReply | null)
 export interface PastExecution {
 subject: ExecutionSubject
 status: ExecutionStatus
-cause: ExecutionCause
+cause: OpenExecutionCause
 requested_by: Actor
 requested_at: number
 requested_version: number
@@ -2654,7 +2730,7 @@ execution_id: ExecutionId
 export interface ExecutionRequested {
 execution_id: ExecutionId
 subject: ExecutionSubject
-cause: ExecutionCause
+cause: OpenExecutionCause
 /**
  * The kernel session that it is meant for, when the requester named one.
  */
@@ -2854,8 +2930,11 @@ export interface MessagePosted {
 conversation_id: ConversationId
 message_id: MessageId
 turn_id?: (TurnId | null)
-role: MessageRole
-blocks: MessageBlock[]
+role: OpenMessageRole
+/**
+ * One that a reader does not know is shown by its name, and not told to models.
+ */
+blocks: OpenMessageBlock[]
 /**
  * How much of its text the prompt cell shows, in UTF-16 code units; absent: all.
  */
@@ -2923,7 +3002,7 @@ usage: Usage
 }
 export interface TurnFinished {
 turn_id: TurnId
-stop_reason: StopReason
+stop_reason: OpenStopReason
 }
 export interface TurnCancelled {
 turn_id: TurnId
@@ -2939,7 +3018,7 @@ turn_id?: (TurnId | null)
 function: string
 arguments: AnyObject
 arguments_hash: Hash
-risk: Risk
+risk: OpenRisk
 /**
  * Sentences: why the risk is what it is.
  */
@@ -2947,7 +3026,7 @@ reasons?: string[]
 /**
  * What it touches, in the version that the assistant and the confirming person see.
  */
-targets?: Target[]
+targets?: OpenTarget[]
 gate: OpenGate
 /**
  * Present: it starts when that call has ended, not before.
@@ -3013,12 +3092,12 @@ call_id: ToolCallId
  */
 export interface ToolCallStarted {
 call_id: ToolCallId
-passed_by: Passed
+passed_by: OpenPassed
 claimant: InstanceId
 }
 export interface ToolCallExecuted {
 call_id: ToolCallId
-end: ToolCallEnd
+end: OpenToolCallEnd
 /**
  * What the model is told, in full.
  */

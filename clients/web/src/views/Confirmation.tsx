@@ -2,7 +2,7 @@
 import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, lazy, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
-import { ago, date } from "../app/words.ts";
+import { ago, date, plain } from "../app/words.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
@@ -87,7 +87,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       </p>
       <h3>{confirmation?.summary ?? sentence(call.function)}</h3>
       <p className="risk">
-        {confirmation?.risk ?? RISKS[call.risk] ?? call.risk}
+        {confirmation?.risk ?? RISKS[String(call.risk)] ?? plain(call.risk)}
         {call.reasons?.map((each) => (
           <span key={each}> {each}</span>
         ))}

@@ -3,8 +3,8 @@ import { EllipsisVertical, Pin, Undo2 } from "lucide-react";
 import { Menu } from "@base-ui/react/menu";
 import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
-import { type CallEnd, type Said, endOf, joined, resultsOf, saidOf } from "../app/talk.ts";
-import { duration } from "../app/words.ts";
+import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } from "../app/talk.ts";
+import { duration, plain } from "../app/words.ts";
 import { renderMarkdown } from "../outputs/safe.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
@@ -24,7 +24,7 @@ interface Props {
 }
 
 export function Messages({ store, conversation, messages, ends, turns, turn }: Props) {
-  const results = useMemo(() => resultsOf(messages), [messages]);
+  const results = useMemo(() => resultsOf(messages, ends), [messages, ends]);
   return (
     <>
       {messages.map((message, index) => {
@@ -59,6 +59,7 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
         </span>
       )}
       {message.blocks.map((block, index) => {
+        if (!isObject(block)) return <UnknownBlock key={index} block={block} />;
         if ("text" in block)
           return (
             <div
@@ -67,7 +68,9 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
               dangerouslySetInnerHTML={{ __html: renderMarkdown(block.text.text, undefined) }}
             />
           );
-        if (!("tool_call" in block)) return null;
+        // The model's own, and what its calls came to.
+        if ("opaque" in block || "tool_result" in block) return null;
+        if (!("tool_call" in block)) return <UnknownBlock key={index} block={block} />;
         const { call_id } = block.tool_call;
         return (
           <ToolCallView key={index} store={store} call={block.tool_call} result={results.get(call_id)} end={ends.get(call_id)} />
@@ -78,12 +81,17 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
   );
 }
 
+/** A part of a later version: its name says more than nothing. */
+function UnknownBlock({ block }: { block: unknown }) {
+  return <div className="quiet small">[{plain(block)}]</div>;
+}
+
 function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store" | "conversation" | "message">) {
   const flags = store.document.conversations.get(conversation)?.flagged?.[message.id];
   const { pinned, skipped } = { pinned: flags?.pinned ?? false, skipped: flags?.skipped ?? false };
   const flag = (change: { pinned?: boolean; skipped?: boolean }) =>
     void store.do({ FlagMessage: { conversation_id: conversation, message_id: message.id, ...change } });
-  const text = message.blocks.map((block) => ("text" in block ? block.text.text : "")).join("\n");
+  const text = message.blocks.map((block) => (isObject(block) && "text" in block ? block.text.text : "")).join("\n");
   return (
     <Menu.Root>
       <Menu.Trigger className="button bare icon more" aria-label="More about this message">
@@ -119,7 +127,9 @@ function MessageMenu({ store, conversation, message }: Pick<MessageProps, "store
 /** How a turn ended and what it took, and the way back. */
 function TurnEnd({ store, turn, all, messages }: { store: NotebookStore; turn: string; all: readonly Turn[]; messages: Said[] }) {
   const known = all.find(({ id }) => id === turn);
-  const didSomething = messages.some((each) => each.turn === turn && each.blocks.some((block) => "tool_call" in block));
+  const didSomething = messages.some(
+    (each) => each.turn === turn && each.blocks.some((block) => isObject(block) && "tool_call" in block),
+  );
   const ended = known?.ended_at ?? undefined;
   const { input_tokens = 0, output_tokens = 0, estimated = false } = known?.usage ?? {};
   const number = new Intl.NumberFormat();
@@ -171,7 +181,12 @@ export function useMessages(store: NotebookStore, conversation: string): { messa
         .then(
           (page) => {
             const earlier = page.messages.map((each): Said => {
-              return { id: each.id, role: each.role, blocks: each.blocks as MessageBlock[], turn: each.turn_id ?? undefined };
+              return {
+                id: each.id,
+                role: plain(each.role),
+                blocks: each.blocks as MessageBlock[],
+                turn: each.turn_id ?? undefined,
+              };
             });
             if (!isGone) setMessages((later) => joined(earlier.toReversed(), later));
           },

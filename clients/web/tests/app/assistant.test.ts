@@ -65,6 +65,13 @@ test("results are found by their call, and a message that comes twice is one", (
   const result = { tool_result: { provider_id: "p", call_id: "x", text: "done", is_error: false } };
   const messages = [{ id: "1", role: "tool", blocks: [result], turn: "t" }];
   expect(resultsOf(messages).get("x")).toEqual({ text: "done", isError: false });
+  // One that refers to the end of its call, and a block of a later version.
+  const refers = [{ tool_result: { provider_id: "p", call_id: "y" } }, "word" as never];
+  const ends = new Map([endOf(event("ToolCallExecuted", { call_id: "y", end: "ok", result: "much" }))!]);
+  expect(resultsOf([{ id: "2", role: "tool", blocks: refers, turn: "t" }], ends).get("y")).toEqual({
+    text: "much",
+    isError: false,
+  });
   expect(joined(messages, [{ ...messages[0]!, role: "later" }]).map(({ role }) => role)).toEqual(["later"]);
 });
 

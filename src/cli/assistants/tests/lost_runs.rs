@@ -59,7 +59,7 @@ impl Scene {
     async fn recorded_end(&self, call_id: &ToolCallId) -> ToolCallEnd {
         let events = self.server.assistant_host().events_of_subject(&self.notebook, call_id.as_str()).await.unwrap();
         let end = events.iter().find_map(|stored| match stored.typed().unwrap().event {
-            Event::ToolCallExecuted(event) => Some(event.end),
+            Event::ToolCallExecuted(event) => event.end.known().copied(),
             _ => None,
         });
         end.expect("it has ended")

@@ -13,7 +13,7 @@ pub fn of(notebook: &Document, call: &ToolCall) -> Confirmation {
     let typed = tool.and_then(|tool| tool.arguments(&call.arguments).ok());
     Confirmation {
         summary: tool.map_or_else(|| "A tool that this notebook does not have any more".to_owned(), Found::summary),
-        risk: risk_in_words(call.risk).to_owned(),
+        risk: risk_in_words(call.risk.judged()).to_owned(),
         effects: typed.map(|typed| effects(notebook, &typed)).unwrap_or_default(),
         void: call.targets.iter().find_map(|target| target_change(notebook, target)),
     }
@@ -34,7 +34,7 @@ pub fn bytes(confirmation: &Confirmation) -> usize {
 /// What a registered function says of itself, in full.
 fn calls_function(notebook: &Document, call: &CallFunction) -> Option<Effect> {
     let function = &notebook.functions.get(&call.name)?.function;
-    let risk = risk_in_words(function.risk);
+    let risk = risk_in_words(function.risk.judged());
     let what = format!(
         "calls {}, version \"{}\", which its author describes so: {} Its author says of its risk: {risk}",
         function.name, function.version, function.description

@@ -11,7 +11,7 @@ pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
         function: call.function.clone(),
         arguments: call.arguments.clone(),
         arguments_hash: call.arguments_hash,
-        risk: call.risk,
+        risk: call.risk.clone(),
         reasons: call.reasons.clone(),
         targets: call.targets.clone(),
         gate: call.gate.clone(),
@@ -74,10 +74,10 @@ fn follow(call: &mut Call, recorded: &Recorded) {
             call.passed_by = Some(event.passed_by.clone());
         }
         Event::ToolCallExecuted(event) => {
-            call.state = match event.end {
-                ToolCallEnd::Ok => CallState::Succeeded,
-                ToolCallEnd::Error => CallState::Failed,
-                ToolCallEnd::OutcomeUnknown => CallState::OutcomeUnknown,
+            call.state = match event.end.known() {
+                Some(ToolCallEnd::Ok) => CallState::Succeeded,
+                Some(ToolCallEnd::Error) => CallState::Failed,
+                Some(ToolCallEnd::OutcomeUnknown) | None => CallState::OutcomeUnknown,
             };
             (call.ended_at, call.duration_ms) = (Some(at), Some(event.duration_ms));
             call.result = Some(event.result.clone());

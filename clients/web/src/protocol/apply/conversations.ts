@@ -93,8 +93,13 @@ function advanceReply({ document, touched }: Folding, turnId: string, next: (rep
   touched.cell(cellId);
 }
 
+/** Of a block of text; other blocks, also those that this version does not know, add nothing. */
+function textOf(block: MessagePosted["blocks"][number]): string {
+  return typeof block === "object" && "text" in block ? (block as { text: { text: string } }).text.text : "";
+}
+
 function add(reply: Reply, { blocks, reply_units }: MessagePosted): Reply {
-  const whole = blocks.map((block) => ("text" in block ? block.text.text : "")).join("");
+  const whole = blocks.map((block) => textOf(block)).join("");
   const shown = typeof reply_units === "number" ? firstUnits(whole, reply_units) : whole;
   const gap = reply.text !== "" && shown !== "" ? "\n\n" : "";
   const cut = shown.length < whole.length ? { is_cut: true } : {};
