@@ -10,13 +10,27 @@ use crate::ids::{AgentId, ConversationId, ShareLinkId, UserId};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Actor {
     /// A person with an account, or a program that holds that person's token.
-    User { id: UserId },
+    User {
+        /// As in `GET /api/people/{user}`, which has the name.
+        id: UserId,
+    },
     /// Somebody who came by a share link.
-    Guest { share_link: ShareLinkId },
+    Guest {
+        /// The link; it stands for all who came by it.
+        share_link: ShareLinkId,
+    },
     /// An assistant that acts for a person, with no more than that person's rights.
-    Assistant { for_user: UserId, conversation: ConversationId },
+    Assistant {
+        /// The person whose rights bound it.
+        for_user: UserId,
+        /// What it says and does belongs here.
+        conversation: ConversationId,
+    },
     /// A runtime agent.
-    Agent { id: AgentId },
+    Agent {
+        /// Of its token: the same at every start.
+        id: AgentId,
+    },
     /// The server itself.
     System,
 }

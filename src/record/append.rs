@@ -8,12 +8,14 @@ use crate::json::RawJson;
 /// A sealed event and what it is found by.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
+    /// As it goes to disk, hash included.
     pub stored: Stored,
     /// [`Event::subject`]; `None` for the notebook as a whole.
     pub subject: Option<String>,
 }
 
 impl NewEvent {
+    /// Notes what the event is about.
     pub fn new(stored: Stored, event: &Event) -> Self {
         Self { stored, subject: event.subject().map(str::to_owned) }
     }
@@ -24,6 +26,7 @@ impl NewEvent {
 pub struct CommandRecord {
     /// `Actor::key()`.
     pub actor: String,
+    /// Unique for each actor in a notebook.
     pub command_id: CommandId,
     /// SHA-256 of the command's body: another body under the same id is refused.
     pub digest: [u8; 32],
@@ -39,6 +42,7 @@ pub type Epoch = u64;
 /// What is written together, all or nothing. Events may be empty: a command that changed nothing is recorded too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
+    /// The notebook that is written to.
     pub notebook_id: NotebookId,
     /// Of the lease under which this is written: refused when somebody has taken a later one.
     pub epoch: Epoch,
@@ -46,6 +50,7 @@ pub struct Append {
     pub expected: Head,
     /// Versions `expected.version + 1`, `+ 2` …
     pub events: Vec<NewEvent>,
+    /// The commands that these events answer.
     pub commands: Vec<CommandRecord>,
 }
 

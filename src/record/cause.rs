@@ -16,7 +16,13 @@ macro_rules! causes {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "snake_case")]
-        pub enum $name { $($(#[$variant_doc])* $variant),* }
+        pub enum $name {
+            $(
+                $(#[$variant_doc])*
+                #[doc = concat!("In words: ", $phrase, ".")]
+                $variant
+            ),*
+        }
 
         impl Cause for $name {
             fn phrase(&self) -> &'static str {
@@ -147,11 +153,14 @@ pub(crate) const BLOCKED: &str = "an earlier cell failed";
 /// A cause, and what is known beyond it: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Because<C> {
+    /// For programs.
     pub cause: C,
+    /// For people; absent: nothing is known beyond the cause.
     pub detail: Option<String>,
 }
 
 impl<C> Because<C> {
+    /// A cause with a sentence beside it.
     pub fn new(cause: C, detail: impl Into<String>) -> Self {
         Self { cause, detail: Some(detail.into()) }
     }

@@ -10,10 +10,15 @@ use crate::order_key::OrderKey;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CellType {
+    /// Source that the kernel runs.
     Code,
+    /// Markdown, shown as a page.
     Markdown,
+    /// Text that is neither run nor rendered.
     Raw,
+    /// A query; in `.ipynb` a code cell.
     Sql,
+    /// What an assistant is asked; in `.ipynb` a Markdown cell. The cell shows the reply.
     Prompt,
 }
 
@@ -27,12 +32,16 @@ pub struct CellFlags {
     /// Never in the assistant's context.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skipped: bool,
+    /// Only the outputs are shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub source_hidden: bool,
+    /// Only the source is shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub outputs_hidden: bool,
+    /// Of a heading: the cells below it, up to the next heading, are not shown.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub heading_collapsed: bool,
+    /// A mark for exporters; Notarium itself keeps it and does nothing with it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub exported: bool,
     /// 1 to 9.
@@ -43,13 +52,19 @@ pub struct CellFlags {
 /// A cell as an event carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CellContent {
+    /// Says what the source is, and whether it runs.
     pub cell_type: CellType,
+    /// At most 1 MiB, with `\n` line breaks only. May be empty.
     pub source: String,
+    /// The cell's place: cells are sorted by this, then by id.
     pub order_key: OrderKey,
+    /// As in nbformat.
     #[serde(default, skip_serializing_if = "RawObject::is_empty")]
     pub metadata: RawObject,
+    /// File name to MIME bundle, as in nbformat. Absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attachments: Option<RawObject>,
+    /// Left out where none is set.
     #[serde(default, skip_serializing_if = "is_default")]
     pub flags: CellFlags,
 }

@@ -22,19 +22,26 @@ use crate::tool_call::Policy;
 /// The document of one notebook at one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
+    /// Chosen by the client that made the notebook.
     pub notebook_id: NotebookId,
     /// Version of the last applied event; 0 before the notebook exists.
     pub version: Version,
+    /// 1 to 255 characters on one line; empty before the first event.
     pub title: String,
+    /// True: it is read, exported and forked, and neither changed nor run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub archived: bool,
+    /// As in nbformat.
     pub metadata: RawObject,
+    /// When the first event was recorded. Milliseconds since 1970.
     #[serde(default)]
     pub created_at: Millis,
+    /// When the last event was recorded. Milliseconds since 1970.
     #[serde(default)]
     pub updated_at: Millis,
     /// Sorted by subject.
     pub access: Vec<AccessEntry>,
+    /// The live ones. The trash is a projection of the log.
     pub cells: BTreeMap<CellId, Arc<Cell>>,
     /// Cell ids in the order of the page: by order key, then id. Derived from `cells`.
     pub order: Vec<CellId>,
@@ -42,7 +49,9 @@ pub struct Document {
     pub latest: BTreeMap<CellId, ExecutionId>,
     /// Latest and unfinished executions.
     pub executions: BTreeMap<ExecutionId, Arc<Execution>>,
+    /// The sessions that have not ended, or were not claimed yet.
     pub kernels: BTreeMap<KernelSessionId, KernelSession>,
+    /// The last thing that went wrong with a kernel. Absent once one has started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_notice: Option<KernelNotice>,
     /// By name: what users have registered as tools, also of kernels that have ended.
@@ -51,8 +60,10 @@ pub struct Document {
     /// Names given to versions.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub named_versions: BTreeMap<Version, String>,
+    /// What assistants may do unasked. Left out where it is the default.
     #[serde(default, skip_serializing_if = "is_default")]
     pub policy: Policy,
+    /// Without their messages, which are a projection of the log.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conversations: BTreeMap<ConversationId, Conversation>,
     /// Turns that have not ended.
@@ -61,6 +72,7 @@ pub struct Document {
     /// Tool calls that have not ended.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tool_calls: BTreeMap<ToolCallId, Arc<ToolCall>>,
+    /// Those that hold, or have expired unnoticed: `expires_at` counts.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grants: BTreeMap<GrantId, AssistantGrant>,
 }
@@ -93,6 +105,7 @@ impl Document {
         }
     }
 
+    /// Whether there has been an event.
     pub fn exists(&self) -> bool {
         self.version > 0
     }

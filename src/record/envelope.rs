@@ -20,15 +20,24 @@ use crate::upcast::{newest_schema, to_newest};
 /// Everything about an event but its payload. `position` (store-wide) is the store's own and not hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
+    /// Unique over all notebooks; made by the server.
     pub id: EventId,
+    /// The notebook whose log this is.
     pub notebook_id: NotebookId,
+    /// One more than that of the event before.
     pub version: Version,
+    /// The name of the payload's type, as in `CellInserted`.
     #[serde(rename = "type")]
     pub event_type: String,
+    /// The number of the payload's shape, counted for each type from 1.
     pub schema: u16,
+    /// Who was connected; stamped by the server.
     pub actor: Actor,
+    /// The command that the event is of.
     pub command_id: CommandId,
+    /// The undo group; equal to `command_id` where the command named none.
     pub correlation_id: CorrelationId,
+    /// The event that led to this one; absent where a client's command did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub causation_id: Option<EventId>,
     /// The group that this event undoes.
@@ -41,28 +50,37 @@ pub struct Envelope {
 /// An event as the store keeps it: the payload is the very text that was hashed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
+    /// All that is hashed beside the payload.
     #[serde(flatten)]
     pub envelope: Envelope,
+    /// In the schema in which it was written. After a redaction a stand-in.
     pub payload: RawJson,
     /// Absent after a redaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub salt: Option<Salt>,
+    /// SHA-256 of salt and payload. Stays after a redaction.
     pub payload_digest: Hash,
+    /// Of the hash before, the envelope and the digest.
     pub hash: Hash,
 }
 
 /// An event, typed, with its envelope: what `apply` takes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
+    /// Who, when, and where in the log.
     pub envelope: Envelope,
+    /// The payload, in the newest schema of its type.
     pub event: Event,
 }
 
 /// The end of a notebook's chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
+    /// The version of the last event; 0 before the first.
     pub version: Version,
+    /// The hash of the last event; zeros before the first.
     pub hash: Hash,
+    /// When the last event was recorded; 0 before the first.
     pub recorded_at: Millis,
 }
 
@@ -74,14 +92,32 @@ impl Head {
 /// Where a chain breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
+    /// The versions do not follow one another.
     #[error("version {found} follows version {after}: an event is missing or doubled")]
-    Gap { after: Version, found: Version },
+    Gap {
+        /// The last version that is proven.
+        after: Version,
+        /// The version that came next.
+        found: Version,
+    },
+    /// The payload does not have its digest.
     #[error("the payload of version {version} is not the one that was recorded")]
-    Payload { version: Version },
+    Payload {
+        /// The first event that is wrong.
+        version: Version,
+    },
+    /// The hash does not follow from what stands before it.
     #[error("the envelope of version {version} is not the one that was recorded, or the event before it was changed")]
-    Hash { version: Version },
+    Hash {
+        /// The first event that is wrong.
+        version: Version,
+    },
+    /// The times do not rise.
     #[error("version {version} is dated before the one it follows")]
-    Time { version: Version },
+    Time {
+        /// The first event that is wrong.
+        version: Version,
+    },
 }
 
 impl Stored {

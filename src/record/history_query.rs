@@ -9,31 +9,55 @@ use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
 pub enum HistoryQuery {
     /// All events about these cells after `since`; with `with_notebook` also those about the notebook as a whole. For
     /// each `CellDeleted` among them that names an execution: every event of that execution, whatever its version.
-    Cells { cells: Vec<CellId>, since: Version, with_notebook: bool },
+    Cells {
+        /// Live ones, or such as are in the trash.
+        cells: Vec<CellId>,
+        /// Events of this version and before are left out.
+        since: Version,
+        /// Title, metadata, access and the like belong to the answer.
+        with_notebook: bool,
+    },
     /// The last `CellDeleted` of the cell, and every event of the execution that it names.
-    DeletedCell { cell_id: CellId },
+    DeletedCell {
+        /// The cell, as the trash has it.
+        cell_id: CellId,
+    },
     /// Every event of one tool call.
-    ToolCall { call_id: ToolCallId },
+    ToolCall {
+        /// The call, over or not.
+        call_id: ToolCallId,
+    },
     /// The beginning of a conversation, its messages, and what was noted about them.
-    Conversation { conversation_id: ConversationId },
+    Conversation {
+        /// The conversation.
+        conversation_id: ConversationId,
+    },
     /// Every event of one execution.
-    Execution { execution_id: ExecutionId },
+    Execution {
+        /// The execution, over or not.
+        execution_id: ExecutionId,
+    },
 }
 
 /// Events after `since` about any of `subjects` ([`Event::subject`]); with `with_notebook` also those about the notebook as a
 /// whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
+    /// Ids of cells, executions and the like.
     pub subjects: Vec<String>,
+    /// Events of this version and before are left out.
     pub since: Version,
+    /// Events without a subject belong to the answer.
     pub with_notebook: bool,
 }
 
 impl Selection {
+    /// All events about one subject.
     pub fn of(subject: impl ToString) -> Self {
         Self { subjects: vec![subject.to_string()], ..Self::default() }
     }
 
+    /// Whether an event of that version and subject is selected.
     pub fn holds(&self, version: Version, subject: Option<&str>) -> bool {
         version > self.since
             && subject.map_or(self.with_notebook, |subject| self.subjects.iter().any(|it| it == subject))
@@ -42,6 +66,7 @@ impl Selection {
 
 /// What an answer looks at of an event, in whichever form it is at hand.
 pub trait Logged {
+    /// Who, when, and where in the log.
     fn envelope(&self) -> &Envelope;
 
     /// The execution that a deletion of a cell carries along.

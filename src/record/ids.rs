@@ -43,6 +43,7 @@ macro_rules! ids {
                 }
             }
 
+            /// The id as it stands in JSON.
             pub fn as_str(&self) -> &str {
                 &self.0
             }

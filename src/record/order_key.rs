@@ -44,6 +44,7 @@ impl OrderKey {
         (!integers.is_empty()).then_some(integers)
     }
 
+    /// The key as it stands in JSON. Compare keys as text, byte by byte.
     pub fn as_str(&self) -> &str {
         &self.0
     }

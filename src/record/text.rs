@@ -43,19 +43,40 @@ pub enum TextError {
     #[error(
         "the change is for a text of {expected} UTF-16 units but this one has {actual}: fetch the current source and rebase the change on it"
     )]
-    LengthMismatch { expected: usize, actual: usize },
+    LengthMismatch {
+        /// What the change starts from, in UTF-16 code units.
+        expected: usize,
+        /// What it meets, in UTF-16 code units.
+        actual: usize,
+    },
     /// A section begins or ends between the two halves of a surrogate pair.
     #[error("offset {offset} is inside a surrogate pair: move it to the start or the end of the character")]
-    InsideSurrogatePair { offset: usize },
+    InsideSurrogatePair {
+        /// In UTF-16 code units, from 0.
+        offset: usize,
+    },
     /// An offset lies behind the end, or a range ends before it starts.
     #[error("range {start}..{end} does not fit a text of {length} UTF-16 units")]
-    OutOfBounds { start: usize, end: usize, length: usize },
+    OutOfBounds {
+        /// The first unit, from 0.
+        start: usize,
+        /// The unit behind the last.
+        end: usize,
+        /// Of the text, in UTF-16 code units.
+        length: usize,
+    },
     /// More sections than allowed.
     #[error("the change has more than {max} sections: send it in several smaller changes")]
-    TooManySections { max: usize },
+    TooManySections {
+        /// What is allowed.
+        max: usize,
+    },
     /// The text before or after the change is longer than allowed.
     #[error("the text would have more than {max_units} UTF-16 units: shorten it or split the cell")]
-    TooLong { max_units: usize },
+    TooLong {
+        /// What is allowed, in UTF-16 code units.
+        max_units: usize,
+    },
     /// Sources contain `\n` only.
     #[error("the text contains a carriage return: use \\n alone for line breaks")]
     CarriageReturn,
@@ -64,13 +85,19 @@ pub enum TextError {
     LineBreakInLine,
     /// A length that is negative, fractional or not representable.
     #[error("{found} is not a length: send an integer of at least 0")]
-    BadLength { found: String },
+    BadLength {
+        /// As the JSON has it.
+        found: String,
+    },
     /// The JSON is not a ChangeSet at all.
     #[error("not a change set: {0}; send CodeMirror's ChangeSet JSON, for instance [5,[0,\"text\"],3]")]
     Malformed(String),
     /// The texts given to [`ChangeSet::invert_with`] are not the ones that the change removed.
     #[error("the removed texts do not belong to this change (at deletion {index}): pass what apply returned")]
-    RemovedMismatch { index: usize },
+    RemovedMismatch {
+        /// The deletion that does not fit, from 0.
+        index: usize,
+    },
 }
 
 /// Bounds that a caller puts on a change, beside those that always hold.

@@ -12,10 +12,24 @@ use crate::json::RawJson;
 /// Why an event could not be typed: this build is older than the log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
+    /// A type that this build does not know, or a newer schema of one that it knows.
     #[error("this build knows no event '{event_type}' of schema {schema}")]
-    Unknown { event_type: String, schema: u16 },
+    Unknown {
+        /// As the envelope has it.
+        event_type: String,
+        /// As the envelope has it.
+        schema: u16,
+    },
+    /// A known type and schema with a payload of another shape.
     #[error("this build cannot read the payload of the event '{event_type}' of schema {schema}: {reason}")]
-    Malformed { event_type: String, schema: u16, reason: String },
+    Malformed {
+        /// As the envelope has it.
+        event_type: String,
+        /// As the envelope has it.
+        schema: u16,
+        /// What was found or expected, in a few words.
+        reason: String,
+    },
 }
 
 impl DecodeError {
@@ -30,6 +44,7 @@ pub type Fields = BTreeMap<String, RawJson>;
 /// The way from one schema of an event type to the next.
 #[derive(Debug, Clone, Copy)]
 pub struct Upcaster {
+    /// The type whose payloads it takes.
     pub event_type: &'static str,
     /// The schema that it takes. It gives the next one.
     pub schema: u16,

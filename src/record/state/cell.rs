@@ -16,6 +16,7 @@ use crate::order_key::OrderKey;
 #[serde(from = "FlatCell")]
 #[schemars(!from)]
 pub struct Cell {
+    /// What the events say of the cell; in JSON its fields stand beside those below.
     #[serde(flatten)]
     pub content: CellContent,
     /// What an assistant answered, of a prompt cell.

@@ -13,8 +13,11 @@ use crate::message::MessageFlags;
 /// A conversation. Its messages are a projection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Conversation {
+    /// What the first message begins with, or the name of the assistant outside.
     pub title: String,
+    /// The person who spoke first, or the assistant outside.
     pub started_by: Actor,
+    /// Milliseconds since 1970.
     pub started_at: Millis,
     /// The unfinished turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
