@@ -12,10 +12,26 @@ use crate::ids::{AgentId, InvalidId, Millis, NotebookId, ShareLinkId, UserId, Ve
 #[serde(tag = "kind", rename_all = "snake_case", try_from = "FlatSubject")]
 #[schemars(!try_from)]
 pub enum Subject {
-    User { id: UserId },
-    ShareLink { id: ShareLinkId },
-    Workspace { id: WorkspaceId },
-    Agent { id: AgentId },
+    /// A person with an account.
+    User {
+        /// As in the actor of the person's events.
+        id: UserId,
+    },
+    /// All who come by a link, without an account.
+    ShareLink {
+        /// As in the actor of their events.
+        id: ShareLinkId,
+    },
+    /// Each member of a workspace.
+    Workspace {
+        /// As in `GET /api/workspaces`.
+        id: WorkspaceId,
+    },
+    /// A runtime agent.
+    Agent {
+        /// As in the actor of its events.
+        id: AgentId,
+    },
 }
 
 /// How a [`Subject`] is read: serde buffers a tagged enum, and whoever refuses unknown fields would not see those inside.
@@ -51,7 +67,9 @@ impl TryFrom<FlatSubject> for Subject {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
+    /// Reads, exports and forks; is seen by others.
     Viewer,
+    /// As a viewer, and comments and talks to assistants, which then can do as little.
     Commenter,
     /// Runs, interrupts, answers stdin; edits nothing.
     Runner,
@@ -66,6 +84,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// From the least to the most, and the agent's.
     pub const ALL: [Role; 7] =
         [Role::Viewer, Role::Commenter, Role::Runner, Role::Author, Role::Editor, Role::Owner, Role::Agent];
 }
@@ -73,14 +92,18 @@ impl Role {
 /// The version of another notebook that a new one was copied from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ForkOrigin {
+    /// The notebook that was copied.
     pub notebook: NotebookId,
+    /// The version of it that was copied.
     pub version: Version,
 }
 
 /// Somebody's right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Grant {
+    /// What the subject may do.
     pub role: Role,
+    /// Milliseconds since 1970; absent: until it is revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
 }
@@ -88,7 +111,9 @@ pub struct Grant {
 /// One line of the access list. A list, because JSON keys cannot be subjects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AccessEntry {
+    /// Each stands in the list once.
     pub subject: Subject,
+    /// In JSON its fields stand beside `subject`.
     #[serde(flatten)]
     pub grant: Grant,
 }
@@ -97,8 +122,11 @@ pub struct AccessEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
+    /// Read notebooks, as far as the role allows; every token has it.
     Read,
+    /// Edit, comment, and talk to assistants.
     Edit,
+    /// Run code and control kernels.
     Run,
     /// Decide on tool calls. No assistant, agent or MCP token can hold it.
     Confirm,
@@ -116,6 +144,7 @@ pub type Scopes = BTreeSet<Scope>;
 /// What an assistant can have of the scopes of its person: it confirms nothing, and manages nothing.
 pub const ASSISTANT_SCOPES: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 
+/// [`ASSISTANT_SCOPES`] as a set.
 pub fn assistant_scopes() -> Scopes {
     ASSISTANT_SCOPES.into()
 }

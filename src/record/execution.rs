@@ -16,19 +16,29 @@ use crate::output::Output;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ExecutionSubject {
+    /// A cell's source, as it was when the run was requested.
     Cell {
+        /// The cell, which may be deleted meanwhile.
         cell_id: CellId,
+        /// The `cell_version` that the source is of.
         cell_version: Version,
+        /// In full: this text runs, whatever the cell says later.
         source: Arc<str>,
     },
+    /// Code that belongs to no cell.
     Scratch {
+        /// In full.
         source: Arc<str>,
+        /// What for, in a few words for people.
         purpose: String,
     },
     /// The code of a tool that an assistant called, by its name and SHA-256; the arguments are the call's.
     Tool {
+        /// Its name in the table of tools; `call_function` for functions of users.
         tool: String,
+        /// Of the code: an agent that has other code refuses to run it.
         digest: Hash,
+        /// The call under way.
         call_id: ToolCallId,
     },
 }
@@ -42,6 +52,7 @@ impl ExecutionSubject {
         }
     }
 
+    /// The cell whose source it is; `None` for code of no cell.
     pub fn cell_id(&self) -> Option<&CellId> {
         match self {
             ExecutionSubject::Cell { cell_id, .. } => Some(cell_id),
@@ -60,18 +71,25 @@ pub enum ExecutionCause {
     Imported,
 }
 
+/// How a run stands. The last five are its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
+    /// It waits for a kernel, or for the runs before it.
     Queued,
     /// A kernel session has won it and not begun.
     Assigned,
+    /// The kernel has begun with it.
     Running,
+    /// It ended without an error.
     Ok,
+    /// It failed, was interrupted while it ran, or took too long.
     Error,
+    /// It never began, or ended because somebody wanted it.
     Cancelled,
     /// It never began, because one before it did not succeed.
     Blocked,
+    /// Nobody knows how it ended, or that it ended.
     Lost,
 }
 
@@ -79,6 +97,7 @@ pub enum ExecutionStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionOutcome {
+    /// The kernel reported no error.
     Ok,
     /// The kernel reported an error, which is among the outputs.
     Error,
@@ -89,6 +108,7 @@ pub enum ExecutionOutcome {
 }
 
 impl ExecutionStatus {
+    /// Whether nothing more happens to it.
     pub fn is_finished(self) -> bool {
         matches!(self, Self::Ok | Self::Error | Self::Cancelled | Self::Blocked | Self::Lost)
     }
@@ -102,32 +122,50 @@ impl ExecutionStatus {
 /// An execution that has ended, as it comes back with the cell that showed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PastExecution {
+    /// What it ran, word for word.
     pub subject: ExecutionSubject,
+    /// How it ended.
     pub status: ExecutionStatus,
+    /// Why it was requested.
     pub cause: Open<ExecutionCause>,
+    /// The person or assistant; of an imported run who imported it.
     pub requested_by: Actor,
+    /// Milliseconds since 1970.
     pub requested_at: Millis,
+    /// The version of its ExecutionRequested.
     pub requested_version: Version,
+    /// Of its request.
     pub correlation_id: CorrelationId,
+    /// Where it ran; absent: it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
+    /// Whose kernel ran it; absent: it was never assigned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// Of the assignment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
+    /// Milliseconds since 1970; absent: it never began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
+    /// Milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
+    /// The number in `In [3]:`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
+    /// Why it was cancelled or lost, or has no result of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_cause: Option<Open<EndCause>>,
+    /// The run before it that did not succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<ExecutionId>,
+    /// A sentence about an odd end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
+    /// The highest write of the agent that is in the log.
     pub output_seq: u64,
+    /// Those that it showed at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
 }

@@ -20,5 +20,6 @@ pub struct UserFunction {
     pub description: String,
     /// JSON Schema of its arguments, of type object.
     pub schema: RawObject,
+    /// At least this; what else a call would do can raise it.
     pub risk: Open<Risk>,
 }

@@ -11,6 +11,8 @@
 //!
 //! This crate must never know a command, a tool, a parser, or any other part.
 
+#![warn(missing_docs)]
+
 mod access;
 mod actor;
 mod append;

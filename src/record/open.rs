@@ -13,6 +13,7 @@ use crate::json::{RawJson, compact};
 /// unknown variant in a command is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Open<T> {
+    /// A variant of this version.
     Known(T),
     /// As it came: a word, or an object that names its variant.
     Unknown(RawJson),

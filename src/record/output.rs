@@ -12,6 +12,7 @@ pub struct BlobPart {
     pub pointer: String,
     /// Lower-case hex of the SHA-256 of the blob's bytes.
     pub sha256: String,
+    /// Of the blob.
     pub size_bytes: u64,
     /// False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -24,6 +25,7 @@ pub struct Output {
     /// An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`.
     #[serde(deserialize_with = "crate::json::compact")]
     pub content: RawJson,
+    /// What is missing in `content`; a part above 8 KiB is kept as a blob.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobPart>,
     /// Of `display_data` that may be updated later.

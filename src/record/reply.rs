@@ -14,7 +14,9 @@ use crate::open::Open;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyStatus {
+    /// The assistant is at work.
     Running,
+    /// The turn has ended by itself; `stop_reason` says why.
     Finished,
     /// A person stopped it.
     Stopped,
@@ -28,6 +30,7 @@ pub struct CellReply {
     /// The turn that gave it; absent: a file or another notebook brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
+    /// `running` where the cell was deleted or copied meanwhile.
     pub status: Open<ReplyStatus>,
     /// Why the model stopped, when it finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +38,7 @@ pub struct CellReply {
     /// Why there is no more of it, when it failed or was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
+    /// More about the cause, in a sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The cell's source when it was asked: another one now means that the reply is stale.

@@ -72,27 +72,38 @@ pub enum Policy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Target {
+    /// A cell's source, type, place and existence.
     Cell {
+        /// The cell.
         cell_id: CellId,
+        /// The `cell_version` that it had.
         cell_version: Version,
     },
     /// All code cells: how many, and the newest of their versions. Each change of one of them, of their order or of which
     /// there are changes one of the two.
     Code {
+        /// How many there were.
         cells: u64,
+        /// The highest `cell_version` among them.
         newest_version: Version,
     },
+    /// A kernel and all that its code has made.
     Kernel {
+        /// A restart begins another session.
         kernel_session: KernelSessionId,
     },
     /// A registered function, as it is since that version.
     Function {
+        /// The function's name.
         name: String,
+        /// The version of the event since which it is as it is.
         registered_version: Version,
     },
     /// A file where the kernel runs. `sha256`: of what it holds; absent: it must not exist yet.
     File {
+        /// As the tool was given it: relative paths begin where the kernel runs.
         path: String,
+        /// Lower-case hex.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sha256: Option<String>,
     },
@@ -104,6 +115,7 @@ pub enum Target {
 pub enum Gate {
     /// Its risk passes under the policy, or a grant covers it.
     Passes,
+    /// A person must confirm it first.
     WaitsForPerson {
         /// Then it expires.
         until: Millis,
@@ -131,11 +143,14 @@ impl Open<Gate> {
 pub enum Passed {
     /// Its risk asks nobody under the policy.
     Policy,
+    /// A person's leave, given beforehand.
     Grant {
+        /// Named by GrantIssued.
         grant_id: GrantId,
     },
     /// This person's confirmation.
     Confirmation {
+        /// Who.
         by: Actor,
     },
 }
@@ -144,6 +159,7 @@ pub enum Passed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCallEnd {
+    /// It did what it was to do, or a part that it says.
     Ok,
     /// It was tried and failed; the result says why.
     Error,

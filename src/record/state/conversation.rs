@@ -33,14 +33,20 @@ pub struct Conversation {
 /// A turn that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Turn {
+    /// The conversation that it belongs to.
     pub conversation_id: ConversationId,
+    /// The message that it answers.
     pub message_id: MessageId,
     /// The person for whom the assistant acts.
     pub requested_by: Actor,
+    /// The version of its TurnStarted.
     pub started_version: Version,
+    /// Milliseconds since 1970.
     pub started_at: Millis,
+    /// The prompt cell that it answers; absent: it was asked in a chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_id: Option<CellId>,
+    /// As the person chose; absent: the server's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Its calls do nothing beyond these.

@@ -15,21 +15,30 @@ use crate::output::Output;
 /// A question that waits for an answer on stdin.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PendingInput {
+    /// What the code asks, as it is to be shown.
     pub prompt: String,
+    /// The answer is to be hidden while it is typed, and does not enter the log.
     pub password: bool,
 }
 
 /// One execution: a record with its own id, the exact source it ran, its outputs, its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Execution {
+    /// What it runs, word for word.
     pub subject: ExecutionSubject,
+    /// How it stands.
     pub status: ExecutionStatus,
+    /// Why it was requested.
     pub cause: Open<ExecutionCause>,
+    /// The person or assistant; of an imported run who imported it.
     pub requested_by: Actor,
+    /// Milliseconds since 1970.
     pub requested_at: Millis,
     /// Version of the request: the order of the queue.
     pub requested_version: Version,
+    /// Of its request: runs of one batch have the same.
     pub correlation_id: CorrelationId,
+    /// Where it runs, or is to. Absent: a file brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The only agent that may write about it.
@@ -38,17 +47,22 @@ pub struct Execution {
     /// Of the assignment: writes about the execution must carry it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence: Option<Version>,
+    /// Its kernel is interrupted after so long; absent: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<Millis>,
+    /// When it fails, runs of the same correlation that still wait are blocked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_on_error: bool,
     /// Somebody wants it cancelled; its agent interrupts it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cancel_requested: bool,
+    /// Milliseconds since 1970; absent: the kernel has not begun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Millis>,
+    /// Milliseconds since 1970; absent: it has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Millis>,
+    /// The number in `In [3]:`; absent where the kernel gave none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_count: Option<u64>,
     /// Why it was cancelled or lost, or has no result of its own.
@@ -63,11 +77,13 @@ pub struct Execution {
     /// The highest write of the agent that is in the log.
     #[serde(default)]
     pub output_seq: u64,
+    /// Those that are shown, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<Output>,
     /// `clear_output(wait=True)`: the next output replaces all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub clear_on_next_output: bool,
+    /// The question that waits for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_input: Option<PendingInput>,
 }

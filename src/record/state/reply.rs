@@ -18,6 +18,7 @@ pub struct Reply {
     /// The turn that gives it; absent: a file or another notebook brought it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<TurnId>,
+    /// How it stands.
     pub status: Open<ReplyStatus>,
     /// Why the model stopped, when it finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,6 +26,7 @@ pub struct Reply {
     /// Why there is no more of it, when it failed or was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Open<TurnFailure>>,
+    /// More about the cause, in a sentence for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The cell's source when it was asked: another one now means that the reply is stale.

@@ -1,0 +1,107 @@
+//! Kernel sessions, and the functions that they register.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cause::KernelCause;
+use crate::function::UserFunction;
+use crate::ids::{AgentId, KernelSessionId};
+use crate::json::RawObject;
+use crate::open::Open;
+
+/// A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelLaunchRequested {
+    /// New; all later events of the session have it.
+    pub kernel_session: KernelSessionId,
+    /// The kernelspec's name, as in `python3`.
+    pub kernelspec: String,
+}
+
+/// An agent's claim, before it acts: one wins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelLaunchClaimed {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// The winner.
+    pub agent: AgentId,
+}
+
+/// The kernel answers. The version of this event is the fence of every later write about the session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelSessionStarted {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// The runtime agent that has the session.
+    pub agent: AgentId,
+    /// The kernelspec's name, as in `python3`.
+    pub kernelspec: String,
+    /// As the kernel's `kernel_info_reply` has it.
+    pub language_info: RawObject,
+    /// What keeps the kernel's code from the rest of its machine, as its agent says; absent: nothing is known to.
+    #[serde(skip_serializing_if = "RawObject::is_empty", default)]
+    pub sandbox: RawObject,
+}
+
+/// The session is over before it began.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelLaunchFailed {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// Why, as a word. Show one that you do not know as it stands.
+    pub cause: Open<KernelCause>,
+    /// More about it, in a sentence for people.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+}
+
+/// Whatever runs in the kernel is to be interrupted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelInterruptRequested {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+}
+
+/// The kernel is to end, and another to follow in its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelRestartRequested {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// The session that follows on the same agent.
+    pub next: KernelSessionId,
+}
+
+/// The kernel is to end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelShutdownRequested {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+}
+
+/// The kernel is gone, and with it all that its code has made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelSessionEnded {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// Why, as a word. Show one that you do not know as it stands.
+    pub cause: Open<KernelCause>,
+    /// More about it, in a sentence for people.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub detail: Option<String>,
+}
+
+/// All functions that the kernel has registered by now, in place of those before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelFunctionsRegistered {
+    /// Named by KernelLaunchRequested, or as `next` by KernelRestartRequested.
+    pub kernel_session: KernelSessionId,
+    /// At most 64, no two of one name.
+    pub functions: Vec<UserFunction>,
+}
+
+/// Functions whose kernels have ended made room for others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelFunctionsForgotten {
+    /// Those that have been without a kernel for longest.
+    pub names: Vec<String>,
+}
