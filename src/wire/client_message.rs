@@ -31,7 +31,7 @@ pub enum ClientMessage {
     Presence {
         /// A notebook that the connection follows.
         notebook: NotebookId,
-        /// Replaces what was shown before.
+        /// Replaces what was shown before. The server forgets it after 30 seconds without another.
         state: PresenceState,
     },
     /// From runtime agents: what I can launch. Replaces the last offer.
