@@ -18,7 +18,7 @@ pub struct ExecutionRequested {
     pub subject: ExecutionSubject,
     /// Whether it is to run here, or has run elsewhere.
     pub cause: Open<ExecutionCause>,
-    /// The kernel session that it is meant for, when the requester named one.
+    /// The session in whose queue it stands. Absent: a file brought the run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
     /// Interrupt the run after so long; absent means never.

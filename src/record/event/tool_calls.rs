@@ -111,11 +111,11 @@ pub struct ToolCallStarted {
 pub struct ToolCallExecuted {
     /// Named by ToolCallRequested.
     pub call_id: ToolCallId,
-    /// Whether it did what it was to do; or nobody knows.
+    /// Whether it did what it was to do, failed, or nobody knows.
     pub end: Open<ToolCallEnd>,
     /// What the model is told, in full.
     pub result: String,
-    /// From its start to this.
+    /// From ToolCallStarted to this event, in milliseconds.
     pub duration_ms: Millis,
 }
 

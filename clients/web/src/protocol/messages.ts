@@ -512,7 +512,7 @@ export type AgentId = string
  * What somebody is in one notebook.
  * 
  */
-export type Role = (("viewer" | "commenter") | "runner" | "author" | "editor" | "owner" | "agent")
+export type Role = ("viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent")
 /**
  * What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
  * 
@@ -543,7 +543,7 @@ export type OpenReplyStatus = (ReplyStatus | (string | {
  * How a reply stands.
  * 
  */
-export type ReplyStatus = (("running" | "finished") | "stopped" | "failed")
+export type ReplyStatus = ("running" | "finished" | "stopped" | "failed")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -555,7 +555,7 @@ export type OpenStopReason = (StopReason | (string | {
  * Why a turn came to its end.
  * 
  */
-export type StopReason = (("max_tokens" | "refusal") | "end_turn" | "max_turns")
+export type StopReason = ("end_turn" | "max_turns" | "max_tokens" | "refusal")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -567,7 +567,7 @@ export type OpenTurnFailure = (TurnFailure | (string | {
  * Why a model call gave no answer, why a turn failed, or why a reply has no more text.
  * 
  */
-export type TurnFailure = (("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "empty_reply" | "server_stopped") | "reply_too_long" | "no_model" | "not_asked" | "refused" | "copied" | "cell_deleted")
+export type TurnFailure = ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted")
 export type ChangeSet = (number | [number, ...string[]])[]
 /**
  * One execution of some source on a kernel.
@@ -611,7 +611,7 @@ export type AnyJson = unknown
  * Why a kernel session is over, or never began.
  * 
  */
-export type KernelCause = (("restarted" | "died" | "agent_stopped") | "shut_down" | "idle" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer")
+export type KernelCause = ("shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer")
 /**
  * What an agent reports of one execution.
  * 
@@ -683,7 +683,7 @@ export type ExecutionOutcome = ("ok" | "error" | "interrupted" | "timed_out")
  * Why an execution ended without a result, or before its own end.
  * 
  */
-export type EndCause = (("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up")
+export type EndCause = ("requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -727,24 +727,40 @@ export type GrantId = string
  * 
  */
 export type ToolCallEnd = ("ok" | "error" | "outcome_unknown")
-export type MessageRole = (("user" | "assistant") | "tool")
+/**
+ * Who said something.
+ * 
+ */
+export type MessageRole = ("user" | "assistant" | "tool")
 /**
  * A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum.
  * 
  */
 export type MessageBlock = ({
 text: {
+/**
+ * Markdown.
+ */
 text: string
 }
 } | {
 opaque: {
+/**
+ * The provider whose it is: others are not sent it.
+ */
 provider: string
 data: AnyJson
 }
 } | {
 tool_call: {
+/**
+ * The model's own name for the call; its result carries it too.
+ */
 provider_id: string
 call_id: ToolCallId
+/**
+ * The tool that is called.
+ */
 function: string
 /**
  * As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
@@ -758,12 +774,18 @@ extra?: (string | null)
 }
 } | {
 tool_result: {
+/**
+ * As in the call.
+ */
 provider_id: string
 call_id: ToolCallId
 /**
  * Absent: it is the `result` of the ToolCallExecuted of that call, word for word.
  */
 text?: (string | null)
+/**
+ * The call failed, was refused, or nobody knows what came of it.
+ */
 is_error?: boolean
 }
 })
@@ -887,7 +909,7 @@ kind: "system"
  * What a token is for. An interactive session holds all but `Agent`.
  * 
  */
-export type Scope = (("read" | "edit" | "run") | "confirm" | "manage" | "admin" | "agent")
+export type Scope = ("read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent")
 /**
  * ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id.
  * 
@@ -900,19 +922,38 @@ export type OrderKey = string
 export type ExecutionSubject = ({
 kind: "cell"
 cell_id: CellId
+/**
+ * The `cell_version` that the source is of.
+ */
 cell_version: number
+/**
+ * In full: this text runs, whatever the cell says later.
+ */
 source: string
 } | {
 kind: "scratch"
+/**
+ * In full.
+ */
 source: string
+/**
+ * What for, in a few words for people.
+ */
 purpose: string
 } | {
 kind: "tool"
+/**
+ * Its name in the table of tools; `call_function` for functions of users.
+ */
 tool: string
 digest: Hash
 call_id: ToolCallId
 })
-export type ExecutionStatus = (("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned" | "blocked")
+/**
+ * How a run stands. The last five are its end.
+ * 
+ */
+export type ExecutionStatus = ("queued" | "assigned" | "running" | "ok" | "error" | "cancelled" | "blocked" | "lost")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -932,6 +973,10 @@ export type ExecutionCause = ("requested" | "imported")
 export type OpenEndCause = (EndCause | (string | {
 
 }))
+/**
+ * How far a session has come.
+ * 
+ */
 export type KernelPhase = ("requested" | "claimed" | "started" | "ending")
 /**
  * A later version may add variants: keep what you do not know.
@@ -959,21 +1004,42 @@ export type OpenTarget = (Target | (string | {
 export type Target = ({
 kind: "cell"
 cell_id: CellId
+/**
+ * The `cell_version` that it had.
+ */
 cell_version: number
 } | {
 kind: "code"
+/**
+ * How many there were.
+ */
 cells: number
+/**
+ * The highest `cell_version` among them.
+ */
 newest_version: number
 } | {
 kind: "kernel"
 kernel_session: KernelSessionId
 } | {
 kind: "function"
+/**
+ * The function's name.
+ */
 name: string
+/**
+ * The version of the event since which it is as it is.
+ */
 registered_version: number
 } | {
 kind: "file"
+/**
+ * As the tool was given it: relative paths begin where the kernel runs.
+ */
 path: string
+/**
+ * Lower-case hex.
+ */
 sha256?: (string | null)
 })
 /**
@@ -996,6 +1062,10 @@ kind: "waits_for_person"
  */
 until: number
 })
+/**
+ * How far a call has come that has not ended.
+ * 
+ */
 export type ToolCallPhase = ({
 phase: "waiting"
 } | {
@@ -1005,6 +1075,9 @@ by: Actor
 phase: "passed"
 } | {
 phase: "started"
+/**
+ * Milliseconds since 1970.
+ */
 at: number
 claimant: InstanceId
 })
@@ -1138,7 +1211,7 @@ export type OpenVoidCause = (VoidCause | (string | {
  * Why a tool call counts no more, confirmed or not.
  * 
  */
-export type VoidCause = ("archived" | "target_changed" | "tool_changed" | "risk_grew" | "right_lost" | "confirmation_lost" | "gate_closed")
+export type VoidCause = ("target_changed" | "tool_changed" | "risk_grew" | "right_lost" | "confirmation_lost" | "gate_closed" | "archived")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -1462,6 +1535,9 @@ body: Command
  */
 export interface ForkOrigin {
 notebook: NotebookId
+/**
+ * The version of it that was copied.
+ */
 version: number
 }
 /**
@@ -1542,6 +1618,9 @@ stop_reason?: (OpenStopReason | null)
  * Why there is no more of it, when it failed or was cut off.
  */
 cause?: (OpenTurnFailure | null)
+/**
+ * More about the cause, in a sentence for people.
+ */
 detail?: (string | null)
 /**
  * The cell's source when it was asked: another one now means that the reply is stale.
@@ -1585,6 +1664,9 @@ stop_on_error?: boolean
  */
 export interface Output {
 content: AnyJson
+/**
+ * What is missing in `content`; a part above 8 KiB is kept as a blob.
+ */
 blobs?: BlobPart[]
 /**
  * Of `display_data` that may be updated later.
@@ -1604,6 +1686,9 @@ pointer: string
  * Lower-case hex of the SHA-256 of the blob's bytes.
  */
 sha256: string
+/**
+ * Of the blob.
+ */
 size_bytes: number
 /**
  * False: the bytes are the UTF-8 text of a JSON string. True: the bytes are JSON.
@@ -1685,7 +1770,13 @@ conversation_title?: (string | null)
  * 
  */
 export interface Usage {
+/**
+ * Of what the model read.
+ */
 input_tokens?: number
+/**
+ * Of what the model wrote.
+ */
 output_tokens?: number
 /**
  * The provider did not say: this is our estimate.
@@ -1879,15 +1970,30 @@ notebook_id: NotebookId
  * Version of the last applied event; 0 before the notebook exists.
  */
 version: number
+/**
+ * 1 to 255 characters on one line; empty before the first event.
+ */
 title: string
+/**
+ * True: it is read, exported and forked, and neither changed nor run.
+ */
 archived?: boolean
 metadata: AnyObject
+/**
+ * When the first event was recorded. Milliseconds since 1970.
+ */
 created_at?: number
+/**
+ * When the last event was recorded. Milliseconds since 1970.
+ */
 updated_at?: number
 /**
  * Sorted by subject.
  */
 access: AccessEntry[]
+/**
+ * The live ones. The trash is a projection of the log.
+ */
 cells: {
 [k: string]: Cell
 }
@@ -1907,9 +2013,15 @@ latest: {
 executions: {
 [k: string]: Execution
 }
+/**
+ * The sessions that have not ended, or were not claimed yet.
+ */
 kernels: {
 [k: string]: KernelSession
 }
+/**
+ * The last thing that went wrong with a kernel. Absent once one has started.
+ */
 kernel_notice?: (KernelNotice | null)
 /**
  * By name: what users have registered as tools, also of kernels that have ended.
@@ -1928,6 +2040,9 @@ named_versions?: {
 [k: string]: string
 }
 policy?: Policy
+/**
+ * Without their messages, which are a projection of the log.
+ */
 conversations?: {
 [k: string]: Conversation
 }
@@ -1943,6 +2058,9 @@ turns?: {
 tool_calls?: {
 [k: string]: ToolCall
 }
+/**
+ * Those that hold, or have expired unnoticed: `expires_at` counts.
+ */
 grants?: {
 [k: string]: AssistantGrant
 }
@@ -1954,6 +2072,9 @@ grants?: {
 export interface AccessEntry {
 subject: Subject
 role: Role
+/**
+ * Milliseconds since 1970; absent: until it is revoked.
+ */
 expires_at?: (number | null)
 }
 /**
@@ -1965,9 +2086,15 @@ expires_at?: (number | null)
  */
 export interface Cell {
 cell_type: CellType
+/**
+ * At most 1 MiB, with `\n` line breaks only. May be empty.
+ */
 source: string
 order_key: OrderKey
 metadata?: AnyObject
+/**
+ * File name to MIME bundle, as in nbformat. Absent: none.
+ */
 attachments?: (AnyObject | null)
 flags?: CellFlags
 /**
@@ -1996,9 +2123,21 @@ pinned?: boolean
  * Never in the assistant's context.
  */
 skipped?: boolean
+/**
+ * Only the outputs are shown.
+ */
 source_hidden?: boolean
+/**
+ * Only the source is shown.
+ */
 outputs_hidden?: boolean
+/**
+ * Of a heading: the cells below it, up to the next heading, are not shown.
+ */
 heading_collapsed?: boolean
+/**
+ * A mark for exporters; Notarium itself keeps it and does nothing with it.
+ */
 exported?: boolean
 /**
  * 1 to 9.
@@ -2023,6 +2162,9 @@ stop_reason?: (OpenStopReason | null)
  * Why there is no more of it, when it failed or was stopped.
  */
 cause?: (OpenTurnFailure | null)
+/**
+ * More about the cause, in a sentence for people.
+ */
 detail?: (string | null)
 /**
  * The cell's source when it was asked: another one now means that the reply is stale.
@@ -2049,12 +2191,18 @@ subject: ExecutionSubject
 status: ExecutionStatus
 cause: OpenExecutionCause
 requested_by: Actor
+/**
+ * Milliseconds since 1970.
+ */
 requested_at: number
 /**
  * Version of the request: the order of the queue.
  */
 requested_version: number
 correlation_id: CorrelationId
+/**
+ * Where it runs, or is to. Absent: a file brought it.
+ */
 kernel_session?: (KernelSessionId | null)
 /**
  * The only agent that may write about it.
@@ -2064,14 +2212,29 @@ agent?: (AgentId | null)
  * Of the assignment: writes about the execution must carry it.
  */
 fence?: (number | null)
+/**
+ * Its kernel is interrupted after so long; absent: never.
+ */
 timeout_ms?: (number | null)
+/**
+ * When it fails, runs of the same correlation that still wait are blocked.
+ */
 stop_on_error?: boolean
 /**
  * Somebody wants it cancelled; its agent interrupts it.
  */
 cancel_requested?: boolean
+/**
+ * Milliseconds since 1970; absent: the kernel has not begun.
+ */
 started_at?: (number | null)
+/**
+ * Milliseconds since 1970; absent: it has not ended.
+ */
 ended_at?: (number | null)
+/**
+ * The number in `In [3]:`; absent where the kernel gave none.
+ */
 execution_count?: (number | null)
 /**
  * Why it was cancelled or lost, or has no result of its own.
@@ -2089,11 +2252,17 @@ notice?: (string | null)
  * The highest write of the agent that is in the log.
  */
 output_seq?: number
+/**
+ * Those that are shown, in order.
+ */
 outputs?: Output[]
 /**
  * `clear_output(wait=True)`: the next output replaces all.
  */
 clear_on_next_output?: boolean
+/**
+ * The question that waits for an answer.
+ */
 pending_input?: (PendingInput | null)
 }
 /**
@@ -2101,7 +2270,13 @@ pending_input?: (PendingInput | null)
  * 
  */
 export interface PendingInput {
+/**
+ * What the code asks, as it is to be shown.
+ */
 prompt: string
+/**
+ * The answer is to be hidden while it is typed, and does not enter the log.
+ */
 password: boolean
 }
 /**
@@ -2112,12 +2287,18 @@ password: boolean
  * 
  */
 export interface KernelSession {
+/**
+ * The kernelspec's name, as in `python3`.
+ */
 kernelspec: string
 phase: KernelPhase
 /**
  * Version of the launch request, kept over restarts: the lowest is the default kernel.
  */
 requested_version: number
+/**
+ * The runtime agent that has claimed it. Absent: none has.
+ */
 agent?: (AgentId | null)
 /**
  * Version of `KernelSessionStarted`; every write about the session carries it.
@@ -2133,7 +2314,13 @@ sandbox?: AnyObject
 export interface KernelNotice {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
+/**
+ * Of the event that says so.
+ */
 version: number
 }
 /**
@@ -2159,8 +2346,14 @@ kernel_session?: (KernelSessionId | null)
  * 
  */
 export interface Conversation {
+/**
+ * What the first message begins with, or the name of the assistant outside.
+ */
 title: string
 started_by: Actor
+/**
+ * Milliseconds since 1970.
+ */
 started_at: number
 /**
  * The unfinished turn.
@@ -2205,9 +2398,21 @@ export interface Turn {
 conversation_id: ConversationId
 message_id: MessageId
 requested_by: Actor
+/**
+ * The version of its TurnStarted.
+ */
 started_version: number
+/**
+ * Milliseconds since 1970.
+ */
 started_at: number
+/**
+ * The prompt cell that it answers; absent: it was asked in a chat.
+ */
 cell_id?: (CellId | null)
+/**
+ * As the person chose; absent: the server's default.
+ */
 model?: (string | null)
 /**
  * Its calls do nothing beyond these.
@@ -2242,15 +2447,33 @@ is_model_call_failed?: boolean
  * 
  */
 export interface ToolCall {
+/**
+ * A built-in tool, or a function that a user has registered.
+ */
 function: string
 arguments: AnyObject
 arguments_hash: Hash
 risk: OpenRisk
+/**
+ * Sentences: why the risk is what it is.
+ */
 reasons?: string[]
+/**
+ * What it touches, as it was when the call was requested.
+ */
 targets?: OpenTarget[]
 requested_by: Actor
+/**
+ * Milliseconds since 1970.
+ */
 requested_at: number
+/**
+ * The version of its ToolCallRequested.
+ */
 requested_version: number
+/**
+ * The turn that asked for it; absent for assistants outside.
+ */
 turn_id?: (TurnId | null)
 gate: OpenGate
 /**
@@ -2273,6 +2496,9 @@ for_user: UserId
  * Empty: every function.
  */
 functions?: string[]
+/**
+ * Milliseconds since 1970.
+ */
 expires_at: number
 issued_by: Actor
 }
@@ -2563,7 +2789,14 @@ GrantIssued?: GrantIssued
 GrantRevoked?: GrantRevoked
 GrantExpired?: GrantExpired
 }
+/**
+ * The first event of every log.
+ * 
+ */
 export interface NotebookCreated {
+/**
+ * 1 to 255 characters on one line.
+ */
 title: string
 metadata: AnyObject
 owner: Subject
@@ -2572,32 +2805,79 @@ owner: Subject
  */
 forked_from?: (ForkOrigin | null)
 }
+/**
+ * The notebook has another title.
+ * 
+ */
 export interface NotebookRenamed {
+/**
+ * 1 to 255 characters on one line.
+ */
 title: string
+/**
+ * What it was before, for undo.
+ */
 previous: string
 }
+/**
+ * The metadata is replaced as a whole.
+ * 
+ */
 export interface NotebookMetadataSet {
 metadata: AnyObject
 previous: AnyObject
 }
+/**
+ * From here on the notebook is read, exported and forked, and neither changed nor run.
+ * 
+ */
 export interface NotebookArchived {
 
 }
+/**
+ * The notebook is changed and run again.
+ * 
+ */
 export interface NotebookUnarchived {
 
 }
+/**
+ * A version has a name, in place of the one that it may have had.
+ * 
+ */
 export interface NotebookVersionNamed {
+/**
+ * The version that is named: below that of this event.
+ */
 version: number
+/**
+ * 1 to 255 characters on one line.
+ */
 name: string
 }
+/**
+ * A subject has a role, in place of the one that it may have had.
+ * 
+ */
 export interface AccessGranted {
 subject: Subject
 role: Role
+/**
+ * Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes.
+ */
 expires_at?: (number | null)
 }
+/**
+ * A subject has no role of its own any more.
+ * 
+ */
 export interface AccessRevoked {
 subject: Subject
 }
+/**
+ * Assistants may do more unasked, or less.
+ * 
+ */
 export interface NotebookPolicyChanged {
 policy: Policy
 previous: Policy
@@ -2609,6 +2889,10 @@ previous: Policy
 export interface UndoSkipped {
 
 }
+/**
+ * A new cell, or one that an undo or redo brings back.
+ * 
+ */
 export interface CellInserted {
 cell_id: CellId
 cell: CellContent
@@ -2623,9 +2907,15 @@ reply?: (CellReply | null)
  */
 export interface CellContent {
 cell_type: CellType
+/**
+ * At most 1 MiB, with `\n` line breaks only. May be empty.
+ */
 source: string
 order_key: OrderKey
 metadata?: AnyObject
+/**
+ * File name to MIME bundle, as in nbformat. Absent: none.
+ */
 attachments?: (AnyObject | null)
 flags?: CellFlags
 }
@@ -2641,11 +2931,19 @@ change: ChangeSet
  */
 removed?: string[]
 }
+/**
+ * The cell has another place.
+ * 
+ */
 export interface CellMoved {
 cell_id: CellId
 order_key: OrderKey
 previous: OrderKey
 }
+/**
+ * The cell has another type; source, metadata and outputs stay.
+ * 
+ */
 export interface CellTypeChanged {
 cell_id: CellId
 cell_type: CellType
@@ -2667,6 +2965,10 @@ latest_execution?: (ExecutionId | null)
  */
 reply?: (CellReply | null)
 }
+/**
+ * A deleted cell is back.
+ * 
+ */
 export interface CellRestored {
 cell_id: CellId
 cell: CellContent
@@ -2678,6 +2980,9 @@ latest_execution?: (ExecutionId | null)
  * That execution, where it has left the document since.
  */
 execution?: (PastExecution | null)
+/**
+ * What an assistant has answered, of a prompt cell.
+ */
 reply?: (CellReply | null)
 }
 /**
@@ -2689,31 +2994,88 @@ subject: ExecutionSubject
 status: ExecutionStatus
 cause: OpenExecutionCause
 requested_by: Actor
+/**
+ * Milliseconds since 1970.
+ */
 requested_at: number
+/**
+ * The version of its ExecutionRequested.
+ */
 requested_version: number
 correlation_id: CorrelationId
+/**
+ * Where it ran; absent: it never began.
+ */
 kernel_session?: (KernelSessionId | null)
+/**
+ * Whose kernel ran it; absent: it was never assigned.
+ */
 agent?: (AgentId | null)
+/**
+ * Of the assignment.
+ */
 fence?: (number | null)
+/**
+ * Milliseconds since 1970; absent: it never began.
+ */
 started_at?: (number | null)
+/**
+ * Milliseconds since 1970.
+ */
 ended_at?: (number | null)
+/**
+ * The number in `In [3]:`.
+ */
 execution_count?: (number | null)
+/**
+ * Why it was cancelled or lost, or has no result of its own.
+ */
 end_cause?: (OpenEndCause | null)
+/**
+ * The run before it that did not succeed.
+ */
 blocked_by?: (ExecutionId | null)
+/**
+ * A sentence about an odd end.
+ */
 notice?: (string | null)
+/**
+ * The highest write of the agent that is in the log.
+ */
 output_seq: number
+/**
+ * Those that it showed at the end.
+ */
 outputs?: Output[]
 }
+/**
+ * The cell's metadata is replaced as a whole.
+ * 
+ */
 export interface CellMetadataSet {
 cell_id: CellId
 metadata: AnyObject
 previous: AnyObject
 }
+/**
+ * The cell's attachments are replaced as a whole.
+ * 
+ */
 export interface CellAttachmentsSet {
 cell_id: CellId
+/**
+ * File name to MIME bundle, as in nbformat; null: none any more.
+ */
 attachments?: (AnyObject | null)
+/**
+ * What it was before, for undo.
+ */
 previous?: (AnyObject | null)
 }
+/**
+ * The cell has other marks.
+ * 
+ */
 export interface CellFlagsSet {
 cell_id: CellId
 flags: CellFlags
@@ -2727,12 +3089,16 @@ export interface CellOutputsCleared {
 cell_id: CellId
 execution_id: ExecutionId
 }
+/**
+ * Somebody wants code to run. The run queues behind those of its kernel.
+ * 
+ */
 export interface ExecutionRequested {
 execution_id: ExecutionId
 subject: ExecutionSubject
 cause: OpenExecutionCause
 /**
- * The kernel session that it is meant for, when the requester named one.
+ * The session in whose queue it stands. Absent: a file brought the run.
  */
 kernel_session?: (KernelSessionId | null)
 /**
@@ -2752,6 +3118,9 @@ export interface ExecutionAssigned {
 execution_id: ExecutionId
 kernel_session: KernelSessionId
 agent: AgentId
+/**
+ * The version of the session's KernelSessionStarted.
+ */
 fence: number
 }
 /**
@@ -2760,14 +3129,24 @@ fence: number
  */
 export interface ExecutionStarted {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
 }
+/**
+ * New outputs, behind those that the run has.
+ * 
+ */
 export interface ExecutionOutputAppended {
 execution_id: ExecutionId
 /**
  * The agent's number of this write, 1, 2, 3 … per execution.
  */
 output_seq: number
+/**
+ * In order; parts above 8 KiB are in blobs.
+ */
 outputs: Output[]
 }
 /**
@@ -2776,24 +3155,54 @@ outputs: Output[]
  */
 export interface ExecutionOutputUpdated {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
+/**
+ * As the kernel chose it.
+ */
 display_id: string
 output: Output
 }
+/**
+ * The run's outputs go.
+ * 
+ */
 export interface ExecutionOutputsCleared {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
 /**
  * Clear when the next output comes.
  */
 wait: boolean
 }
+/**
+ * The code asks for a line of text and waits.
+ * 
+ */
 export interface ExecutionInputRequested {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
+/**
+ * What it asks, as it is to be shown.
+ */
 prompt: string
+/**
+ * The answer is to be hidden while it is typed, and does not enter the log.
+ */
 password: boolean
 }
+/**
+ * The question is answered, and not open any more.
+ * 
+ */
 export interface ExecutionInputAnswered {
 execution_id: ExecutionId
 /**
@@ -2801,10 +3210,20 @@ execution_id: ExecutionId
  */
 value?: (string | null)
 }
+/**
+ * The run came to its own end, good or bad.
+ * 
+ */
 export interface ExecutionCompleted {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
 outcome: OpenExecutionOutcome
+/**
+ * The number in `In [3]:`; absent where the kernel gave none.
+ */
 execution_count?: (number | null)
 /**
  * A sentence about an odd end: outputs lost by the kernel, a timeout.
@@ -2825,6 +3244,9 @@ execution_id: ExecutionId
 export interface ExecutionCancelled {
 execution_id: ExecutionId
 cause: OpenEndCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
 /**
@@ -2842,6 +3264,9 @@ blocked_by: ExecutionId
 export interface ExecutionLost {
 execution_id: ExecutionId
 cause: OpenEndCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
 /**
@@ -2850,11 +3275,24 @@ detail?: (string | null)
  */
 export interface ExecutionOutputRecovered {
 execution_id: ExecutionId
+/**
+ * The agent's number of this write: 1, 2, 3 … for each execution.
+ */
 output_seq: number
+/**
+ * In order.
+ */
 outputs: Output[]
 }
+/**
+ * A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
+ * 
+ */
 export interface KernelLaunchRequested {
 kernel_session: KernelSessionId
+/**
+ * The kernelspec's name, as in `python3`.
+ */
 kernelspec: string
 }
 /**
@@ -2872,13 +3310,23 @@ agent: AgentId
 export interface KernelSessionStarted {
 kernel_session: KernelSessionId
 agent: AgentId
+/**
+ * The kernelspec's name, as in `python3`.
+ */
 kernelspec: string
 language_info: AnyObject
 sandbox?: AnyObject
 }
+/**
+ * The session is over before it began.
+ * 
+ */
 export interface KernelLaunchFailed {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
 /**
@@ -2888,16 +3336,31 @@ detail?: (string | null)
 export interface KernelInterruptRequested {
 kernel_session: KernelSessionId
 }
+/**
+ * The kernel is to end, and another to follow in its place.
+ * 
+ */
 export interface KernelRestartRequested {
 kernel_session: KernelSessionId
 next: KernelSessionId
 }
+/**
+ * The kernel is to end.
+ * 
+ */
 export interface KernelShutdownRequested {
 kernel_session: KernelSessionId
 }
+/**
+ * The kernel is gone, and with it all that its code has made.
+ * 
+ */
 export interface KernelSessionEnded {
 kernel_session: KernelSessionId
 cause: OpenKernelCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
 /**
@@ -2906,6 +3369,9 @@ detail?: (string | null)
  */
 export interface KernelFunctionsRegistered {
 kernel_session: KernelSessionId
+/**
+ * At most 64, no two of one name.
+ */
 functions: UserFunction[]
 }
 /**
@@ -2913,10 +3379,20 @@ functions: UserFunction[]
  * 
  */
 export interface KernelFunctionsForgotten {
+/**
+ * Those that have been without a kernel for longest.
+ */
 names: string[]
 }
+/**
+ * Somebody speaks to an assistant, or an assistant outside calls its first tool.
+ * 
+ */
 export interface ConversationStarted {
 conversation_id: ConversationId
+/**
+ * 1 to 255 characters on one line.
+ */
 title: string
 }
 /**
@@ -2926,9 +3402,16 @@ title: string
 export interface ConversationClosed {
 conversation_id: ConversationId
 }
+/**
+ * Something was said.
+ * 
+ */
 export interface MessagePosted {
 conversation_id: ConversationId
 message_id: MessageId
+/**
+ * The turn that it belongs to; absent for the message of a person that begins one.
+ */
 turn_id?: (TurnId | null)
 role: OpenMessageRole
 /**
@@ -2950,6 +3433,10 @@ message_id: MessageId
 flags: MessageFlags
 previous: MessageFlags
 }
+/**
+ * An assistant begins to work on a message.
+ * 
+ */
 export interface TurnStarted {
 turn_id: TurnId
 conversation_id: ConversationId
@@ -2986,35 +3473,79 @@ number: number
  * Of the same call, 1, 2, 3 …
  */
 attempt: number
+/**
+ * The provider's name, as in `anthropic`.
+ */
 provider: string
+/**
+ * The provider's name of the model.
+ */
 model: string
 }
+/**
+ * The model has answered, or failed to.
+ * 
+ */
 export interface TurnModelCallFinished {
 turn_id: TurnId
+/**
+ * Of the turn's model calls, 1, 2, 3 …
+ */
 number: number
+/**
+ * Of the same call, 1, 2, 3 …
+ */
 attempt: number
 /**
  * Absent: it answered. Else why there is no answer.
  */
 failure?: (OpenTurnFailure | null)
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 usage: Usage
 }
+/**
+ * The model has said what it had to say, or had to stop.
+ * 
+ */
 export interface TurnFinished {
 turn_id: TurnId
 stop_reason: OpenStopReason
 }
+/**
+ * A person stopped it: nothing of it starts any more.
+ * 
+ */
 export interface TurnCancelled {
 turn_id: TurnId
 }
+/**
+ * The turn could not go on.
+ * 
+ */
 export interface TurnFailed {
 turn_id: TurnId
 cause: OpenTurnFailure
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
+/**
+ * An assistant wants to call a tool. Nothing has happened yet.
+ * 
+ */
 export interface ToolCallRequested {
 call_id: ToolCallId
+/**
+ * The turn that asked for it; absent for assistants outside.
+ */
 turn_id?: (TurnId | null)
+/**
+ * A built-in tool, or a function that a user has registered.
+ */
 function: string
 arguments: AnyObject
 arguments_hash: Hash
@@ -3040,6 +3571,9 @@ after?: (ToolCallId | null)
 export interface ToolCallConfirmed {
 call_id: ToolCallId
 arguments_hash: Hash
+/**
+ * Where the person came in, and with which session or token; absent: not known.
+ */
 by_means?: (Means | null)
 }
 /**
@@ -3057,8 +3591,15 @@ credential: string
  */
 label?: string
 }
+/**
+ * A permitted person said no: it never starts.
+ * 
+ */
 export interface ToolCallDenied {
 call_id: ToolCallId
+/**
+ * Where the person came in, and with which session or token; absent: not known.
+ */
 by_means?: (Means | null)
 /**
  * The person's own reason.
@@ -3072,6 +3613,9 @@ detail?: (string | null)
 export interface ToolCallWithdrawn {
 call_id: ToolCallId
 cause: OpenWithdrawalCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
 /**
@@ -3081,8 +3625,15 @@ detail?: (string | null)
 export interface ToolCallVoided {
 call_id: ToolCallId
 cause: OpenVoidCause
+/**
+ * More about it, in a sentence for people.
+ */
 detail?: (string | null)
 }
+/**
+ * Nobody decided in time: it never starts.
+ * 
+ */
 export interface ToolCallExpired {
 call_id: ToolCallId
 }
@@ -3095,6 +3646,10 @@ call_id: ToolCallId
 passed_by: OpenPassed
 claimant: InstanceId
 }
+/**
+ * The call has ended after its start.
+ * 
+ */
 export interface ToolCallExecuted {
 call_id: ToolCallId
 end: OpenToolCallEnd
@@ -3102,18 +3657,39 @@ end: OpenToolCallEnd
  * What the model is told, in full.
  */
 result: string
+/**
+ * From ToolCallStarted to this event, in milliseconds.
+ */
 duration_ms: number
 }
+/**
+ * A person lets calls of one conversation pass for a while.
+ * 
+ */
 export interface GrantIssued {
 grant_id: GrantId
 conversation_id: ConversationId
+/**
+ * Tools by name; empty: all. What is destructive waits all the same.
+ */
 functions: string[]
+/**
+ * Milliseconds since 1970.
+ */
 expires_at: number
 for_user: UserId
 }
+/**
+ * A person ended the grant before its time.
+ * 
+ */
 export interface GrantRevoked {
 grant_id: GrantId
 }
+/**
+ * The time of a grant came. Recorded when the next one is issued: `expires_at` counts before.
+ * 
+ */
 export interface GrantExpired {
 grant_id: GrantId
 }

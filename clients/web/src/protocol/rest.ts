@@ -4156,9 +4156,14 @@ export interface components {
         };
         /** @description One line of the access list. A list, because JSON keys cannot be subjects. */
         AccessEntry: {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: until it is revoked.
+             */
             expires_at?: number | null;
+            /** @description What the subject may do. */
             role: components["schemas"]["Role"];
+            /** @description Each stands in the list once. */
             subject: components["schemas"]["Subject"];
         };
         /** @description Gives a subject a role, in place of the one it has. Needs the right to share. */
@@ -4175,19 +4180,24 @@ export interface components {
         };
         /** @description The author of an event. Ids are opaque; names live in the accounts. */
         Actor: {
+            /** @description As in `GET /api/people/{user}`, which has the name. */
             id: components["schemas"]["UserId"];
             /** @constant */
             kind: "user";
         } | {
             /** @constant */
             kind: "guest";
+            /** @description The link; it stands for all who came by it. */
             share_link: components["schemas"]["ShareLinkId"];
         } | {
+            /** @description What it says and does belongs here. */
             conversation: components["schemas"]["ConversationId"];
+            /** @description The person whose rights bound it. */
             for_user: components["schemas"]["UserId"];
             /** @constant */
             kind: "assistant";
         } | {
+            /** @description Of its token: the same at every start. */
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
@@ -4241,8 +4251,12 @@ export interface components {
         AnyObject: Record<string, unknown>;
         /** @description A person's leave for the calls of one conversation. */
         AssistantGrant: {
+            /** @description The only one that it is for. */
             conversation_id: components["schemas"]["ConversationId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             expires_at: number;
             /**
              * @description The person for whom the assistant acted when it was issued: another one who goes on in the conversation has no part
@@ -4251,6 +4265,7 @@ export interface components {
             for_user: components["schemas"]["UserId"];
             /** @description Empty: every function. */
             functions?: string[];
+            /** @description It counts only while this person could confirm the call. */
             issued_by: components["schemas"]["Actor"];
         };
         /** @description One change of accounts, tokens, workspaces or share links. Rights in a notebook are events of that notebook instead. */
@@ -4288,7 +4303,10 @@ export interface components {
             pointer: string;
             /** @description Lower-case hex of the SHA-256 of the blob's bytes. */
             sha256: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Of the blob.
+             */
             size_bytes: number;
         };
         /** @description One tool call of an assistant, with everything that is on record of it. */
@@ -4331,7 +4349,7 @@ export interface components {
              */
             model_usage?: components["schemas"]["Usage"] | null;
             /** @description What let it through: the policy, a grant, or a person's confirmation. */
-            passed_by?: components["schemas"]["Passed"] | null;
+            passed_by?: components["schemas"]["OpenPassed"] | null;
             /** @description Of a denial, withdrawal or voiding. */
             reason?: string | null;
             /** @description Why the risk is more than the tool's own. */
@@ -4351,7 +4369,7 @@ export interface components {
             /** @description What the assistant was told. */
             result?: string | null;
             /** @description `read`, `edit`, `sensitive` or `destructive`. */
-            risk: components["schemas"]["Risk"];
+            risk: components["schemas"]["OpenRisk"];
             /**
              * Format: uint64
              * @description Absent: it has not started, or never will.
@@ -4360,7 +4378,7 @@ export interface components {
             /** @description At this moment. */
             state: components["schemas"]["CallState"];
             /** @description What it touches, as it was when the call was requested. */
-            targets?: components["schemas"]["Target"][];
+            targets?: components["schemas"]["OpenTarget"][];
             /** @description The turn that asked for it. Absent for assistants outside. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
@@ -4389,18 +4407,24 @@ export interface components {
         CallState: "waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired";
         /** @description A live cell. In JSON its content stands beside the versions. */
         Cell: {
+            /** @description File name to MIME bundle, as in nbformat. Absent: none. */
             attachments?: components["schemas"]["AnyObject"] | null;
+            /** @description Says what the source is, and whether it runs. */
             cell_type: components["schemas"]["CellType"];
             /**
              * Format: uint64
              * @description Version of the last event that changed source, type, place or existence. Preconditions use it.
              */
             cell_version: number;
+            /** @description Left out where none is set. */
             flags?: components["schemas"]["CellFlags"];
+            /** @description As in nbformat. */
             metadata?: components["schemas"]["AnyObject"];
+            /** @description The cell's place: cells are sorted by this, then by id. */
             order_key: components["schemas"]["OrderKey"];
             /** @description What an assistant answered, of a prompt cell. */
             reply?: components["schemas"]["Reply"] | null;
+            /** @description At most 1 MiB, with `\n` line breaks only. May be empty. */
             source: string;
             /**
              * Format: uint64
@@ -4453,11 +4477,17 @@ export interface components {
         };
         /** @description A cell as an event carries it. */
         CellContent: {
+            /** @description File name to MIME bundle, as in nbformat. Absent: none. */
             attachments?: components["schemas"]["AnyObject"] | null;
+            /** @description Says what the source is, and whether it runs. */
             cell_type: components["schemas"]["CellType"];
+            /** @description Left out where none is set. */
             flags?: components["schemas"]["CellFlags"];
+            /** @description As in nbformat. */
             metadata?: components["schemas"]["AnyObject"];
+            /** @description The cell's place: cells are sorted by this, then by id. */
             order_key: components["schemas"]["OrderKey"];
+            /** @description At most 1 MiB, with `\n` line breaks only. May be empty. */
             source: string;
         };
         /** @description Flags to change; absent ones stay. */
@@ -4487,13 +4517,17 @@ export interface components {
              * @description 1 to 9.
              */
             bookmark?: number | null;
+            /** @description A mark for exporters; Notarium itself keeps it and does nothing with it. */
             exported?: boolean;
+            /** @description Of a heading: the cells below it, up to the next heading, are not shown. */
             heading_collapsed?: boolean;
+            /** @description Only the source is shown. */
             outputs_hidden?: boolean;
             /** @description Always in the assistant's context. */
             pinned?: boolean;
             /** @description Never in the assistant's context. */
             skipped?: boolean;
+            /** @description Only the outputs are shown. */
             source_hidden?: boolean;
         };
         /** @description A cell, as in nbformat 4.5. */
@@ -4508,10 +4542,7 @@ export interface components {
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
             place: components["schemas"]["Place"];
         };
-        /**
-         * @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
-         * @enum {string}
-         */
+        /** @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata. */
         CellType: "code" | "markdown" | "raw" | "sql" | "prompt";
         /** @description CodeMirror's ChangeSet JSON: n keeps n UTF-16 units, [n] deletes n, [n, line, …] replaces n by the lines joined with \n. */
         ChangeSet: (number | [
@@ -4734,9 +4765,14 @@ export interface components {
             };
             /** @description It began with a call of an outside assistant, and nobody has spoken in it. */
             is_outside?: boolean;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             started_at: number;
+            /** @description The person who spoke first, or the assistant outside. */
             started_by: components["schemas"]["Actor"];
+            /** @description What the first message begins with, or the name of the assistant outside. */
             title: string;
             /** @description The unfinished turn. */
             turn?: components["schemas"]["TurnId"] | null;
@@ -4801,15 +4837,19 @@ export interface components {
         Document: {
             /** @description Sorted by subject. */
             access: components["schemas"]["AccessEntry"][];
+            /** @description True: it is read, exported and forked, and neither changed nor run. */
             archived?: boolean;
+            /** @description The live ones. The trash is a projection of the log. */
             cells: {
                 [key: string]: components["schemas"]["Cell"];
             };
+            /** @description Without their messages, which are a projection of the log. */
             conversations?: {
                 [key: string]: components["schemas"]["Conversation"];
             };
             /**
              * Format: uint64
+             * @description When the first event was recorded. Milliseconds since 1970.
              * @default 0
              */
             created_at?: number;
@@ -4821,10 +4861,13 @@ export interface components {
             functions?: {
                 [key: string]: components["schemas"]["RegisteredFunction"];
             };
+            /** @description Those that hold, or have expired unnoticed: `expires_at` counts. */
             grants?: {
                 [key: string]: components["schemas"]["AssistantGrant"];
             };
+            /** @description The last thing that went wrong with a kernel. Absent once one has started. */
             kernel_notice?: components["schemas"]["KernelNotice"] | null;
+            /** @description The sessions that have not ended, or were not claimed yet. */
             kernels: {
                 [key: string]: components["schemas"]["KernelSession"];
             };
@@ -4832,15 +4875,19 @@ export interface components {
             latest: {
                 [key: string]: components["schemas"]["ExecutionId"];
             };
+            /** @description As in nbformat. */
             metadata: components["schemas"]["AnyObject"];
             /** @description Names given to versions. */
             named_versions?: {
                 [key: string]: string;
             };
+            /** @description Chosen by the client that made the notebook. */
             notebook_id: components["schemas"]["NotebookId"];
             /** @description Cell ids in the order of the page: by order key, then id. Derived from `cells`. */
             order: components["schemas"]["CellId"][];
+            /** @description What assistants may do unasked. Left out where it is the default. */
             policy?: components["schemas"]["Policy"];
+            /** @description 1 to 255 characters on one line; empty before the first event. */
             title: string;
             /** @description Tool calls that have not ended. */
             tool_calls?: {
@@ -4852,6 +4899,7 @@ export interface components {
             };
             /**
              * Format: uint64
+             * @description When the last event was recorded. Milliseconds since 1970.
              * @default 0
              */
             updated_at?: number;
@@ -4913,7 +4961,7 @@ export interface components {
             what: string;
         };
         /** @description Why an execution ended without a result, or before its own end. */
-        EndCause: ("timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost") | "requested" | "interrupted" | "given_up";
+        EndCause: "requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up";
         /** @description A part of the record, oldest event first. */
         EventPage: {
             /** @description With everything that is hashed: see `protocol/README.md`, The record. */
@@ -4934,21 +4982,30 @@ export interface components {
             blocked_by?: components["schemas"]["ExecutionId"] | null;
             /** @description Somebody wants it cancelled; its agent interrupts it. */
             cancel_requested?: boolean;
-            cause: components["schemas"]["ExecutionCause"];
+            /** @description Why it was requested. */
+            cause: components["schemas"]["OpenExecutionCause"];
             /** @description `clear_output(wait=True)`: the next output replaces all. */
             clear_on_next_output?: boolean;
+            /** @description Of its request: runs of one batch have the same. */
             correlation_id: components["schemas"]["CorrelationId"];
             /** @description Why it was cancelled or lost, or has no result of its own. */
             end_cause?: components["schemas"]["OpenEndCause"] | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: it has not ended.
+             */
             ended_at?: number | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The number in `In [3]:`; absent where the kernel gave none.
+             */
             execution_count?: number | null;
             /**
              * Format: uint64
              * @description Of the assignment: writes about the execution must carry it.
              */
             fence?: number | null;
+            /** @description Where it runs, or is to. Absent: a file brought it. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
             /** @description A sentence about an odd end. */
             notice?: string | null;
@@ -4958,47 +5015,73 @@ export interface components {
              * @default 0
              */
             output_seq?: number;
+            /** @description Those that are shown, in order. */
             outputs?: components["schemas"]["Output"][];
+            /** @description The question that waits for an answer. */
             pending_input?: components["schemas"]["PendingInput"] | null;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             requested_at: number;
+            /** @description The person or assistant; of an imported run who imported it. */
             requested_by: components["schemas"]["Actor"];
             /**
              * Format: uint64
              * @description Version of the request: the order of the queue.
              */
             requested_version: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970; absent: the kernel has not begun.
+             */
             started_at?: number | null;
+            /** @description How it stands. */
             status: components["schemas"]["ExecutionStatus"];
+            /** @description When it fails, runs of the same correlation that still wait are blocked. */
             stop_on_error?: boolean;
+            /** @description What it runs, word for word. */
             subject: components["schemas"]["ExecutionSubject"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Its kernel is interrupted after so long; absent: never.
+             */
             timeout_ms?: number | null;
         };
         /** @description Why something was executed. */
         ExecutionCause: "requested" | "imported";
         /** @description One execution of some source on a kernel. */
         ExecutionId: string;
-        ExecutionStatus: ("queued" | "running" | "ok" | "error" | "cancelled" | "lost") | "assigned" | "blocked";
+        /** @description How a run stands. The last five are its end. */
+        ExecutionStatus: "queued" | "assigned" | "running" | "ok" | "error" | "cancelled" | "blocked" | "lost";
         /** @description What was executed, word for word. */
         ExecutionSubject: {
+            /** @description The cell, which may be deleted meanwhile. */
             cell_id: components["schemas"]["CellId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The `cell_version` that the source is of.
+             */
             cell_version: number;
             /** @constant */
             kind: "cell";
+            /** @description In full: this text runs, whatever the cell says later. */
             source: string;
         } | {
             /** @constant */
             kind: "scratch";
+            /** @description What for, in a few words for people. */
             purpose: string;
+            /** @description In full. */
             source: string;
         } | {
+            /** @description The call under way. */
             call_id: components["schemas"]["ToolCallId"];
+            /** @description Of the code: an agent that has other code refuses to run it. */
             digest: components["schemas"]["Hash"];
             /** @constant */
             kind: "tool";
+            /** @description Its name in the table of tools; `call_function` for functions of users. */
             tool: string;
         };
         /** @description A new notebook made of what another is or was; you are its owner. Needs the right to read the other. */
@@ -5116,15 +5199,22 @@ export interface components {
             token: string;
         };
         /** @description Why a kernel session is over, or never began. */
-        KernelCause: ("restarted" | "died" | "agent_stopped") | "shut_down" | "idle" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer";
+        KernelCause: "shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer";
         /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
         KernelNotice: {
+            /** @description Why it ended, or never began. */
             cause: components["schemas"]["OpenKernelCause"];
+            /** @description More about it, in a sentence for people. */
             detail?: string | null;
+            /** @description The session that it is about, which may have ended. */
             kernel_session: components["schemas"]["KernelSessionId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Of the event that says so.
+             */
             version: number;
         };
+        /** @description How far a session has come. */
         KernelPhase: "requested" | "claimed" | "started" | "ending";
         /** @description The kernels of a notebook, and those that it could have. */
         Kernels: {
@@ -5141,14 +5231,18 @@ export interface components {
         };
         /** @description One life of a kernel. */
         KernelSession: {
+            /** @description The runtime agent that has claimed it. Absent: none has. */
             agent?: components["schemas"]["AgentId"] | null;
             /**
              * Format: uint64
              * @description Version of `KernelSessionStarted`; every write about the session carries it.
              */
             fence?: number | null;
+            /** @description The kernelspec's name, as in `python3`. */
             kernelspec: string;
+            /** @description As the kernel's `kernel_info_reply` has it; left out until it has started. */
             language_info?: components["schemas"]["AnyObject"];
+            /** @description Code runs in phase `started` alone. */
             phase: components["schemas"]["KernelPhase"];
             /**
              * Format: uint64
@@ -5215,8 +5309,8 @@ export interface components {
         };
         /** @description What a person, an assistant or tools said. */
         Message: {
-            /** @description Texts, calls of tools and their results. */
-            blocks: components["schemas"]["MessageBlock"][];
+            /** @description Texts, calls of tools and their results, with all that the record has at another place. */
+            blocks: components["schemas"]["OpenMessageBlock"][];
             /** @description Names it in `PUT …/messages/{message}/flags`. */
             id: components["schemas"]["MessageId"];
             /** @description Always in the assistant's context. */
@@ -5229,7 +5323,7 @@ export interface components {
             /** @description Of a person's message the person; of the others the assistant. */
             posted_by: components["schemas"]["Actor"];
             /** @description `user`, `assistant` or `tool`. */
-            role: components["schemas"]["MessageRole"];
+            role: components["schemas"]["OpenMessageRole"];
             /** @description Never in the assistant's context. */
             skipped: boolean;
             /** @description The turn that it belongs to. */
@@ -5243,29 +5337,42 @@ export interface components {
         /** @description A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum. */
         MessageBlock: {
             text: {
+                /** @description Markdown. */
                 text: string;
             };
         } | {
             opaque: {
+                /** @description As the provider sent it. */
                 data: components["schemas"]["AnyJson"];
+                /** @description The provider whose it is: others are not sent it. */
                 provider: string;
             };
         } | {
             tool_call: {
-                /** @description As the model wrote them; not always JSON. */
+                /**
+                 * @description As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
+                 *     calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
+                 */
                 arguments: string;
+                /** @description As in ToolCallRequested. */
                 call_id: components["schemas"]["ToolCallId"];
                 /** @description What else the provider attached and wants back word for word. */
                 extra?: string | null;
+                /** @description The tool that is called. */
                 function: string;
+                /** @description The model's own name for the call; its result carries it too. */
                 provider_id: string;
             };
         } | {
             tool_result: {
+                /** @description As in ToolCallRequested. */
                 call_id: components["schemas"]["ToolCallId"];
+                /** @description The call failed, was refused, or nobody knows what came of it. */
                 is_error?: boolean;
+                /** @description As in the call. */
                 provider_id: string;
-                text: string;
+                /** @description Absent: it is the `result` of the ToolCallExecuted of that call, word for word. */
+                text?: string | null;
             };
         };
         /** @description Marks on a message that say whether it is in the assistant's context. */
@@ -5287,7 +5394,8 @@ export interface components {
              */
             next?: number | null;
         };
-        MessageRole: ("user" | "assistant") | "tool";
+        /** @description Who said something. */
+        MessageRole: "user" | "assistant" | "tool";
         /** @description A workspace that you are in. */
         MyWorkspace: {
             /** @description Its name stands in `GET /api/workspaces`. */
@@ -5542,9 +5650,25 @@ export interface components {
         /** @description A later version may add variants: keep what you do not know. */
         OpenEndCause: components["schemas"]["EndCause"] | (string | Record<string, unknown>);
         /** @description A later version may add variants: keep what you do not know. */
+        OpenExecutionCause: components["schemas"]["ExecutionCause"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
         OpenGate: components["schemas"]["Gate"] | (string | Record<string, unknown>);
         /** @description A later version may add variants: keep what you do not know. */
         OpenKernelCause: components["schemas"]["KernelCause"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenMessageBlock: components["schemas"]["MessageBlock"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenMessageRole: components["schemas"]["MessageRole"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenPassed: components["schemas"]["Passed"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenReplyStatus: components["schemas"]["ReplyStatus"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenRisk: components["schemas"]["Risk"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenStopReason: components["schemas"]["StopReason"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
+        OpenTarget: components["schemas"]["Target"] | (string | Record<string, unknown>);
         /** @description A later version may add variants: keep what you do not know. */
         OpenTurnFailure: components["schemas"]["TurnFailure"] | (string | Record<string, unknown>);
         /** @description ASCII text that compares byte by byte. Chosen by the server in `decide`; ties are broken by cell id. */
@@ -5566,6 +5690,7 @@ export interface components {
         };
         /** @description One output, as nbformat has it, opaque. */
         Output: {
+            /** @description What is missing in `content`; a part above 8 KiB is kept as a blob. */
             blobs?: components["schemas"]["BlobPart"][];
             /** @description An nbformat 4 output object (`output_type` …) without the parts that are in `blobs`. */
             content: components["schemas"]["AnyJson"];
@@ -5577,10 +5702,12 @@ export interface components {
             /** @constant */
             kind: "policy";
         } | {
+            /** @description Named by GrantIssued. */
             grant_id: components["schemas"]["GrantId"];
             /** @constant */
             kind: "grant";
         } | {
+            /** @description Who. */
             by: components["schemas"]["Actor"];
             /** @constant */
             kind: "confirmation";
@@ -5594,7 +5721,9 @@ export interface components {
         };
         /** @description A question that waits for an answer on stdin. */
         PendingInput: {
+            /** @description The answer is to be hidden while it is typed, and does not enter the log. */
             password: boolean;
+            /** @description What the code asks, as it is to be shown. */
             prompt: string;
         };
         /** @description What everybody with an account may know of somebody whose id or login they have. */
@@ -5691,6 +5820,7 @@ export interface components {
         };
         /** @description A function that the notebook knows. */
         RegisteredFunction: {
+            /** @description As the kernel has described it. */
             function: components["schemas"]["UserFunction"];
             /** @description The kernel that runs it. Absent: it ended, and the function cannot be called until a kernel registers it again. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
@@ -5704,25 +5834,27 @@ export interface components {
         Reply: {
             /** @description Why there is no more of it, when it failed or was stopped. */
             cause?: components["schemas"]["OpenTurnFailure"] | null;
+            /** @description More about the cause, in a sentence for people. */
             detail?: string | null;
             /** @description The conversation's messages hold more than `text`. */
             is_cut?: boolean;
             /** @description The cell's source when it was asked: another one now means that the reply is stale. */
             prompt: string;
-            status: components["schemas"]["ReplyStatus"];
+            /** @description How it stands. */
+            status: components["schemas"]["OpenReplyStatus"];
             /** @description Why the model stopped, when it finished. */
-            stop_reason?: components["schemas"]["StopReason"] | null;
+            stop_reason?: components["schemas"]["OpenStopReason"] | null;
             /** @description The texts of the turn's messages so far, with an empty line between them. */
             text: string;
             /** @description The turn that gives it; absent: a file or another notebook brought it. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
         /** @description How a reply stands. */
-        ReplyStatus: ("running" | "finished") | "stopped" | "failed";
+        ReplyStatus: "running" | "finished" | "stopped" | "failed";
         /** @description What a tool call can do, from harmless to what cannot be taken back. */
         Risk: "read" | "edit" | "sensitive" | "destructive";
         /** @description What somebody is in one notebook. */
-        Role: ("viewer" | "commenter") | "runner" | "author" | "editor" | "owner" | "agent";
+        Role: "viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent";
         /** @description Who ran what, when, and how it ended. */
         Run: {
             /** @description Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`. */
@@ -5762,7 +5894,7 @@ export interface components {
             timeout_ms?: number | null;
         };
         /** @description What a token is for. An interactive session holds all but `Agent`. */
-        Scope: ("read" | "edit" | "run") | "confirm" | "manage" | "admin" | "agent";
+        Scope: "read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent";
         /** @description Code that runs in the notebook's kernel without a cell. */
         Scratch: {
             /** @description In a few words, what for. */
@@ -5838,53 +5970,74 @@ export interface components {
             steps?: number | null;
         };
         /** @description Why a turn came to its end. */
-        StopReason: ("max_tokens" | "refusal") | "end_turn" | "max_turns";
+        StopReason: "end_turn" | "max_turns" | "max_tokens" | "refusal";
         /** @description Whom a notebook's access list names. */
         Subject: {
+            /** @description As in the actor of the person's events. */
             id: components["schemas"]["UserId"];
             /** @constant */
             kind: "user";
         } | {
+            /** @description As in the actor of their events. */
             id: components["schemas"]["ShareLinkId"];
             /** @constant */
             kind: "share_link";
         } | {
+            /** @description As in `GET /api/workspaces`. */
             id: components["schemas"]["WorkspaceId"];
             /** @constant */
             kind: "workspace";
         } | {
+            /** @description As in the actor of its events. */
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
         };
         /** @description Something that a call touches, as it was when the call was requested. A change of it voids the call. */
         Target: {
+            /** @description The cell. */
             cell_id: components["schemas"]["CellId"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The `cell_version` that it had.
+             */
             cell_version: number;
             /** @constant */
             kind: "cell";
         } | {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many there were.
+             */
             cells: number;
             /** @constant */
             kind: "code";
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The highest `cell_version` among them.
+             */
             newest_version: number;
         } | {
+            /** @description A restart begins another session. */
             kernel_session: components["schemas"]["KernelSessionId"];
             /** @constant */
             kind: "kernel";
         } | {
             /** @constant */
             kind: "function";
+            /** @description The function's name. */
             name: string;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of the event since which it is as it is.
+             */
             registered_version: number;
         } | {
             /** @constant */
             kind: "file";
+            /** @description As the tool was given it: relative paths begin where the kernel runs. */
             path: string;
+            /** @description Lower-case hex. */
             sha256?: string | null;
         };
         /** @description A token, without its secret. */
@@ -5925,27 +6078,45 @@ export interface components {
         ToolCall: {
             /** @description It does not start before this call has ended. */
             after?: components["schemas"]["ToolCallId"] | null;
+            /** @description In full, as they came. */
             arguments: components["schemas"]["AnyObject"];
+            /** @description What a confirmation names: exactly these arguments of this function. */
             arguments_hash: components["schemas"]["Hash"];
+            /** @description A built-in tool, or a function that a user has registered. */
             function: string;
+            /** @description Whether it passed, or waits for a person and until when, as judged at the request. */
             gate: components["schemas"]["OpenGate"];
+            /** @description How far it has come. In JSON: `{"phase": "waiting"}` and the like. */
             phase: components["schemas"]["ToolCallPhase"];
+            /** @description Sentences: why the risk is what it is. */
             reasons?: string[];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             requested_at: number;
+            /** @description The assistant, and the person for whom it acts. */
             requested_by: components["schemas"]["Actor"];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of its ToolCallRequested.
+             */
             requested_version: number;
-            risk: components["schemas"]["Risk"];
-            targets?: components["schemas"]["Target"][];
+            /** @description What it could do, judged by tool, arguments, targets and code. */
+            risk: components["schemas"]["OpenRisk"];
+            /** @description What it touches, as it was when the call was requested. */
+            targets?: components["schemas"]["OpenTarget"][];
+            /** @description The turn that asked for it; absent for assistants outside. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
         /** @description One call of a tool by an assistant. */
         ToolCallId: string;
+        /** @description How far a call has come that has not ended. */
         ToolCallPhase: {
             /** @constant */
             phase: "waiting";
         } | {
+            /** @description Who. */
             by: components["schemas"]["Actor"];
             /** @constant */
             phase: "confirmed";
@@ -5953,7 +6124,10 @@ export interface components {
             /** @constant */
             phase: "passed";
         } | {
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             at: number;
             /** @description The server instance that executes it. */
             claimant: components["schemas"]["InstanceId"];
@@ -5993,13 +6167,17 @@ export interface components {
              * @description Attempts of the last one.
              */
             attempts: number;
+            /** @description The prompt cell that it answers; absent: it was asked in a chat. */
             cell_id?: components["schemas"]["CellId"] | null;
+            /** @description The conversation that it belongs to. */
             conversation_id: components["schemas"]["ConversationId"];
             /** @description Its calls reach no other notebook. */
             is_bound: boolean;
             /** @description The last one failed: the next is another attempt of it. */
             is_model_call_failed?: boolean;
+            /** @description The message that it answers. */
             message_id: components["schemas"]["MessageId"];
+            /** @description As the person chose; absent: the server's default. */
             model?: string | null;
             /** @description The server instance that makes the last one; absent: it is over. */
             model_call_claimant?: components["schemas"]["InstanceId"] | null;
@@ -6012,13 +6190,19 @@ export interface components {
             requested_by: components["schemas"]["Actor"];
             /** @description Its calls do nothing beyond these. */
             scopes: components["schemas"]["Scope"][];
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description Milliseconds since 1970.
+             */
             started_at: number;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description The version of its TurnStarted.
+             */
             started_version: number;
         };
         /** @description Why a model call gave no answer, why a turn failed, or why a reply has no more text. */
-        TurnFailure: ("wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "empty_reply" | "server_stopped") | "reply_too_long" | "no_model" | "not_asked" | "refused" | "copied" | "cell_deleted";
+        TurnFailure: "wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted";
         /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
         TurnId: string;
         /** @description Turns of all times, the last begun first. */
@@ -6072,7 +6256,7 @@ export interface components {
             /** @description At this moment; a turn that is over does not begin again. */
             status: components["schemas"]["TurnStatus"];
             /** @description Of a finished one: `end_turn`, `max_turns`, `max_tokens` or `refusal`. */
-            stop_reason?: components["schemas"]["StopReason"] | null;
+            stop_reason?: components["schemas"]["OpenStopReason"] | null;
             /** @description Of all attempts together: `input_tokens`, `output_tokens`; `estimated` when a part of it is. */
             usage: components["schemas"]["Usage"];
             /**
@@ -6097,11 +6281,13 @@ export interface components {
             estimated?: boolean;
             /**
              * Format: uint64
+             * @description Of what the model read.
              * @default 0
              */
             input_tokens?: number;
             /**
              * Format: uint64
+             * @description Of what the model wrote.
              * @default 0
              */
             output_tokens?: number;
@@ -6138,7 +6324,8 @@ export interface components {
             description?: string;
             /** @description An identifier of ASCII letters, digits and `_`. */
             name: string;
-            risk: components["schemas"]["Risk"];
+            /** @description At least this; what else a call would do can raise it. */
+            risk: components["schemas"]["OpenRisk"];
             /** @description JSON Schema of its arguments, of type object. */
             schema: components["schemas"]["AnyObject"];
             /**
