@@ -3,10 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::event::MessagePosted;
 use crate::ids::ToolCallId;
 use crate::json::RawJson;
-use crate::open::Open;
 
 /// Who said something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -65,13 +63,6 @@ pub enum MessageBlock {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
-}
-
-impl MessagePosted {
-    /// The parts that this version knows.
-    pub fn known_blocks(&self) -> impl DoubleEndedIterator<Item = &MessageBlock> {
-        self.blocks.iter().filter_map(Open::known)
-    }
 }
 
 /// What a model call took, in tokens.

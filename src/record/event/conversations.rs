@@ -44,6 +44,13 @@ pub struct MessagePosted {
     pub reply_units: Option<usize>,
 }
 
+impl MessagePosted {
+    /// The parts that this version knows.
+    pub fn known_blocks(&self) -> impl DoubleEndedIterator<Item = &MessageBlock> {
+        self.blocks.iter().filter_map(Open::known)
+    }
+}
+
 /// It is always in the assistant's context, or never, or as there is room for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageFlagged {
