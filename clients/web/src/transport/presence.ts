@@ -5,6 +5,8 @@ import { Listeners } from "./listeners.ts";
 
 /** At most so often. */
 const SEND_MS = 50;
+/** Said again so often: the server forgets after 30 s. */
+const AGAIN_MS = 20_000;
 
 export class Presence {
   readonly changed = new Listeners<[]>();
@@ -14,6 +16,7 @@ export class Presence {
   readonly #notebook: string;
   #mine: PresenceState | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #again: ReturnType<typeof setInterval> | undefined;
   #isDirty = false;
 
   constructor(connection: Connection, notebook: string) {
@@ -47,6 +50,7 @@ export class Presence {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearInterval(this.#again);
   }
 
   #flush(): void {
@@ -54,7 +58,13 @@ export class Presence {
     this.#timer = undefined;
     if (!this.#isDirty || !this.#mine) return;
     this.#isDirty = false;
-    this.#connection.send({ presence: { notebook: this.#notebook, state: this.#mine } });
+    this.#send(this.#mine);
     this.#timer = setTimeout(() => this.#flush(), SEND_MS);
+    clearInterval(this.#again);
+    this.#again = setInterval(() => this.#mine && this.#send(this.#mine), AGAIN_MS);
+  }
+
+  #send(state: PresenceState): void {
+    this.#connection.send({ presence: { notebook: this.#notebook, state } });
   }
 }

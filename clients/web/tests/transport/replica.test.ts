@@ -164,7 +164,7 @@ test("who may see the notebook no more is told", () => {
   expect(ann.replica.state).toEqual({ name: "gone", message: "you may no longer see this notebook" });
 });
 
-test("presence: the first at once, then the newest every 50 ms, again after a reconnect, never oneself", async () => {
+test("presence: the first at once, then the newest every 50 ms, again after a reconnect and every 20 s, never oneself", async () => {
   const { server, ann } = setup();
   const bo = new Person(server, "bo");
   bo.net.deliverAll();
@@ -184,4 +184,8 @@ test("presence: the first at once, then the newest every 50 ms, again after a re
   for (let step = 0; step < 2; step++) ann.net.deliver();
   ann.net.deliver("down");
   expect(sent(ann)).toEqual([{ presence: { notebook: NOTEBOOK, state: { cell_id: "a", selection: [3, 3] } } }]);
+  ann.net.deliverAll();
+  expect(sent(ann)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(sent(ann).filter((each) => "presence" in each).length).toBe(1);
 });
