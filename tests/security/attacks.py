@@ -106,7 +106,7 @@ def by_rename():
 
 @way
 def by_dots():
-    return key(open(f"{HOME}/./work/../.config/notarium/config.json").read())
+    return key(open(f"{FACTS['work']}/./../.config/notarium/config.json").read())
 
 
 @way

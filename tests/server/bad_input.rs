@@ -145,9 +145,9 @@ async fn an_unknown_field_or_word_comes_in_by_no_door() {
         client.rejects.clear();
     }
     let http = server.http(&server.person("Bob").await);
-    let made = http.post("/api/notebooks", json!({"title": "Bob's"})).await.ok();
-    let cells = format!("/api/notebooks/{}/cells", made["notebook_id"].as_str().unwrap());
-    let cell = |value| http.post(&cells, value);
+    http.post("/api/notebooks", json!({"id": "bobs", "title": "Bob's"})).await.ok();
+    let cells = "/api/notebooks/bobs/cells";
+    let cell = |value| http.post(cells, value);
     assert_eq!(cell(json!({"cell_type": "code", "mood": 1})).await.refused(400), "malformed");
     assert_eq!(cell(json!({"cell_type": "code", "flags": {"mood": true}})).await.refused(400), "malformed");
     assert_eq!(cell(json!({"cell_type": "poem"})).await.refused(400), "malformed");

@@ -241,6 +241,7 @@ async fn the_server_says_how_it_is() {
     assert_eq!(http.get("/readyz").await.ok()["status"], "ok");
     let page = http.get("/").await;
     assert!(page.status.is_success() && page.text.contains("Notarium") && !page.text.contains("{style}"));
+    assert!(http.get("/notebooks/n").await.status.is_success(), "where share links lead");
     let policy = page.header("content-security-policy");
     // The client's page where it is built, else the one that says how to build it.
     assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");

@@ -29,6 +29,8 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(Guard::Public, Method::GET, "/readyz", ready)
         .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
+        // Where share links lead. The page reads the rest of the address, which reaches no server.
+        .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(page))
         .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
         .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
 }

@@ -38,7 +38,7 @@ class Server:
         self.binary, self.folder = binary, folder
         self.environment = {
             **{name: value for name, value in os.environ.items() if not name.startswith("NOTARIUM_")},
-            "NOTARIUM_CONFIG": str(folder / "config.json"),
+            "NOTARIUM_CONFIG": str(folder / "config" / "config.json"),
         }
         self.start("127.0.0.1:0")
 
