@@ -18,7 +18,7 @@ async fn every_route_has_a_guard_that_holds() {
         .filter(|route| matches!(route.guard, Guard::Public | Guard::Socket))
         .map(|route| format!("{} {}", route.method, route.path))
         .collect();
-    let expected = "GET /, GET /api/openapi.json, GET /api/socket, GET /assets/{file}, GET /frame.html, GET /healthz, GET /metrics, GET /readyz, \
+    let expected = "GET /, GET /api/openapi.json, GET /api/socket, GET /assets/{file}, GET /frame.html, GET /healthz, GET /metrics, GET /notebooks/{notebook}, GET /readyz, \
          POST /api/session";
     let expected: BTreeSet<String> = expected.split(", ").map(str::to_owned).collect();
     assert_eq!(open, expected, "a route is open to anybody: is that meant?");
