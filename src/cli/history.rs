@@ -10,10 +10,13 @@ use sha2::{Digest, Sha256};
 
 use super::client::NotebookClient;
 use super::narrate::{NarratedEvent, Narrator};
+use super::notebooks::report;
 use super::{Context, Ended, Failure, input, print};
 
 /// Events of one page of the record.
 const PAGE: usize = 1_000;
+/// So many of the events of an undo or redo are shown.
+const EVENTS_OF_STEP: Version = 10;
 
 /// Hands every event of the record after `after` to `visit`, page by page; returns the end of the record.
 pub async fn each_event(
@@ -121,11 +124,29 @@ pub async fn undo(args: UndoArgs, context: &Context) -> Ended {
     let UndoArgs { own, turn, call } = args;
     // The undo group of all that a call does is the call.
     let command = Command::Undo { steps: own.steps, correlation_id: call, turn_id: turn };
-    context.notebook(&own.notebook).await?.change(&command).await
+    step(&context.notebook(&own.notebook).await?, &command).await
 }
 
 pub async fn redo(args: StepsArgs, context: &Context) -> Ended {
-    context.notebook(&args.notebook).await?.change(&Command::Redo { steps: args.steps }).await
+    step(&context.notebook(&args.notebook).await?, &Command::Redo { steps: args.steps }).await
+}
+
+/// Sends an undo or a redo, and says what it did: the last events of its command, and that there were more.
+async fn step(notebook: &NotebookClient, command: &Command) -> Ended {
+    let answer = notebook.command(command).await?;
+    let page = notebook.events(answer.version.saturating_sub(EVENTS_OF_STEP + 1), PAGE).await?;
+    let own: Vec<&Stored> =
+        page.events.iter().filter(|stored| stored.envelope.command_id == answer.command_id).collect();
+    let (earlier, shown) = own.split_at(own.len().saturating_sub(EVENTS_OF_STEP as usize));
+    if !earlier.is_empty() {
+        print::note("(its last events: `notarium log` has them all)");
+    }
+    let mut narrator = Narrator::new(&notebook.client);
+    for stored in shown {
+        print::note(narrator.line(&NarratedEvent::from(*stored), print::time).await);
+    }
+    report(&answer);
+    Ok(())
 }
 
 // --- proof ---

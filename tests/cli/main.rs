@@ -74,7 +74,9 @@ async fn cells_are_added_moved_deleted_restored_and_undone() {
     world.run(&["undo", "Cells", "--steps", "2"]).await.ok();
     assert_eq!(order(&world).await.len(), 2, "the deletion and its restoration are undone");
     world.run(&["edit", "Cells", &first, "--change", r#"[3,[0," two"]]"#, "--base", "2"]).await.ok();
-    world.run(&["undo", "Cells"]).await.ok();
+    let undone = world.run(&["undo", "Cells"]).await;
+    let says_what = undone.err.contains("edited ") && undone.err.contains("(undo)");
+    assert!(undone.code == 0 && says_what, "{undone:?}");
     assert!(!world.run(&["show", "Cells"]).await.ok().contains("one two"));
     world.run(&["redo", "Cells"]).await.ok();
     assert!(world.run(&["show", "Cells"]).await.ok().contains("one two"));
