@@ -195,11 +195,11 @@ impl Scene {
 
     /// The result in the event of a call's end.
     fn result_of(&self, call: &ToolCallId) -> String {
-        let ends = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
+        let mut ends = self.ada.events().iter().filter_map(|recorded| match &recorded.event {
             Event::ToolCallExecuted(event) if event.call_id == *call => Some(event.result.clone()),
             _ => None,
         });
-        ends.last().expect("a message that refers to a result comes after it")
+        ends.next_back().expect("a message that refers to a result comes after it")
     }
 
     /// Results that tools gave the model, in order: text, and whether it is an error.

@@ -207,11 +207,11 @@ impl World {
 
     /// The result in the event of a call's end.
     fn result_of(&self, call: &ToolCallId) -> String {
-        let ends = self.recorded.iter().filter_map(|recorded| match &recorded.event {
+        let mut ends = self.recorded.iter().filter_map(|recorded| match &recorded.event {
             Event::ToolCallExecuted(event) if event.call_id == *call => Some(event.result.clone()),
             _ => None,
         });
-        ends.last().unwrap()
+        ends.next_back().unwrap()
     }
 
     fn results(&self) -> Vec<(String, bool)> {

@@ -30,7 +30,7 @@ pub(crate) struct Replica {
 
 /// What a message meant.
 pub(crate) enum Received {
-    Applied(Recorded),
+    Applied(Box<Recorded>),
     /// A new state came; the events of unconfirmed cells lead to it.
     Replaced {
         unconfirmed: Vec<Recorded>,
@@ -119,7 +119,7 @@ impl Replica {
         let recorded = typed(message)?;
         self.notebook.apply(&recorded);
         self.last_event = Some(recorded.envelope.id.clone());
-        Ok(Received::Applied(recorded))
+        Ok(Received::Applied(Box::new(recorded)))
     }
 
     fn answered(&mut self, id: &CommandId) -> bool {
