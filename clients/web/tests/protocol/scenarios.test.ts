@@ -81,3 +81,16 @@ test("what has no canonical form has no digest", () => {
   const deep = JSON.parse("[".repeat(200) + "]".repeat(200)) as unknown;
   for (const value of ["\ud800", Number.POSITIVE_INFINITY, deep]) expect(() => digest(value)).toThrow();
 });
+
+test("a run that asks for input is news of the runs, as its answer is", () => {
+  const { events } = readJson<Scenario>("scenarios/life.json");
+  const document = new Document(events[0]?.notebook_id ?? "");
+  const told = events.flatMap((event) => {
+    const touched = apply(document, event);
+    return event.type.startsWith("ExecutionInput") ? [[event.type, touched.parts.has("executions")]] : [];
+  });
+  expect(told).toEqual([
+    ["ExecutionInputRequested", true],
+    ["ExecutionInputAnswered", true],
+  ]);
+});

@@ -97,7 +97,8 @@ export function advance(
   const changed = tidy({ ...run, ...next(run) });
   document.executions.set(id, changed);
   if (run.subject.kind === "cell") touched.cell(run.subject.cell_id);
-  if (changed.status !== run.status || changed.cancel_requested !== run.cancel_requested) touched.part("executions");
+  const shown = ["status", "cancel_requested", "pending_input"] as const;
+  if (shown.some((field) => changed[field] !== run[field])) touched.part("executions");
   if (forgets) forgetUnshown(document, id);
 }
 
