@@ -1,24 +1,22 @@
 // One open notebook: its replica and texts, what of them changed for whom, what is selected, and what a person can do.
-import { useSyncExternalStore } from "react";
-import type { CellType, Command, Execution, Place, ToolCall } from "../protocol/messages.ts";
+import type { Command, Execution, ToolCall } from "../protocol/messages.ts";
 import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
-import type { Part } from "../protocol/touched.ts";
 import { newId } from "../transport/ids.ts";
 import { type Done, Rejected } from "../transport/outbox.ts";
 import { Replica } from "../transport/replica.ts";
+import { Ahead } from "./ahead.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
-import { keep, kept, type CopiedCell } from "./clipboard.ts";
+import { Edits } from "./edits.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
+import { Runs } from "./runs.ts";
 import type { Session } from "./session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
 import { Together } from "./together.ts";
-
-/** What a component may wait for. A cell is `cell:ID`. */
-export type Topic = Part | `cell:${string}` | "status" | "presence" | "toasts" | "panel" | "folds" | "review" | "past" | "current";
+import { Topics } from "./topics.ts";
 
 export interface Toast {
   id: string;
@@ -38,7 +36,7 @@ export interface Reveal {
 
 const DEAF_MS = 1_500;
 
-export class NotebookStore {
+export class NotebookStore extends Topics {
   readonly replica: Replica;
   readonly texts: Texts;
   chunks: Chunk[] = [];
@@ -57,18 +55,21 @@ export class NotebookStore {
   readonly groups = new Groups();
   readonly review = new Review();
   readonly together: Together;
+  /** Keys for a place that is not there yet. */
+  readonly ahead = new Ahead();
+  readonly edits: Edits;
+  readonly runs: Runs;
   /** Since when there is no connection. */
   lostAt: number | undefined = Date.now();
   folds: Folds = { hidden: new Set(), counts: new Map() };
   /** Headings that somebody collapsed or opened who may not edit: for this page alone. */
   readonly #foldedHere = new Map<string, boolean>();
-  readonly #counts = new Map<Topic, number>();
-  readonly #listeners = new Map<Topic, Set<() => void>>();
 
   constructor(
     readonly session: Session,
     readonly id: string,
   ) {
+    super();
     this.replica = new Replica(session.connection, id);
     this.texts = new Texts(this.replica);
     this.replica.changed.add((touched) => {
@@ -96,6 +97,8 @@ export class NotebookStore {
     this.replica.presence.changed.add(() => this.#peersMoved());
     this.texts.changed.add((cell) => this.isEditing && this.current === cell && this.places.visit(cell));
     this.together = new Together(this);
+    this.edits = new Edits(this);
+    this.runs = new Runs(this);
   }
 
   get document() {
@@ -119,6 +122,10 @@ export class NotebookStore {
     return ["runner", "editor", "owner"].includes(this.replica.role ?? "") && !this.document.archived && !this.replica.isReadOnly;
   }
 
+  get isLive(): boolean {
+    return this.session.connection.state.name === "live" && this.replica.state.name === "live";
+  }
+
   /** Changes that the server has not confirmed. */
   get unsent(): number {
     return Math.max(this.texts.cells().length, this.replica.unanswered);
@@ -129,21 +136,6 @@ export class NotebookStore {
   }
 
   // What changed
-
-  tell(topic: Topic): void {
-    this.#counts.set(topic, this.count(topic) + 1);
-    for (const listener of [...(this.#listeners.get(topic) ?? [])]) listener();
-  }
-
-  count(topic: Topic): number {
-    return this.#counts.get(topic) ?? 0;
-  }
-
-  listen(topic: Topic, listener: () => void): () => void {
-    const listeners = this.#listeners.get(topic) ?? new Set();
-    this.#listeners.set(topic, listeners.add(listener));
-    return () => void listeners.delete(listener);
-  }
 
   #reorder(): void {
     this.chunks = rechunk(this.document.order, this.chunks);
@@ -296,14 +288,6 @@ export class NotebookStore {
     }
   }
 
-  /** Takes my last change back, or an undo, and shows what that touched. */
-  async step(command: "Undo" | "Redo"): Promise<void> {
-    const next = this.replica.next?.[command === "Undo" ? "undo" : "redo"];
-    const done = await this.do(command === "Undo" ? { Undo: {} } : { Redo: {} });
-    const cell = next?.cells?.find((id) => this.document.cells.has(id));
-    if (done && cell !== undefined) this.select(cell);
-  }
-
   /** “Undo: deleted 2 cells”: what the server says that I can take back next. */
   nextWords(command: "undo" | "redo"): string | undefined {
     const next = this.replica.next?.[command];
@@ -313,77 +297,6 @@ export class NotebookStore {
     const where = next.cells?.map((id) => this.document.order.indexOf(id) + 1).filter((number) => number > 0) ?? [];
     const place = where.length === 0 ? "" : where.length === 1 ? ` (cell ${where[0]})` : ` (${where.length} cells)`;
     return `${name}: ${known ?? "my last change"}${place}`;
-  }
-
-  insert(place: Place, cell_type: CellType = "code", source = "", edit = true): void {
-    const cell_id = newId();
-    void this.do({ InsertCell: { cell_id, cell_type, source, place } }).then((done) => {
-      if (done) this.select(cell_id, { edit });
-    });
-  }
-
-  delete(cells: string[]): void {
-    if (cells.length === 0) return;
-    const correlationId = newId();
-    const commands: Command[] = cells.map((cell_id) => ({ DeleteCell: { cell_id } }));
-    void this.do({ Batch: { commands } }, { correlationId }).then((done) => {
-      const action = { label: "Undo", run: () => void this.do({ Undo: { correlation_id: correlationId } }) };
-      if (done) this.toast({ text: cells.length === 1 ? "Cell deleted" : `${cells.length} cells deleted`, action });
-    });
-  }
-
-  move(step: 1 | -1): void {
-    const cell_id = this.current;
-    const other = this.neighbour(step);
-    if (cell_id === undefined || other === undefined || other === cell_id) return;
-    void this.do({ MoveCell: { cell_id, place: step > 0 ? { after: other } : { before: other } } });
-  }
-
-  /** Moves cells to a place, in their order. */
-  moveTo(cells: readonly string[], place: Place): void {
-    const beside = typeof place === "string" ? undefined : "before" in place ? place.before : place.after;
-    if (beside !== undefined && cells.includes(beside)) return;
-    let at = place;
-    const commands: Command[] = cells.map((cell_id) => {
-      const move = { MoveCell: { cell_id, place: at } };
-      at = { after: cell_id };
-      return move;
-    });
-    if (commands.length > 0) void this.do({ Batch: { commands } });
-  }
-
-  changeType(cell_type: CellType): void {
-    const commands: Command[] = this.selected.map((cell_id) => ({ ChangeCellType: { cell_id, cell_type } }));
-    if (commands.length > 0) void this.do({ Batch: { commands } });
-  }
-
-  copy(): void {
-    const cells = this.selected.flatMap((id) => this.document.cells.get(id) ?? []);
-    keep(cells.map(({ cell_type, source }) => ({ cell_type, source })));
-  }
-
-  /** One text of several cells, with the type of the first; one alone takes in the one below. */
-  merge(): void {
-    const cells = this.selected.length > 1 ? this.selected : [this.current, this.neighbour(1)];
-    const [first, ...others] = cells.flatMap((id) => (id === undefined ? [] : [[id, this.document.cells.get(id)] as const]));
-    if (!first?.[1] || others.length === 0 || others[0]?.[0] === first[0]) return;
-    const source = [first, ...others].map(([, cell]) => cell?.source ?? "").join("\n");
-    const replace: Command = { ReplaceSource: { cell_id: first[0], cell_version: first[1].cell_version, source } };
-    const deletions = others.map(([cell_id]): Command => ({ DeleteCell: { cell_id } }));
-    void this.do({ Batch: { commands: [replace, ...deletions] } }).then((done) => done && this.select(first[0]));
-  }
-
-  paste(cells: CopiedCell[] = kept()): void {
-    const after = this.selected.at(-1);
-    let place: Place = after === undefined ? "end" : { after };
-    const commands: Command[] = cells.map(({ cell_type, source }) => {
-      const cell_id = newId();
-      const insert = { InsertCell: { cell_id, cell_type, source, place } };
-      place = { after: cell_id };
-      return insert;
-    });
-    const last = typeof place === "object" && "after" in place ? place.after : undefined;
-    if (commands.length > 0) void this.do({ Batch: { commands } }).then((done) => done && this.select(last));
   }
 
   // What an assistant changed
@@ -406,47 +319,10 @@ export class NotebookStore {
       await this.do({ Undo: { correlation_id } });
   }
 
-  /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */
-  async run(cells: string[], { isSure = false } = {}): Promise<void> {
-    const isTouched =
-      this.document.turns.size > 0 && !isSure && cells.some((id) => this.document.cells.get(id)?.cell_type === "code");
-    if (isTouched) {
-      const action = { label: "Run now", run: () => void this.run(cells, { isSure: true }) };
-      return this.toast({ text: "The assistant is working in this notebook: what you run may still change.", action });
-    }
-    await this.texts.settled(cells);
-    const kinds = cells.map((cell_id) => [cell_id, this.document.cells.get(cell_id)?.cell_type] as const);
-    for (const [cell_id, type] of kinds) {
-      if (type === "prompt") void this.do({ StartTurn: { conversation_id: this.conversation ?? newId(), cell_id } });
-    }
-    const code = kinds.filter(([, type]) => type === "code").map(([cell_id]) => cell_id);
-    const commands: Command[] = code.map((cell_id) => ({
-      RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true },
-    }));
-    if (commands.length === 1 && commands[0]) await this.do(commands[0]);
-    else if (commands.length > 1) await this.do({ Batch: { commands } });
-  }
-
   /** The conversation in which people here talk: the newest that is no outside assistant's. */
   get conversation(): string | undefined {
     const own = [...this.document.conversations].filter(([, each]) => !each.is_outside);
     return own.sort(([, a], [, b]) => b.started_at - a.started_at)[0]?.[0];
-  }
-
-  interrupt(): void {
-    for (const [kernel_session, { phase }] of this.document.kernels) {
-      if (phase === "started") void this.do({ InterruptKernel: { kernel_session } });
-    }
-  }
-
-  restart(): void {
-    for (const [kernel_session, { phase }] of this.document.kernels) {
-      if (phase === "started") void this.do({ RestartKernel: { kernel_session } });
-    }
-  }
-
-  async restartAndRun(kernel_session: string): Promise<void> {
-    if (await this.do({ RestartKernel: { kernel_session } })) await this.run(this.document.order);
   }
 
   /** Runs that have not ended, in the order of the queue. */
@@ -483,15 +359,4 @@ export class NotebookStore {
     this.toasts = this.toasts.filter((toast) => toast.id !== id);
     this.tell("toasts");
   }
-}
-
-/** Renders again when one of these changes. */
-export function useTopics(store: NotebookStore, ...topics: Topic[]): void {
-  useSyncExternalStore(
-    (changed) => {
-      const ends = topics.map((topic) => store.listen(topic, changed));
-      return () => ends.forEach((end) => end());
-    },
-    () => topics.map((topic) => store.count(topic)).join(),
-  );
 }

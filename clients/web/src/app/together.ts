@@ -95,7 +95,7 @@ export class Together {
 
   #putBack(cell_id: string, source: string): void {
     const cell = this.#store.document.cells.get(cell_id);
-    if (!cell) return this.#store.insert("end", "code", source);
+    if (!cell) return this.#store.edits.insert("end", "code", source);
     void this.#store.do({ ReplaceSource: { cell_id, cell_version: cell.cell_version, source } });
   }
 

@@ -35,16 +35,16 @@ function runAnd(store: NotebookStore, next: "next" | "stay" | "insert"): void {
   const cells = store.selected;
   const last = cells.at(-1);
   if (last === undefined) return;
-  void store.run(cells.filter((cell) => ["code", "prompt"].includes(store.document.cells.get(cell)?.cell_type ?? "")));
+  void store.runs.start(cells.filter((cell) => ["code", "prompt"].includes(store.document.cells.get(cell)?.cell_type ?? "")));
   if (next === "stay") return store.select(store.current);
   const following = store.neighbour(1, last);
-  if (next === "insert" || following === last) return store.insert({ after: last });
+  if (next === "insert" || following === last) return store.edits.insert({ after: last });
   store.select(following);
 }
 
 function insertBeside(store: NotebookStore, side: "before" | "after", type: CellType = "code"): void {
   const cell = store.current;
-  store.insert(cell === undefined ? "end" : side === "before" ? { before: cell } : { after: cell }, type, "", false);
+  store.edits.insert(cell === undefined ? "end" : side === "before" ? { before: cell } : { after: cell }, type, "", false);
 }
 
 function heading(store: NotebookStore, level: number): void {
@@ -97,21 +97,22 @@ export const actions: Action[] = [
     needs: "run",
     run: (store) => runAnd(store, "insert"),
   },
-  { id: "run-all", title: "Run all cells", needs: "run", run: (store) => void store.run(store.document.order) },
+  { id: "run-all", title: "Run all cells", needs: "run", run: (store) => void store.runs.start(store.document.order) },
   {
     id: "run-above",
     title: "Run all cells above",
     needs: "run",
-    run: (store) => void store.run(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))),
+    run: (store) => void store.runs.start(store.document.order.slice(0, store.document.order.indexOf(store.current ?? ""))),
   },
   {
     id: "run-below",
     title: "Run the cell and all below",
     needs: "run",
-    run: (store) => void store.run(store.document.order.slice(Math.max(0, store.document.order.indexOf(store.current ?? "")))),
+    run: (store) =>
+      void store.runs.start(store.document.order.slice(Math.max(0, store.document.order.indexOf(store.current ?? "")))),
   },
-  { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.interrupt() },
-  { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.restart() },
+  { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
+  { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
   { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },
   { id: "edit", title: "Edit the cell", keys: ["Enter"], run: (store) => store.select(store.current, { edit: true }) },
   { id: "up", title: "Cell above", keys: ["ArrowUp", "k"], run: (store) => store.select(store.neighbour(-1)) },
@@ -171,40 +172,40 @@ export const actions: Action[] = [
     keys: ["d d"],
     once: true,
     needs: "edit",
-    run: (store) => store.delete(store.selected),
+    run: (store) => store.edits.delete(store.selected),
   },
-  { id: "undo", title: "Undo my last change", keys: ["z", "$mod+z"], needs: "edit", run: (store) => void store.step("Undo") },
-  { id: "redo", title: "Redo", keys: ["Shift+Z", "$mod+Shift+z"], needs: "edit", run: (store) => void store.step("Redo") },
+  { id: "undo", title: "Undo my last change", keys: ["z", "$mod+z"], needs: "edit", run: (store) => store.edits.step("Undo") },
+  { id: "redo", title: "Redo", keys: ["Shift+Z", "$mod+Shift+z"], needs: "edit", run: (store) => store.edits.step("Redo") },
   {
     id: "move-up",
     title: "Move the cell up",
     keys: ["Alt+ArrowUp", "$mod+Shift+ArrowUp"],
     needs: "edit",
-    run: (store) => store.move(-1),
+    run: (store) => store.edits.move(-1),
   },
   {
     id: "move-down",
     title: "Move the cell down",
     keys: ["Alt+ArrowDown", "$mod+Shift+ArrowDown"],
     needs: "edit",
-    run: (store) => store.move(1),
+    run: (store) => store.edits.move(1),
   },
-  { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => (store.copy(), page.copy?.()) },
+  { id: "copy", title: "Copy cells", keys: ["c"], run: (store) => (store.edits.copy(), page.copy?.()) },
   {
     id: "cut",
     title: "Cut cells",
     keys: ["x"],
     needs: "edit",
-    run: (store) => (store.copy(), page.copy?.(), store.delete(store.selected)),
+    run: (store) => (store.edits.copy(), page.copy?.(), store.edits.delete(store.selected)),
   },
-  { id: "merge", title: "Merge cells", keys: ["Shift+M"], needs: "edit", run: (store) => store.merge() },
-  { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.paste() },
+  { id: "merge", title: "Merge cells", keys: ["Shift+M"], needs: "edit", run: (store) => store.edits.merge() },
+  { id: "paste", title: "Paste cells below", keys: ["v"], needs: "edit", run: (store) => store.edits.paste() },
   ...types.map(([type, title, keys]): Action => ({
     id: `type-${type}`,
     title,
     keys,
     needs: "edit",
-    run: (store) => store.changeType(type),
+    run: (store) => store.edits.changeType(type),
   })),
   ...[1, 2, 3, 4, 5, 6].map((level): Action => ({
     id: `heading-${level}`,

@@ -1,6 +1,7 @@
 // Markdown and HTML of others, made harmless: no script, no style, no address but http(s), mail and data images.
 import DOMPurify from "dompurify";
 import { Marked, type Token } from "marked";
+import { colouredCode } from "./code.ts";
 import { maths } from "./maths.ts";
 
 const RULES = {
@@ -9,7 +10,7 @@ const RULES = {
   ALLOW_DATA_ATTR: false,
 };
 
-const marked = new Marked({ gfm: true, async: false }, maths);
+const marked = new Marked({ gfm: true, async: false }, maths, colouredCode);
 
 /** Styles go anyway: left out before they are parsed, the browser does not complain of each that the page's policy refuses. */
 function unstyled(html: string): string {
@@ -42,10 +43,6 @@ export function markdownPieces(text: string, attachments: Record<string, unknown
   });
   put(tokens.slice(from));
   return pieces;
-}
-
-export function renderMarkdown(text: string, attachments: Record<string, unknown> | null | undefined): string {
-  return harmless(marked.lexer(text), attachments);
 }
 
 function harmless(tokens: Token[], attachments: Record<string, unknown> | null | undefined): string {

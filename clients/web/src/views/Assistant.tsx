@@ -2,14 +2,15 @@
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
 import { useNow } from "../app/now.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { clock } from "../app/words.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
 import { newId } from "../transport/ids.ts";
 import { AssistantSettings } from "./AssistantSettings.tsx";
 import { useName } from "./Author.tsx";
 import { ConfirmationCard } from "./Confirmation.tsx";
 import { Messages, useActivity, useEnds, useMessages, useTurns } from "./Messages.tsx";
+import { Rendered } from "./Rendered.tsx";
 
 const MODEL = "notarium.model";
 
@@ -89,11 +90,9 @@ export function Assistant({ store }: { store: NotebookStore }) {
         {messages.length === 0 && !turn && !isLoading && <Nothing hasAssistants={hasAssistants} />}
         <Messages store={store} conversation={conversation} messages={messages} ends={ends} turns={turns} turn={turn} />
         {live && (
-          <div
-            className="said assistant rendered"
-            aria-busy
-            dangerouslySetInnerHTML={{ __html: renderMarkdown(live, undefined) }}
-          />
+          <div className="said assistant rendered" aria-busy>
+            <Rendered text={live} />
+          </div>
         )}
         {waiting.map(([id, call], index) => (
           <ConfirmationCard key={id} store={store} id={id} call={call} place={[index + 1, waiting.length]} />

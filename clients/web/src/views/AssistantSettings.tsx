@@ -1,6 +1,7 @@
 // Which model is asked, how much it may do unasked, and what was allowed for a while.
 import { useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { date } from "../app/words.ts";
 import type { Policy } from "../protocol/messages.ts";
 import { sentence } from "./ToolCall.tsx";

@@ -1,7 +1,8 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
 import { Bot, Command, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { keyLabel, page } from "../commands/table.ts";
 import { useNow } from "../app/now.ts";
 import { clock } from "../app/words.ts";
@@ -29,7 +30,7 @@ export function Bar({ store }: { store: NotebookStore }) {
           <Square size={14} aria-hidden /> Stop all
         </button>
       ) : (
-        <button className="button" onClick={() => void store.run(store.document.order)} disabled={!store.mayRun}>
+        <button className="button" onClick={() => void store.runs.start(store.document.order)} disabled={!store.mayRun}>
           <Play size={14} aria-hidden /> Run all
         </button>
       )}
@@ -96,7 +97,7 @@ function Steps({ store }: { store: NotebookStore }) {
             aria-label={words ?? `Nothing to ${name}`}
             title={words ?? `Nothing to ${name}`}
             disabled={!words}
-            onClick={() => void store.step(command)}
+            onClick={() => store.edits.step(command)}
           >
             {icon}
           </button>

@@ -1,7 +1,8 @@
 // One cell: gutter, source, outputs, state.
 import { Suspense, lazy, memo, useEffect, useRef, useState } from "react";
 import { useSettings } from "../app/settings.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf, statusWords } from "../app/words.ts";
 import { type Token, highlight, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";

@@ -2,7 +2,8 @@
 import { Code, MessageSquareText, Plus, Type } from "lucide-react";
 import { memo, startTransition, useEffect, useState } from "react";
 import type { Chunk } from "../app/chunks.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { Boundary } from "./Broken.tsx";
 import { Cell } from "./Cell.tsx";
 
@@ -24,13 +25,13 @@ export function CellList({ store }: { store: NotebookStore }) {
       ))}
       {store.mayEdit && (
         <div className="row add">
-          <button className="button bare" onClick={() => store.insert("end")}>
+          <button className="button bare" onClick={() => store.edits.insert("end")}>
             <Plus size={15} aria-hidden /> Code
           </button>
-          <button className="button bare" onClick={() => store.insert("end", "markdown")}>
+          <button className="button bare" onClick={() => store.edits.insert("end", "markdown")}>
             <Plus size={15} aria-hidden /> Text
           </button>
-          <button className="button bare" onClick={() => store.insert("end", "prompt")}>
+          <button className="button bare" onClick={() => store.edits.insert("end", "prompt")}>
             <Plus size={15} aria-hidden /> Prompt
           </button>
         </div>
@@ -82,13 +83,13 @@ function Empty({ store }: { store: NotebookStore }) {
     <div className="first">
       <p className="quiet">Begin with …</p>
       <div className="row">
-        <button className="button big" autoFocus onClick={() => store.insert("end")}>
+        <button className="button big" autoFocus onClick={() => store.edits.insert("end")}>
           <Code size={20} aria-hidden /> Code
         </button>
-        <button className="button big" onClick={() => store.insert("end", "markdown")}>
+        <button className="button big" onClick={() => store.edits.insert("end", "markdown")}>
           <Type size={20} aria-hidden /> Text
         </button>
-        <button className="button big" onClick={() => store.insert("end", "prompt")}>
+        <button className="button big" onClick={() => store.edits.insert("end", "prompt")}>
           <MessageSquareText size={20} aria-hidden /> Ask the assistant
         </button>
       </div>

@@ -1,7 +1,8 @@
 // On a cell: that the assistant changed it, how, and what to make of it. Above all of them: a walk from one to the next.
 import { Bot, Check, ChevronDown, ChevronUp, Undo2 } from "lucide-react";
 import { Suspense, lazy, useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 
 const WordDiff = lazy(() => import("./Diff.tsx"));
 

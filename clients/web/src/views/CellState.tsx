@@ -2,7 +2,8 @@
 import { ChevronDown, ChevronRight, Play, Square } from "lucide-react";
 import { headingLevel } from "../app/headings.ts";
 import { useNow } from "../app/now.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { date, endSentence, ordinal, runSentence, shortDuration, statusWords } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
@@ -38,7 +39,7 @@ export function Gutter({ store, id, cell, run }: Props) {
           aria-label="Run"
           title={cell.cell_type === "prompt" ? "Ask (Shift Enter)" : "Run (Shift Enter)"}
           disabled={!store.mayRun}
-          onClick={() => void store.run([id])}
+          onClick={() => void store.runs.start([id])}
         >
           <Play size={13} fill="currentColor" />
         </button>

@@ -1,6 +1,7 @@
 // Whether the server is there, and what it has of what was done here. A longer loss is a notice (Notices.tsx).
 import { useNow } from "../app/now.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 
 /** Shorter losses are not shown. */
 const SILENT_MS = 1_000;

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from "react";
 import type { EditorView, KeyBinding } from "@codemirror/view";
 import { useSettings } from "../app/settings.ts";
-import { type NotebookStore } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
 import { hueOf, kindOf } from "../app/words.ts";
 import { keysOf } from "../commands/keys.ts";
 import { actions, editorKey, isAllowed } from "../commands/table.ts";
@@ -56,7 +56,9 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     if (!editor.hasFocus) editor.focus();
     const clicked = at && editor.posAtCoords(at, false);
     if (clicked !== undefined) editor.dispatch({ selection: { anchor: clicked } });
-  }, [isEditing, at, settings]);
+    const written = store.ahead.arrive(id);
+    if (written !== undefined) editor.dispatch({ selection: { anchor: Math.min(written, editor.state.doc.length) } });
+  }, [store, id, isEditing, at, settings]);
 
   const { reveal } = store;
   useEffect(() => {
@@ -112,6 +114,6 @@ function splitCell(store: NotebookStore, id: string, view: EditorView): boolean 
   const rest = view.state.sliceDoc(head).replace(/^\n/, "");
   if (!cell || !store.mayEdit) return true;
   view.dispatch({ changes: { from: head, to: view.state.doc.length } });
-  store.insert({ after: id }, cell.cell_type, rest);
+  store.edits.insert({ after: id }, cell.cell_type, rest);
   return true;
 }

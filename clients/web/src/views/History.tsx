@@ -2,7 +2,8 @@
 import { Pause, Play, X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { steps } from "../app/steps.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { ago, date } from "../app/words.ts";
 import type { EventMessage } from "../protocol/messages.ts";
 import { Author } from "./Author.tsx";

@@ -2,7 +2,8 @@
 import { Popover } from "@base-ui/react/popover";
 import { ChevronDown } from "lucide-react";
 import { useEffect, useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { causeWords, clock, plain } from "../app/words.ts";
 import { useNow } from "../app/now.ts";
 import type { KernelSession } from "../protocol/messages.ts";
@@ -110,7 +111,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
         >
           Restart
         </button>
-        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.restartAndRun(id)}>
+        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restartAndRun(id)}>
           Restart and run all
         </button>
         <button

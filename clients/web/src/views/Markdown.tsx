@@ -1,5 +1,5 @@
 // Markdown as it is read: formulas by KaTeX, diagrams in frames; both come when they are needed. Loaded at the first Markdown.
-import { useEffect, useMemo, useRef } from "react";
+import { useLayoutEffect, useMemo, useRef } from "react";
 import { markdownPieces } from "../outputs/safe.ts";
 import { Frame } from "./Frame.tsx";
 
@@ -20,11 +20,19 @@ function Diagram({ text }: { text: string }) {
   return <Frame drawing={drawing} title={`Diagram: ${text.split("\n", 1)[0] ?? ""}`} />;
 }
 
+let setFormulas: ((places: HTMLElement[]) => void) | undefined;
+
 function Html({ html }: { html: string }) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const formulas = place.current?.querySelectorAll<HTMLElement>(".math") ?? [];
-    if (formulas.length > 0) void import("../outputs/katex.ts").then(({ setFormulas }) => setFormulas([...formulas]));
+  // Before it is painted, where KaTeX is there already: text that grows would show its formulas' source at each step.
+  useLayoutEffect(() => {
+    const formulas = [...(place.current?.querySelectorAll<HTMLElement>(".math") ?? [])];
+    if (formulas.length === 0) return;
+    if (setFormulas) return setFormulas(formulas);
+    void import("../outputs/katex.ts").then((katex) => {
+      setFormulas = katex.setFormulas;
+      setFormulas(formulas);
+    });
   }, [html]);
   // React leaves the element's content alone until `html` is another.
   return useMemo(() => <div ref={place} dangerouslySetInnerHTML={{ __html: html }} />, [html]);

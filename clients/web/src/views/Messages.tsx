@@ -5,9 +5,9 @@ import { useEffect, useMemo, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { type CallEnd, type Said, endOf, isObject, joined, resultsOf, saidOf } from "../app/talk.ts";
 import { duration, plain } from "../app/words.ts";
-import { renderMarkdown } from "../outputs/safe.ts";
 import type { ActivityKind, MessageBlock, MessagePosted } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { Rendered } from "./Rendered.tsx";
 import { ToolCallView } from "./ToolCall.tsx";
 
 type MessagePage = components["schemas"]["MessagePage"];
@@ -62,11 +62,9 @@ function MessageView({ store, conversation, message, results, ends }: MessagePro
         if (!isObject(block)) return <UnknownBlock key={index} block={block} />;
         if ("text" in block)
           return (
-            <div
-              key={index}
-              className="rendered"
-              dangerouslySetInnerHTML={{ __html: renderMarkdown(block.text.text, undefined) }}
-            />
+            <div key={index} className="rendered">
+              <Rendered text={block.text.text} />
+            </div>
           );
         // The model's own, and what its calls came to.
         if ("opaque" in block || "tool_result" in block) return null;

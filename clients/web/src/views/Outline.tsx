@@ -2,7 +2,8 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { outlineOf } from "../app/outline.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 
 export default function Outline({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "folds");

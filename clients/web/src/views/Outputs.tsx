@@ -1,6 +1,6 @@
 // What a run has put out.
 import { useEffect, useMemo, useState } from "react";
-import { type NotebookStore } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
 import { type Now, CLEARING_MS, type Shown, nextShown } from "../outputs/kept.ts";
 import { grouped } from "../outputs/groups.ts";
 import { isFinished } from "../protocol/apply/executions.ts";

@@ -3,7 +3,8 @@ import { GitFork, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, lazy, useEffect, useState } from "react";
 import { restoreCommands } from "../app/restore.ts";
 import { go } from "../app/route.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { highlight } from "../editor/highlight.ts";
 import { Document } from "../protocol/document.ts";
 import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
@@ -140,7 +141,7 @@ async function restore(store: NotebookStore, past: Document): Promise<void> {
   if (store.mayOrganise) await store.do({ NameVersion: { version, name: `Before version ${past.version} was restored` } });
   if (!(await store.do({ Batch: { commands } }))) return;
   store.look(undefined);
-  store.toast({ text: `Version ${past.version} is restored`, action: { label: "Undo", run: () => void store.step("Undo") } });
+  store.toast({ text: `Version ${past.version} is restored`, action: { label: "Undo", run: () => store.edits.step("Undo") } });
 }
 
 function Cells({ store, past }: { store: NotebookStore; past: Document }) {

@@ -1,7 +1,8 @@
 // Who is here: a click goes to a person's place, another follows them.
 import { Bot, Eye } from "lucide-react";
 import { useEffect } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf } from "../app/words.ts";
 import type { PeerState } from "../protocol/messages.ts";
 

@@ -1,7 +1,8 @@
 // Beside the timeline: what was deleted, who ran what, who wrote which line.
 import { useCallback, useEffect, useState } from "react";
 import { type BlamedLine, blame } from "../app/blame.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { ago, date, duration, hueOf, statusWords } from "../app/words.ts";
 import type { EventMessage, Execution } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";

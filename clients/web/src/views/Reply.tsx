@@ -1,7 +1,8 @@
 // What an assistant answers to a prompt cell, as it is written.
 import { Square } from "lucide-react";
 import { Suspense, lazy } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { causeWords } from "../app/words.ts";
 import type { Cell as CellValue } from "../protocol/messages.ts";
 import { Rendered } from "./Rendered.tsx";

@@ -2,7 +2,8 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { date, hueOf } from "../app/words.ts";
 import { linkTo } from "../app/session.ts";
 import type { AccessEntry, Role } from "../protocol/messages.ts";

@@ -1,6 +1,7 @@
 // What happened, and a way back.
 import { X } from "lucide-react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 
 export function Toasts({ store }: { store: NotebookStore }) {
   useTopics(store, "toasts");

@@ -1,6 +1,7 @@
 // What is opened over a notebook to edit it: find, outline, the editor's settings, the runs of a cell. Each is loaded when it is opened.
 import { Suspense, lazy, useEffect, useState } from "react";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 import { page } from "../commands/table.ts";
 import { Boundary } from "./Broken.tsx";
 

@@ -54,7 +54,7 @@ function accept(store: NotebookStore, list: HTMLElement): () => void {
     onDrop: ({ source, location }) => {
       line.hidden = true;
       const found = placeAt(list, location.current.input);
-      if (found) store.moveTo(source.data.cells as string[], found.place);
+      if (found) store.edits.moveTo(source.data.cells as string[], found.place);
     },
   });
   return () => {

@@ -1,7 +1,8 @@
 // The tab's icon and the system's notifications follow the runs.
 import { useEffect, useRef } from "react";
 import { type Mark, nextMark, notify, show, whenSeen } from "../app/attention.ts";
-import { type NotebookStore, useTopics } from "../app/store.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
 
 export function useAttention(store: NotebookStore): void {
   useTopics(store, "executions", "assistants");

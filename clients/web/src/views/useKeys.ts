@@ -1,6 +1,7 @@
 // The keys of command mode, those that work everywhere, and the clipboard of cells.
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import { createKeybindingsHandler } from "tinykeys";
+import type { Press } from "../app/ahead.ts";
 import { CELLS_MIME, kept, pasted, toNbformat } from "../app/clipboard.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { keysOf, latinKey, onKeysChanged, ownKeys } from "../commands/keys.ts";
@@ -12,6 +13,10 @@ export function useKeys(store: NotebookStore): void {
   const own = useSyncExternalStore(onKeysChanged, ownKeys);
   const handler = useMemo(() => createKeybindingsHandler(bindings(store)), [store, own]);
   useEffect(() => {
+    store.ahead.play = (press) => {
+      if (store.isEditing && !isChord(press)) writeAhead(store, press);
+      else handler(asMeant(press));
+    };
     const hear = (event: KeyboardEvent) => {
       const target = event.target as HTMLElement;
       const isButton = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
@@ -21,21 +26,22 @@ export function useKeys(store: NotebookStore): void {
       // Keys change the present, which is out of sight.
       if (store.past !== undefined && !event.ctrlKey && !event.metaKey) return;
       if (isSelectAll(event) && selectOutput(target)) return event.preventDefault();
+      if (isForLater(store, event)) return event.preventDefault();
       const meant = asMeant(event);
       handler(meant);
       if (meant.defaultPrevented) event.preventDefault();
     };
     addEventListener("keydown", hear);
     return () => removeEventListener("keydown", hear);
-  }, [handler]);
+  }, [store, handler]);
   useEffect(() => {
     const isOurs = (event: Event) => !(event.target as HTMLElement).closest?.(ELSEWHERE);
     const copy = (event: ClipboardEvent) => {
       // Marked text is copied as text.
       if (!isOurs(event) || getSelection()?.isCollapsed === false || store.selected.length === 0) return;
       const isCut = event.type === "cut" && store.mayEdit;
-      store.copy();
-      if (isCut) store.delete(store.selected);
+      store.edits.copy();
+      if (isCut) store.edits.delete(store.selected);
       event.clipboardData?.setData(CELLS_MIME, toNbformat(kept()));
       event.clipboardData?.setData(
         "text/plain",
@@ -48,7 +54,7 @@ export function useKeys(store: NotebookStore): void {
     const paste = (event: ClipboardEvent) => {
       if (!isOurs(event) || !store.mayEdit) return;
       event.preventDefault();
-      store.paste(pasted(event.clipboardData));
+      store.edits.paste(pasted(event.clipboardData));
     };
     const listeners = { copy, cut: copy, paste };
     for (const [type, listener] of Object.entries(listeners)) document.addEventListener(type as "copy", listener);
@@ -71,8 +77,31 @@ function bindings(store: NotebookStore): Record<string, (event: KeyboardEvent) =
   return Object.fromEntries(all);
 }
 
+const isChord = ({ ctrlKey, metaKey, altKey }: Press) => ctrlKey || metaKey || altKey;
+
+/** The cell that a key is meant for is not there yet, or its editor; or the focus left an editor that is still open. */
+function isForLater(store: NotebookStore, press: Press): boolean {
+  // Other chords are the browser's, or open what has no place in the list.
+  const isOurs = !isChord(press) || press.key === "Enter" || press.key.startsWith("Arrow");
+  if (store.ahead.isWaiting && isOurs) store.ahead.hold(pressOnly(press));
+  else if (!store.isEditing || isChord(press)) return false;
+  else if (press.key === "Escape" || !document.querySelector(".editing .cm-content")) writeAhead(store, press);
+  else return press.key.length === 1 || press.key === "Enter";
+  return true;
+}
+
+function writeAhead(store: NotebookStore, press: Press): void {
+  if (store.current === undefined) return;
+  if (press.key === "Escape") store.select(store.current);
+  else if (store.mayEdit) store.ahead.write(store.texts, store.current, press);
+}
+
+const pressOnly = ({ key, code, ctrlKey, metaKey, altKey, shiftKey, repeat }: Press): Press => ({
+  ...{ key, code, ctrlKey, metaKey, altKey, shiftKey, repeat },
+});
+
 /** The event with the Latin letter of its key, where the layout writes another script. */
-function asMeant(event: KeyboardEvent): KeyboardEvent {
+function asMeant(event: Press): KeyboardEvent {
   const key = latinKey(event.key, event.code, event.shiftKey);
   const { code, ctrlKey, metaKey, altKey, shiftKey, repeat } = event;
   return new KeyboardEvent("keydown", { key, code, ctrlKey, metaKey, altKey, shiftKey, repeat, cancelable: true });

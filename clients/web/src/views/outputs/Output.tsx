@@ -1,7 +1,8 @@
 // One output with what can be done with it: copy, wrap, fold, enlarge, save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
 import { type ReactNode, Suspense, lazy, memo, useEffect, useMemo, useRef, useState } from "react";
-import { type NotebookStore, useTopics } from "../../app/store.ts";
+import type { NotebookStore } from "../../app/store.ts";
+import { useTopics } from "../../app/topics.ts";
 import type { Group } from "../../outputs/groups.ts";
 import { bareLatex } from "../../outputs/maths.ts";
 import { type Drawing, type Shape, bokehScripts, shapeOf } from "../../outputs/mime.ts";

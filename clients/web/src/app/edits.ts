@@ -1,0 +1,130 @@
+// Changes of the list of cells. The server makes them, so the place that they lead to is there a moment later: keys wait for it.
+import type { CellType, Command, Place } from "../protocol/messages.ts";
+import { newId } from "../transport/ids.ts";
+import type { Done } from "../transport/outbox.ts";
+import { keep, kept, type CopiedCell } from "./clipboard.ts";
+import { type Loss, lossOf, lossWords } from "./depends.ts";
+import type { NotebookStore } from "./store.ts";
+
+export class Edits {
+  readonly #store: NotebookStore;
+
+  constructor(store: NotebookStore) {
+    this.#store = store;
+  }
+
+  insert(place: Place, cell_type: CellType = "code", source = "", edit = true): void {
+    const cell_id = newId();
+    this.#goTo(cell_id, this.#store.do({ InsertCell: { cell_id, cell_type, source, place } }), edit);
+  }
+
+  delete(cells: string[]): void {
+    if (cells.length === 0) return;
+    const store = this.#store;
+    const correlationId = newId();
+    const commands: Command[] = cells.map((cell_id) => ({ DeleteCell: { cell_id } }));
+    const loss = lossOf(store.document, cells);
+    const work = store.do({ Batch: { commands } }, { correlationId });
+    this.#wait(work);
+    void work.then((done) => done && this.#tellLoss(cells.length, loss, correlationId));
+  }
+
+  #tellLoss(count: number, loss: Loss, correlation_id: string): void {
+    const store = this.#store;
+    const { document } = store;
+    const what = count === 1 ? "Cell deleted" : `${count} cells deleted`;
+    const user = loss.users.find(({ cell }) => document.cells.has(cell))?.cell;
+    store.toast({
+      text: [what, ...lossWords(loss, document.order)].join(" · "),
+      action: { label: "Undo", run: () => void store.do({ Undo: { correlation_id } }) },
+      ...(user && { second: { label: `Go to cell ${document.order.indexOf(user) + 1}`, run: () => store.select(user) } }),
+    });
+  }
+
+  move(step: 1 | -1): void {
+    const cell_id = this.#store.current;
+    const other = this.#store.neighbour(step);
+    if (cell_id === undefined || other === undefined || other === cell_id) return;
+    this.#wait(this.#store.do({ MoveCell: { cell_id, place: step > 0 ? { after: other } : { before: other } } }));
+  }
+
+  /** Moves cells to a place, in their order. */
+  moveTo(cells: readonly string[], place: Place): void {
+    const beside = typeof place === "string" ? undefined : "before" in place ? place.before : place.after;
+    if (beside !== undefined && cells.includes(beside)) return;
+    let at = place;
+    const commands: Command[] = cells.map((cell_id) => {
+      const move = { MoveCell: { cell_id, place: at } };
+      at = { after: cell_id };
+      return move;
+    });
+    if (commands.length > 0) this.#wait(this.#store.do({ Batch: { commands } }));
+  }
+
+  changeType(cell_type: CellType): void {
+    const commands: Command[] = this.#store.selected.map((cell_id) => ({ ChangeCellType: { cell_id, cell_type } }));
+    if (commands.length > 0) this.#wait(this.#store.do({ Batch: { commands } }));
+  }
+
+  copy(): void {
+    const cells = this.#store.selected.flatMap((id) => this.#store.document.cells.get(id) ?? []);
+    keep(cells.map(({ cell_type, source }) => ({ cell_type, source })));
+  }
+
+  /** One text of several cells, with the type of the first; one alone takes in the one below. */
+  merge(): void {
+    const { selected, current, document } = this.#store;
+    const chosen = selected.length > 1 ? selected : [current, this.#store.neighbour(1)];
+    const [first, ...others] = chosen.flatMap((id) => (id === undefined ? [] : [[id, document.cells.get(id)] as const]));
+    if (!first?.[1] || others.length === 0 || others[0]?.[0] === first[0]) return;
+    const source = [first, ...others].map(([, cell]) => cell?.source ?? "").join("\n");
+    const replace: Command = { ReplaceSource: { cell_id: first[0], cell_version: first[1].cell_version, source } };
+    const deletions = others.map(([cell_id]): Command => ({ DeleteCell: { cell_id } }));
+    this.#goTo(first[0], this.#store.do({ Batch: { commands: [replace, ...deletions] } }));
+  }
+
+  /** Below what is selected, or at another place. */
+  paste(cells: CopiedCell[] = kept(), to?: Place): void {
+    const after = this.#store.selected.at(-1);
+    let place: Place = to ?? (after === undefined ? "end" : { after });
+    const commands: Command[] = cells.map(({ cell_type, source }) => {
+      const cell_id = newId();
+      const insert = { InsertCell: { cell_id, cell_type, source, place } };
+      place = { after: cell_id };
+      return insert;
+    });
+    const last = typeof place === "object" && "after" in place ? place.after : undefined;
+    if (commands.length > 0) this.#goTo(last, this.#store.do({ Batch: { commands } }));
+  }
+
+  /** Takes my last change back, or an undo, and shows what that touched. */
+  step(command: "Undo" | "Redo"): void {
+    const store = this.#store;
+    const next = store.replica.next?.[command === "Undo" ? "undo" : "redo"];
+    const work = store.do(command === "Undo" ? { Undo: {} } : { Redo: {} });
+    const select = (done: Done | undefined) => {
+      const cell = next?.cells?.find((id) => store.document.cells.has(id));
+      if (done && cell !== undefined) store.select(cell);
+    };
+    this.#wait(work, select);
+  }
+
+  /** To the cell when it is there, unless the person went elsewhere meanwhile. */
+  #goTo(cell: string | undefined, work: Promise<Done | undefined>, edit = false): void {
+    const store = this.#store;
+    // What is typed from now on is meant for the other cell.
+    if (store.isEditing && store.isLive) store.select(store.current);
+    const { current, isEditing } = store;
+    const select = (done: Done | undefined) => {
+      const isGone = current === undefined || !store.document.cells.has(current);
+      const isWhereItWas = isGone || (store.current === current && store.isEditing === isEditing);
+      if (done && isWhereItWas) store.select(cell, { edit });
+    };
+    this.#wait(work, select);
+  }
+
+  #wait(work: Promise<Done | undefined>, arrive?: (done: Done | undefined) => void): void {
+    if (this.#store.isLive) this.#store.ahead.until(work, arrive);
+    else void work.then(arrive);
+  }
+}

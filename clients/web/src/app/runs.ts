@@ -1,0 +1,48 @@
+// Running cells and asking prompts; what concerns the kernels of the notebook as a whole.
+import type { Command } from "../protocol/messages.ts";
+import { newId } from "../transport/ids.ts";
+import type { NotebookStore } from "./store.ts";
+
+export class Runs {
+  readonly #store: NotebookStore;
+
+  constructor(store: NotebookStore) {
+    this.#store = store;
+  }
+
+  /** Runs cells in their order, when what was typed in them has arrived. A prompt cell is asked. */
+  async start(cells: string[], { isSure = false } = {}): Promise<void> {
+    const store = this.#store;
+    const typeOf = (id: string) => store.document.cells.get(id)?.cell_type;
+    const isTouched = store.document.turns.size > 0 && !isSure && cells.some((id) => typeOf(id) === "code");
+    if (isTouched) {
+      const action = { label: "Run now", run: () => void this.start(cells, { isSure: true }) };
+      return store.toast({ text: "The assistant is working in this notebook: what you run may still change.", action });
+    }
+    await store.texts.settled(cells);
+    for (const cell_id of cells.filter((id) => typeOf(id) === "prompt"))
+      void store.do({ StartTurn: { conversation_id: store.conversation ?? newId(), cell_id } });
+    const commands: Command[] = cells
+      .filter((id) => typeOf(id) === "code")
+      .map((cell_id) => ({ RequestExecution: { target: { cell: { cell_id } }, stop_on_error: true } }));
+    if (commands.length === 1 && commands[0]) await store.do(commands[0]);
+    else if (commands.length > 1) await store.do({ Batch: { commands } });
+  }
+
+  interrupt(): void {
+    for (const kernel_session of this.#started()) void this.#store.do({ InterruptKernel: { kernel_session } });
+  }
+
+  restart(): void {
+    for (const kernel_session of this.#started()) void this.#store.do({ RestartKernel: { kernel_session } });
+  }
+
+  async restartAndRun(kernel_session: string): Promise<void> {
+    const store = this.#store;
+    if (await store.do({ RestartKernel: { kernel_session } })) await this.start(store.document.order);
+  }
+
+  #started(): string[] {
+    return [...this.#store.document.kernels].filter(([, { phase }]) => phase === "started").map(([id]) => id);
+  }
+}
