@@ -72,16 +72,30 @@ export function steps(events: readonly EventMessage[]): Step[] {
   return told.filter(({ words }) => words.length > 0).reverse();
 }
 
+const IMPORTED = "imported";
+
+const isImport = ({ type, payload }: EventMessage) =>
+  type === "ExecutionRequested" && (payload as { cause?: unknown }).cause === "imported";
+
+function runOf(payload: unknown): string[] {
+  const { execution_id } = payload as { execution_id?: string };
+  return execution_id === undefined ? [] : [execution_id];
+}
+
 /** “inserted a cell”, “deleted 3 cells”, “undid: edited a cell”. */
 export function wordsOf(events: readonly EventMessage[]): string[] {
   const cells = new Map<string, Set<string>>();
+  // A file's outputs are recorded as runs, which nobody asked for.
+  const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
+  if (imported.size > 0) cells.set(IMPORTED, new Set(imported));
   for (const event of events) {
     const words = WORDS[event.type];
-    if (words === undefined) continue;
+    if (words === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(event.type, (cells.get(event.type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
   const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
   return [...cells].map(([type, { size }]) => {
+    if (type === IMPORTED) return `${undo}brought in the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;
     const words = WORDS[type] ?? type;
     if (OF_CELLS.has(type)) return `${undo}${words} ${size === 1 ? "a cell" : `${size} cells`}`;
     if (OF_RUNS.has(type)) return `${words} ${size === 1 ? "a run" : `${size} runs`}`;

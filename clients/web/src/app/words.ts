@@ -93,6 +93,8 @@ export function ordinal(number: number): string {
 
 /** Who asked for a run, when, how long it took and how it ended. */
 export function runSentence(run: Execution, name: string): string {
+  if (run.cause === "imported")
+    return `It came with the file that ${name || kindOf(run.requested_by)} brought in, and has not run here.`;
   const asked = `${name || kindOf(run.requested_by)} asked for it ${date(run.requested_at)}.`;
   if (run.started_at && run.ended_at) {
     const took = duration(run.ended_at - run.started_at);

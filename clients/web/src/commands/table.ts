@@ -81,7 +81,6 @@ const types: [CellType, string, string[]][] = [
 ];
 
 export const actions: Action[] = [
-  ...editing(page),
   {
     id: "run-next",
     title: "Run and go to the next cell",
@@ -111,6 +110,7 @@ export const actions: Action[] = [
     run: (store) =>
       void store.runs.start(store.document.order.slice(Math.max(0, store.document.order.indexOf(store.current ?? "")))),
   },
+  ...editing(page),
   { id: "interrupt", title: "Interrupt the kernel", keys: ["i i"], needs: "run", run: (store) => store.runs.interrupt() },
   { id: "restart", title: "Restart the kernel", keys: ["0 0"], needs: "run", run: (store) => store.runs.restart() },
   { id: "stop-all", title: "Stop all runs, also those that wait", needs: "run", run: (store) => void store.do({ StopAll: {} }) },

@@ -1,6 +1,6 @@
 // The side panel of the assistant: what was said, what it does, what waits for a person.
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -28,8 +28,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
   const ends = useEnds(store);
   const { waiting } = store;
   const hasAssistants = store.session.connection.welcome?.features.includes("assistants") ?? true;
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => void end.current?.scrollIntoView({ block: "end" }), [messages.length, live, waiting.length]);
+  const transcript = useTail(`${conversation} ${messages.length} ${waiting.length}`);
 
   const ask = async (text: string) => {
     const conversation_id = conversation || newId();
@@ -85,24 +84,51 @@ export function Assistant({ store }: { store: NotebookStore }) {
           models={turns.flatMap((each) => each.model ?? [])}
         />
       )}
-      <div className="transcript" role="log" aria-label="Conversation" tabIndex={0}>
-        {isLoading && <div className="shape" aria-busy="true" />}
-        {messages.length === 0 && !turn && !isLoading && <Nothing hasAssistants={hasAssistants} />}
-        <Messages store={store} conversation={conversation} messages={messages} ends={ends} turns={turns} turn={turn} />
-        {live && (
-          <div className="said assistant rendered" aria-busy>
-            <Rendered text={live} />
-          </div>
-        )}
-        {waiting.map(([id, call], index) => (
-          <ConfirmationCard key={id} store={store} id={id} call={call} place={[index + 1, waiting.length]} />
-        ))}
-        <div ref={end} />
+      <div ref={transcript} className="transcript" role="log" aria-label="Conversation" tabIndex={0}>
+        <div className="column">
+          {isLoading && <div className="shape" aria-busy="true" />}
+          {messages.length === 0 && !turn && !isLoading && <Nothing hasAssistants={hasAssistants} />}
+          <Messages store={store} conversation={conversation} messages={messages} ends={ends} turns={turns} turn={turn} />
+          {live && (
+            <div className="said assistant rendered" aria-busy>
+              <Rendered text={live} />
+            </div>
+          )}
+          {waiting.map(([id, call], index) => (
+            <ConfirmationCard key={id} store={store} id={id} call={call} place={[index + 1, waiting.length]} />
+          ))}
+        </div>
       </div>
       {turn && <Working store={store} turn={turn} isWaiting={waiting.length > 0} />}
       {hasAssistants && <Composer ask={ask} isBusy={turn !== undefined} mayAsk={store.mayConverse} />}
     </aside>
   );
+}
+
+const NEAR_PX = 120;
+
+/** The end of what is said stays in sight while it grows, unless somebody has scrolled up; something new is shown in any case. */
+function useTail(news: string): RefObject<HTMLDivElement | null> {
+  const place = useRef<HTMLDivElement>(null);
+  const isNear = useRef(true);
+  useEffect(() => {
+    isNear.current = true;
+    place.current?.scrollTo(0, place.current.scrollHeight);
+  }, [news]);
+  useEffect(() => {
+    const box = place.current;
+    if (!box?.firstElementChild) return;
+    const look = () => (isNear.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX);
+    const follow = new ResizeObserver(() => isNear.current && box.scrollTo(0, box.scrollHeight));
+    follow.observe(box.firstElementChild);
+    follow.observe(box);
+    box.addEventListener("scroll", look);
+    return () => {
+      follow.disconnect();
+      box.removeEventListener("scroll", look);
+    };
+  }, []);
+  return place;
 }
 
 function Nothing({ hasAssistants }: { hasAssistants: boolean }) {
@@ -176,7 +202,7 @@ function Composer({ ask, isBusy, mayAsk }: ComposerProps) {
     <form className="composer" onSubmit={send}>
       <textarea
         className="field"
-        rows={3}
+        rows={1}
         aria-label="Message to the assistant"
         placeholder={isBusy ? "You can write on while it works" : "Ask or tell the assistant …"}
         value={text}

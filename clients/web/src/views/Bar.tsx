@@ -1,5 +1,5 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
-import { Bot, Command, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
+import { Bot, Ellipsis, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -61,7 +61,7 @@ export function Bar({ store }: { store: NotebookStore }) {
         aria-label="All commands"
         title={`All commands (${keyLabel("$mod+k")})`}
       >
-        <Command size={17} />
+        <Ellipsis size={17} />
       </button>
     </header>
   );

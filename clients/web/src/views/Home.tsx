@@ -6,6 +6,7 @@ import { go } from "../app/route.ts";
 import type { Session } from "../app/session.ts";
 import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
+import icon from "../ui/icon.svg";
 import { type Line, NotebookRow, type Workspace } from "./NotebookRow.tsx";
 
 type Waiting = components["schemas"]["WaitingCall"];
@@ -91,7 +92,9 @@ export function Home({ session, signOut }: Props) {
       onDrop={drop}
     >
       <header className="row">
-        <h1 className="grow">Notebooks</h1>
+        <h1 className="grow brand">
+          <img src={icon} alt="" width={26} height={26} /> Notebooks
+        </h1>
         <span className="quiet">{session.me.name}</span>
         <button className="button bare icon" onClick={signOut} aria-label="Sign out" title="Sign out">
           <LogOut size={16} />

@@ -27,6 +27,7 @@ export function Keys({ close }: { close: () => void }) {
           <input
             className="field"
             aria-label="Search actions"
+            autoFocus
             placeholder="Search actions"
             value={text}
             onChange={(event) => setText(event.target.value)}

@@ -5,6 +5,9 @@ import { outlineOf } from "../app/outline.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 
+/** There the outline covers the notebook. */
+const PHONE = "(max-width: 720px)";
+
 export default function Outline({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "folds");
   const [, setChanges] = useState(0);
@@ -30,6 +33,7 @@ export default function Outline({ store }: { store: NotebookStore }) {
                 event.preventDefault();
                 store.unfold(cell);
                 store.select(cell);
+                if (matchMedia(PHONE).matches) store.show("outline");
               }}
             >
               {text || "Untitled"}

@@ -1,4 +1,5 @@
 // How the editor is to be: for this person, on this machine. Loaded when it is opened.
+import { useRef } from "react";
 import { Dialog } from "@base-ui/react/dialog";
 import { FONT_SIZES, type Settings as Values, change, useSettings } from "../app/settings.ts";
 
@@ -11,22 +12,28 @@ const FLAGS: [keyof Values & ("vim" | "wrap" | "lineNumbers" | "closeBrackets"),
 
 export default function Settings({ close }: { close: () => void }) {
   const values = useSettings();
+  const first = useRef<HTMLInputElement>(null);
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="palette settings" finalFocus={false}>
+        <Dialog.Popup className="palette settings" finalFocus={false} initialFocus={first}>
           <div className="row">
             <Dialog.Title className="grow">Editor</Dialog.Title>
             <Dialog.Close className="button">Close</Dialog.Close>
           </div>
-          {FLAGS.map(([name, title, note]) => (
+          {FLAGS.map(([name, title, note], index) => (
             <label key={name} className="setting">
               <span className="grow">
                 {title}
                 {note && <span className="quiet small"> {note}</span>}
               </span>
-              <input type="checkbox" checked={values[name]} onChange={({ target }) => change({ [name]: target.checked })} />
+              <input
+                ref={index === 0 ? first : undefined}
+                type="checkbox"
+                checked={values[name]}
+                onChange={({ target }) => change({ [name]: target.checked })}
+              />
             </label>
           ))}
           <label className="setting">

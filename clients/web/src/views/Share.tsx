@@ -206,7 +206,7 @@ function Links({ store, attempt }: PartProps) {
   return (
     <section aria-label="Links">
       <h3>Links for people without an account</h3>
-      <form className="row" onSubmit={make}>
+      <form className="row links" onSubmit={make}>
         <input
           className="field grow"
           name="label"
@@ -266,7 +266,11 @@ function Made({ url }: { url: string }) {
           readOnly
           value={url}
           aria-label="The new link"
-          onFocus={(event) => event.target.select()}
+          onFocus={({ target }) => {
+            target.select();
+            // The begin of an address says more than its end.
+            requestAnimationFrame(() => (target.scrollLeft = 0));
+          }}
           autoFocus
         />
         <button className="button" onClick={() => void navigator.clipboard.writeText(url).then(() => setIsCopied(true))}>

@@ -1,6 +1,7 @@
 // Signing in: the link that `notarium up` prints, its token, or login and password.
 import { type FormEvent, useState } from "react";
 import { type Session, exchange, signIn } from "../app/session.ts";
+import icon from "../ui/icon.svg";
 
 interface Props {
   reason: string | undefined;
@@ -36,7 +37,9 @@ export function SignIn({ reason, signedIn, isInside = false }: Props) {
   const form = (
     <form className="card stack" onSubmit={(event) => void submit(event)}>
       <div>
-        <h1>Notarium</h1>
+        <h1 className="brand">
+          <img src={icon} alt="" width={28} height={28} /> Notarium
+        </h1>
         <p className="quiet">Notebooks that people, programs and assistants write together.</p>
       </div>
       {withToken ? (

@@ -109,3 +109,14 @@ test("a run's sentence says who, when, how long and how it ended", () => {
   expect([420, 2_500, 15_900, 125_000, 7_200_000].map(shortDuration)).toEqual(["420 ms", "2.5 s", "15 s", "2:05", "2 h"]);
   expect([1, 2, 3, 11, 22].map(ordinal)).toEqual(["1st", "2nd", "3rd", "11th", "22nd"]);
 });
+
+test("outputs of a file that was brought in are nobody's runs", () => {
+  const runs = ["x", "y"].flatMap((execution_id) => [
+    event("ExecutionRequested", { execution_id, cause: "imported", subject: { cell_id: execution_id } }),
+    event("ExecutionCompleted", { execution_id, outcome: "ok" }),
+  ]);
+  const all = [event("CellInserted", { cell_id: "x" }), event("CellInserted", { cell_id: "y" }), ...runs];
+  expect(steps(all)[0]?.words).toEqual(["brought in the outputs of 2 cells", "inserted 2 cells"]);
+  const run = { cause: "imported", status: "ok", requested_by: { kind: "user", id: "ann" } } as unknown as Execution;
+  expect(runSentence(run, "Ann")).toBe("It came with the file that Ann brought in, and has not run here.");
+});

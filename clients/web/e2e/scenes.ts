@@ -1,0 +1,207 @@
+// Every screen of the page, each opened as a person would: axe looks at them, and so do people, as pictures.
+import type { Browser, Page } from "@playwright/test";
+import { bringIn } from "./demo.ts";
+import { type TestServer, expect, fresh, person, saved, write } from "./server.ts";
+
+export interface Scene {
+  name: string;
+  open: (browser: Browser, server: TestServer) => Promise<Page>;
+}
+
+/** What must not change between two pictures, nor be late. */
+async function settled(page: Page): Promise<void> {
+  await page.evaluate(() => document.fonts.ready);
+  await expect(page.locator("[aria-busy=true]")).toHaveCount(0);
+}
+
+async function demoNotebook(browser: Browser, server: TestServer): Promise<Page> {
+  const page = await person(browser, server);
+  await bringIn(page);
+  await expect(page.locator(".sheet")).toBeVisible();
+  await expect(page.locator(".katex").first()).toBeVisible();
+  await saved(page);
+  return page;
+}
+
+async function palette(page: Page, words: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+/** It looks, says something, changes a cell, and wants to delete another: that waits for a person. */
+export function asksBeforeDeleting(server: TestServer): void {
+  server.model.script = ({ results }) => {
+    if (results.length === 0)
+      return { text: "I look at the notebook first.", calls: [{ name: "get_notebook_state", arguments: {} }] };
+    if (results.length > 1) return { text: "Done: the broken cell is gone and the means are **sorted**." };
+    const { cells } = JSON.parse(results[0] ?? "{}") as { cells: { cell_id: string; version: number }[] };
+    const [means, broken] = [cells.at(-2), cells.at(-1)];
+    const source = 'means = readings.groupby("station").celsius.mean()\nprint(means.sort_values(ascending=False).round(1))';
+    return {
+      text: "Two things stand out:\n\n1. the means are printed in the order of the file,\n2. the last cell asks for a column that is not there.\n\n```python\nmeans.sort_values(ascending=False)\n```",
+      calls: [
+        { name: "modify_cell", arguments: { cell_id: means?.cell_id, cell_version: means?.version, source } },
+        { name: "delete_cell", arguments: { cell_id: broken?.cell_id, cell_version: broken?.version } },
+      ],
+    };
+  };
+}
+
+export async function ask(page: Page, words: string): Promise<void> {
+  await page.getByRole("button", { name: "Assistant", exact: true }).click();
+  await page.getByLabel("Message to the assistant").fill(words);
+  await page.keyboard.press("Enter");
+}
+
+export const scenes: Scene[] = [
+  {
+    name: "sign-in",
+    open: async (browser, server) => {
+      const page = await (await fresh(browser)).newPage();
+      await page.goto(server.url);
+      await page.getByRole("button", { name: "Sign in" }).waitFor();
+      return page;
+    },
+  },
+  {
+    name: "empty",
+    open: async (browser, server) => {
+      const page = await person(browser, server);
+      await page.getByRole("button", { name: "New notebook" }).click();
+      await write(page, "");
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("d");
+      await page.keyboard.press("d");
+      await page.locator(".first").waitFor();
+      return page;
+    },
+  },
+  { name: "notebook", open: demoNotebook },
+  {
+    name: "editing",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.locator(".cell.code .source").first().click();
+      await page.locator(".editing .cm-focused").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "bottom",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.locator(".failure").scrollIntoViewIfNeeded();
+      await page.locator(".cell").last().click();
+      return page;
+    },
+  },
+  {
+    name: "confirmation",
+    open: async (browser, server) => {
+      asksBeforeDeleting(server);
+      const page = await demoNotebook(browser, server);
+      await ask(page, "tidy this up, please");
+      await page.locator(".confirmation").waitFor();
+      await expect(page.locator(".cell-review")).toBeVisible();
+      return page;
+    },
+  },
+  {
+    name: "assistant-empty",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "Assistant", exact: true }).click();
+      await page.getByRole("button", { name: "Model and policy" }).click();
+      return page;
+    },
+  },
+  {
+    name: "history",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "History", exact: true }).click();
+      await page.locator(".steps .step").first().waitFor();
+      return page;
+    },
+  },
+  {
+    name: "past",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "History", exact: true }).click();
+      await page.getByRole("slider", { name: "Version" }).focus();
+      for (let back = 0; back < 4; back++) await page.keyboard.press("ArrowLeft");
+      await page.locator(".past").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "sharing",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("button", { name: "Share", exact: true }).click();
+      await page.getByLabel("Name of the guest").fill("Bo");
+      await page.getByRole("button", { name: "New link" }).click();
+      await page.getByLabel("The new link").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "settings",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.keyboard.press("Control+,");
+      await page.getByRole("dialog", { name: "Editor" }).waitFor();
+      return page;
+    },
+  },
+  {
+    name: "palette",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.keyboard.press("Control+k");
+      await page.getByRole("combobox", { name: "Search commands" }).waitFor();
+      return page;
+    },
+  },
+  {
+    name: "own-keys",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await palette(page, "change the keys");
+      await page.getByRole("dialog").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "find-outline",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.keyboard.press("Control+Shift+o");
+      await page.keyboard.press("Control+f");
+      await page.getByLabel("Find", { exact: true }).fill("station");
+      return page;
+    },
+  },
+  {
+    name: "kernel",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.locator(".kernel").click();
+      await page.locator(".kernel-panel").waitFor();
+      return page;
+    },
+  },
+  {
+    name: "home",
+    open: async (browser, server) => {
+      const page = await demoNotebook(browser, server);
+      await page.getByRole("link", { name: "All notebooks" }).click();
+      await page.locator(".notebook-row").first().waitFor();
+      return page;
+    },
+  },
+];
+
+export { settled };
