@@ -41,6 +41,24 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 	npm run --silent --prefix $(WEB) lint
 	npm run --silent --prefix $(WEB) test
 
+# A real Chromium, server, agent and kernel. The program embeds the page that `web` has built.
+BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
+
+test-web-all: web deps ## the page in a browser, with server, agent and kernel: every test, a quarter of an hour
+	cargo build --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && $(BROWSER)
+
+test-web-smoke: web deps ## the page in a browser: a minute's choice of them
+	cargo build --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
+
+pictures: web deps ## the pictures of README.md, made anew
+	cargo build --quiet --bin notarium
+	export NOTARIUM_PICTURES=1 chromium=$$(scripts/need-chromium) && $(BROWSER) pictures
+	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv
+	target/pictures-venv/bin/python -m pip install --quiet --disable-pip-version-check pillow
+	target/pictures-venv/bin/python $(WEB)/scripts/pictures.py
+
 rust:
 	@scripts/need-rust
 
@@ -99,4 +117,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-web web interop-files interop-runs interop-mcp image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke pictures web interop-files interop-runs interop-mcp image-check soak bench clean

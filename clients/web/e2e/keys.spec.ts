@@ -20,7 +20,7 @@ async function slowly(page: Page): Promise<{ hold: () => void; release: () => vo
   };
 }
 
-test("keys for a cell that is not there yet go into it, not into the one above", async ({ browser, server }) => {
+test("@smoke keys for a cell that is not there yet go into it, not into the one above", async ({ browser, server }) => {
   const page = await person(browser, server);
   const network = await slowly(page);
   await page.reload();

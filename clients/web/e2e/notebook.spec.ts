@@ -1,7 +1,10 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import { expect, person, saved, test, write } from "./server.ts";
 
-test("a newcomer signs in by the link, writes, runs, and a second browser sees it and joins in", async ({ browser, server }) => {
+test("@smoke a newcomer signs in by the link, writes, runs, and a second browser sees it and joins in", async ({
+  browser,
+  server,
+}) => {
   const ann = await person(browser, server);
   expect(ann.url()).not.toContain("token");
   await ann.getByRole("button", { name: "New notebook" }).click();
@@ -61,7 +64,7 @@ test("by keys alone: insert, change the type, move, delete, undo", async ({ brow
   await expect(page.locator(".rendered h1")).toHaveText("Title");
 });
 
-test("a hostile output reaches nothing", async ({ browser, server }) => {
+test("@smoke a hostile output reaches nothing", async ({ browser, server }) => {
   const page = await person(browser, server);
   await page.getByRole("button", { name: "New notebook" }).click();
   const script = `

@@ -66,7 +66,7 @@ export class TestServer {
   async end(): Promise<void> {
     await this.kill();
     this.model.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 }
 

@@ -53,6 +53,16 @@ function kind(word: string): CellType {
   return (["code", "markdown", "raw", "sql", "prompt"] as const).find((each) => each === word) ?? "raw";
 }
 
+const KINDS: Record<string, CellType> = { py: "code", sql: "sql", md: "markdown", markdown: "markdown", txt: "raw", csv: "raw" };
+
+/** What a file becomes in a notebook; nothing where it is no text that a cell could hold. */
+export function cellsOfFile(name: string, text: string): CopiedCell[] {
+  const ending = name.toLowerCase().split(".").at(-1) ?? "";
+  if (ending === "ipynb") return fromNbformat(text) ?? [];
+  const cell_type = KINDS[ending];
+  return cell_type === undefined || text.includes("\0") ? [] : [{ cell_type, source: text.replaceAll(/\r\n?/g, "\n").trimEnd() }];
+}
+
 let copied: CopiedCell[] = [];
 
 export function keep(cells: CopiedCell[]): void {

@@ -83,8 +83,8 @@ export class Edits {
     this.#goTo(first[0], this.#store.do({ Batch: { commands: [replace, ...deletions] } }));
   }
 
-  /** Below what is selected, or at another place. */
-  paste(cells: CopiedCell[] = kept(), to?: Place): void {
+  /** Below what is selected, or at another place; gives the place behind what was pasted. */
+  paste(cells: CopiedCell[] = kept(), to?: Place): Place {
     const after = this.#store.selected.at(-1);
     let place: Place = to ?? (after === undefined ? "end" : { after });
     const commands: Command[] = cells.map(({ cell_type, source }) => {
@@ -95,6 +95,7 @@ export class Edits {
     });
     const last = typeof place === "object" && "after" in place ? place.after : undefined;
     if (commands.length > 0) this.#goTo(last, this.#store.do({ Batch: { commands } }));
+    return place;
   }
 
   /** Takes my last change back, or an undo, and shows what that touched. */

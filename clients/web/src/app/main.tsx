@@ -41,6 +41,7 @@ function App() {
       id={route.id}
       cell={route.cell}
       panel={route.panel}
+      run={route.run}
       signedIn={again}
     />
   );

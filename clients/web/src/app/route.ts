@@ -1,13 +1,16 @@
-// Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`.
+// Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`,
+// `#/n/NOTEBOOK/CELL?run=EXECUTION`.
 import { useSyncExternalStore } from "react";
 
-export type Route = { name: "home" } | { name: "notebook"; id: string; cell: string | undefined; panel?: "assistant" };
+export type Route =
+  { name: "home" } | { name: "notebook"; id: string; cell: string | undefined; panel?: "assistant"; run?: string };
 
 export function routeOf(hash: string): Route {
-  const [path = "", panel] = hash.split("?");
+  const [path = "", query = ""] = hash.split("?");
   const [, place, id, cell] = path.split("/");
+  const run = /^run=([\w-]+)$/.exec(query)?.[1];
   if (place !== "n" || !id) return { name: "home" };
-  return { name: "notebook", id, cell, ...(panel === "assistant" && { panel }) };
+  return { name: "notebook", id, cell, ...(query === "assistant" && { panel: query }), ...(run && { run }) };
 }
 
 export function go(route: Route): void {

@@ -87,12 +87,12 @@ export function wordsOf(events: readonly EventMessage[]): string[] {
   const cells = new Map<string, Set<string>>();
   // A file's outputs are recorded as runs, which nobody asked for.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
-  if (imported.size > 0) cells.set(IMPORTED, new Set(imported));
   for (const event of events) {
     const words = WORDS[event.type];
     if (words === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
     cells.set(event.type, (cells.get(event.type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
+  if (imported.size > 0) cells.set(IMPORTED, imported);
   const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";
   return [...cells].map(([type, { size }]) => {
     if (type === IMPORTED) return `${undo}brought in the outputs of ${size === 1 ? "a cell" : `${size} cells`}`;

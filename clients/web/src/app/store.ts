@@ -55,6 +55,8 @@ export class NotebookStore extends Topics {
   readonly groups = new Groups();
   readonly review = new Review();
   readonly together: Together;
+  /** What was answered to runs that asked, but for passwords. */
+  readonly answers: string[] = [];
   /** Keys for a place that is not there yet. */
   readonly ahead = new Ahead();
   readonly edits: Edits;

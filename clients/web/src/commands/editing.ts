@@ -5,7 +5,8 @@ import type { Action } from "./table.ts";
 export interface EditingPage {
   find: () => void;
   settings: () => void;
-  runs: () => void;
+  /** Of the current cell; or of another, with one of them to look at. */
+  runs: (of?: { cell: string; run: string }) => void;
 }
 
 export const editing = (page: Partial<EditingPage>): Action[] => [
@@ -16,6 +17,12 @@ export const editing = (page: Partial<EditingPage>): Action[] => [
     title: "Editor: Vim keys, line numbers, indent, size …",
     editKeys: ["$mod+,"],
     run: () => page.settings?.(),
+  },
+  {
+    id: "output-keys",
+    title: "Give the keys to the output (Esc takes them back)",
+    editKeys: ["Control+Alt+k"],
+    run: (store) => document.querySelector<HTMLElement>(`[data-cell="${CSS.escape(store.current ?? "")}"] .frame`)?.focus(),
   },
   { id: "runs", title: "All runs of the cell, two side by side", run: () => page.runs?.() },
 ];

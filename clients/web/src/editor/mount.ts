@@ -26,6 +26,9 @@ const languages = new Compartment();
 /** Find and replace is the page's; marking the next of the same, for several carets, is the editor's. */
 const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "Mod-Shift-l");
 
+/** Where lines are wrapped in any case, as in media.css. */
+const NARROW = "(max-width: 720px)";
+
 const fromOthers = Annotation.define<boolean>();
 
 export interface EditorOptions {
@@ -79,10 +82,10 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     EditorView.scrollMargins.of(() => ({ top: 80, bottom: 120 })),
     EditorState.readOnly.of(isReadOnly),
     EditorState.allowMultipleSelections.of(true),
-    EditorView.contentAttributes.of({ "aria-label": label }),
+    EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     languages.of(type === "code" ? python() : []),
     isText ? [] : [indentOnInput(), bracketMatching(), autocompletion(), settings.closeBrackets ? closeBrackets() : []],
-    isText || settings.wrap ? EditorView.lineWrapping : [],
+    isText || settings.wrap || matchMedia(NARROW).matches ? EditorView.lineWrapping : [],
     settings.lineNumbers ? lineNumbers() : [],
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),

@@ -1,5 +1,5 @@
 // On a cell: that the assistant changed it, how, and what to make of it. Above all of them: a walk from one to the next.
-import { Bot, Check, ChevronDown, ChevronUp, Undo2 } from "lucide-react";
+import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2 } from "lucide-react";
 import { Suspense, lazy, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -22,6 +22,11 @@ export function CellReview({ store, id }: { store: NotebookStore; id: string }) 
         {isDiff && (
           <button className="button bare small" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
             {isOpen ? "Hide the change" : "Show the change"}
+          </button>
+        )}
+        {cell.cell_type === "code" && (
+          <button className="button bare small" disabled={!store.mayRun} onClick={() => void store.runs.start([id])}>
+            <Play size={13} aria-hidden /> Run
           </button>
         )}
         <button className="button bare small" disabled={!store.mayEdit} onClick={() => void store.undoReviewed(id)}>

@@ -60,6 +60,20 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     if (written !== undefined) editor.dispatch({ selection: { anchor: Math.min(written, editor.state.doc.length) } });
   }, [store, id, isEditing, at, settings]);
 
+  // A phone's keyboard takes half of the page: the caret stays in the other.
+  useEffect(() => {
+    const { visualViewport } = window;
+    if (!isEditing || !visualViewport) return;
+    const show = () => {
+      const caret = view.current?.dom.querySelector(".cm-cursor-primary, .cm-activeLine");
+      const box = caret?.getBoundingClientRect();
+      const { offsetTop, height } = visualViewport;
+      if (box && (box.bottom > offsetTop + height || box.top < offsetTop)) caret?.scrollIntoView({ block: "center" });
+    };
+    visualViewport.addEventListener("resize", show);
+    return () => visualViewport.removeEventListener("resize", show);
+  }, [isEditing]);
+
   const { reveal } = store;
   useEffect(() => {
     const editor = view.current;

@@ -1,5 +1,5 @@
 // What may hold scripts of others: in a frame on an opaque origin, which reaches neither the page nor the network.
-import { useEffect, useRef, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { useIsDark } from "../app/theme.ts";
 import { frameMessage } from "../outputs/frame.ts";
 import type { Drawing } from "../outputs/mime.ts";
@@ -9,6 +9,26 @@ const FRAME = "/frame.html";
 /** It grows at once and shrinks after a moment: what is drawn anew would make the page jump. */
 const SHRINK_MS = 250;
 const MOST_LOADS = 100;
+
+/** The focus is inside: the page is told no more than that it lost it. */
+function useHasKeys(frame: RefObject<HTMLIFrameElement | null>): boolean {
+  const [hasKeys, setHasKeys] = useState(false);
+  useEffect(() => {
+    const look = () => setHasKeys(document.activeElement === frame.current);
+    const back = () => setHasKeys(false);
+    addEventListener("blur", look);
+    addEventListener("focus", back);
+    return () => {
+      removeEventListener("blur", look);
+      removeEventListener("focus", back);
+    };
+  }, [frame]);
+  return hasKeys;
+}
+
+function giveKeysBack(frame: HTMLIFrameElement | null): void {
+  if (document.activeElement === frame) frame?.closest<HTMLElement>("[data-cell]")?.focus();
+}
 
 interface Props {
   drawing: Drawing;
@@ -23,6 +43,7 @@ export function Frame({ drawing, title = "Output", before }: Props) {
   const [failure, setFailure] = useState<string>();
   // A frame that is moved in the page is loaded anew; one that says so without end is not listened to.
   const [loads, setLoads] = useState(0);
+  const hasKeys = useHasKeys(frame);
   const isDark = useIsDark();
   // What is drawn for dark alone depends on it: HTML of others is drawn once.
   const dark = isDark && (drawing.kind === "vega" || drawing.kind === "mermaid");
@@ -34,6 +55,7 @@ export function Frame({ drawing, title = "Output", before }: Props) {
       const message = frameMessage(event.data);
       clearTimeout(shrinking);
       if (message?.kind === "ready") setLoads((count) => Math.min(count + 1, MOST_LOADS));
+      else if (message?.kind === "leave") giveKeysBack(frame.current);
       else if (message?.kind === "failed") setFailure(message.why);
       else if (message?.kind === "height") {
         setHeight((now) => Math.max(now, message.height));
@@ -64,13 +86,20 @@ export function Frame({ drawing, title = "Output", before }: Props) {
       {failure && <p className="error small">This could not be drawn: {failure}</p>}
       <iframe
         ref={frame}
-        className="frame"
+        className={hasKeys ? "frame has-keys" : "frame"}
         src={FRAME}
         sandbox="allow-scripts"
         title={title}
         height={height}
         referrerPolicy="no-referrer"
+        // By the keys of the page alone, or a click: not on the way from one cell to the next.
+        tabIndex={-1}
       />
+      {hasKeys && (
+        <p className="frame-hint small" role="status">
+          The keys go to this output. Esc gives them back.
+        </p>
+      )}
     </>
   );
 }

@@ -1,15 +1,26 @@
 // What a run asks on stdin.
-import { useState } from "react";
+import { type KeyboardEvent, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import type { PendingInput } from "../protocol/messages.ts";
 
 export function InputRequest({ store, executionId, input }: { store: NotebookStore; executionId: string; input: PendingInput }) {
   const [value, setValue] = useState("");
+  const [back, setBack] = useState(0);
+  const { answers } = store;
+  const recall = (event: KeyboardEvent) => {
+    const step = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (step === undefined || input.password) return;
+    event.preventDefault();
+    const next = Math.max(0, Math.min(answers.length, back + step));
+    setBack(next);
+    setValue(answers[answers.length - next] ?? "");
+  };
   return (
     <form
       className="input row"
       onSubmit={(event) => {
         event.preventDefault();
+        if (!input.password && value !== "" && answers.at(-1) !== value) answers.push(value);
         void store.do({ AnswerInput: { execution_id: executionId, value } });
       }}
     >
@@ -21,6 +32,8 @@ export function InputRequest({ store, executionId, input }: { store: NotebookSto
           type={input.password ? "password" : "text"}
           value={value}
           onChange={(event) => setValue(event.target.value)}
+          onKeyDown={recall}
+          title={answers.length > 0 && !input.password ? "↑ brings earlier answers" : undefined}
           autoComplete="off"
         />
       </label>

@@ -18,6 +18,7 @@ import { Following } from "./People.tsx";
 import { Notices } from "./Notices.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
+import { fileDrop } from "./fileDrop.ts";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
 
@@ -34,10 +35,11 @@ interface Props {
   id: string;
   cell: string | undefined;
   panel?: "assistant" | undefined;
+  run?: string | undefined;
   signedIn: (session: Session) => void;
 }
 
-export function NotebookView({ session, id, cell, panel, signedIn }: Props) {
+export function NotebookView({ session, id, cell, panel, run, signedIn }: Props) {
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
     const begun = new NotebookStore(session, id);
@@ -67,10 +69,10 @@ export function NotebookView({ session, id, cell, panel, signedIn }: Props) {
     if (store && panel && store.panel !== panel) store.show(panel);
   }, [store, panel]);
   if (!store) return null;
-  return <Opened store={store} cell={cell} signedIn={signedIn} />;
+  return <Opened store={store} cell={cell} run={run} signedIn={signedIn} />;
 }
 
-function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string | undefined; signedIn: Props["signedIn"] }) {
+function Opened({ store, cell, run, signedIn }: Pick<Props, "cell" | "run" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
   const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share">();
   const { title, version } = store.document;
@@ -97,6 +99,11 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);
   }, [store, cell, version > 0]);
 
+  // A link to a run opens it beside the others of its cell.
+  useEffect(() => {
+    if (version > 0 && cell !== undefined && run !== undefined) page.runs?.({ cell, run });
+  }, [cell, run, version > 0]);
+
   // A link to a cell leaves the address when one goes elsewhere.
   useTopics(store, "current");
   useEffect(() => {
@@ -114,7 +121,7 @@ function Opened({ store, cell, signedIn }: { store: NotebookStore; cell: string 
         <Bar store={store} />
         <Notices store={store} signedIn={signedIn} />
       </div>
-      <main className="page" aria-label={title || "Untitled"}>
+      <main className="page" aria-label={title || "Untitled"} {...fileDrop(store)}>
         {version === 0 ? <Loading /> : <Body store={store} />}
       </main>
       <Suspense>

@@ -1,5 +1,6 @@
 // All runs of a cell; two of them side by side. Loaded when it is opened.
 import { Dialog } from "@base-ui/react/dialog";
+import { Link2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { ago, date, duration, statusWords } from "../app/words.ts";
@@ -23,7 +24,15 @@ interface Comparison {
   same_source: boolean;
 }
 
-export default function Runs({ store, cell, close }: { store: NotebookStore; cell: string; close: () => void }) {
+interface RunsProps {
+  store: NotebookStore;
+  cell: string;
+  /** The one to look at first. */
+  run?: string | undefined;
+  close: () => void;
+}
+
+export default function Runs({ store, cell, run, close }: RunsProps) {
   const [runs, setRuns] = useState<Run[]>();
   const [next, setNext] = useState<number>();
   const [chosen, setChosen] = useState<string[]>([]);
@@ -34,7 +43,7 @@ export default function Runs({ store, cell, close }: { store: NotebookStore; cel
       (page) => {
         setRuns((known = []) => (before === undefined ? page.runs : [...known, ...page.runs]));
         setNext(page.next ?? undefined);
-        if (before === undefined) setChosen(page.runs.slice(0, 2).map(({ id }) => id));
+        if (before === undefined) setChosen(run ? [run] : page.runs.slice(0, 2).map(({ id }) => id));
       },
       (failure: Error) => setError(failure.message),
     );
@@ -42,7 +51,10 @@ export default function Runs({ store, cell, close }: { store: NotebookStore; cel
   // The last two that were chosen stand side by side, the older one on the left.
   const choose = (id: string) =>
     setChosen((before) => (before.includes(id) ? before.filter((each) => each !== id) : [...before.slice(-1), id]));
-  const sides = (runs ?? []).filter(({ id }) => chosen.includes(id)).reverse();
+  // What a link leads to may be older than the runs that are listed.
+  const known = new Set(runs?.map(({ id }) => id));
+  const listed = (runs ?? []).filter(({ id }) => chosen.includes(id)).reverse();
+  const sides = [...chosen.filter((id) => !known.has(id)).map((id) => ({ id })), ...listed];
   return (
     <Dialog.Root open onOpenChange={(open) => !open && close()}>
       <Dialog.Portal>
@@ -89,7 +101,7 @@ export default function Runs({ store, cell, close }: { store: NotebookStore; cel
             <div className="sides">
               {sides.length === 2 && <Difference path={path} store={store} left={sides[0]?.id ?? ""} right={sides[1]?.id ?? ""} />}
               {sides.map(({ id }) => (
-                <Side key={id} store={store} path={path} id={id} />
+                <Side key={id} store={store} path={path} id={id} cell={cell} />
               ))}
             </div>
           </div>
@@ -100,7 +112,7 @@ export default function Runs({ store, cell, close }: { store: NotebookStore; cel
 }
 
 /** One run with its outputs, which the list has not. */
-function Side({ store, path, id }: { store: NotebookStore; path: string; id: string }) {
+function Side({ store, path, id, cell }: { store: NotebookStore; path: string; id: string; cell: string }) {
   const [run, setRun] = useState<Execution>();
   const [error, setError] = useState<string>();
   useEffect(() => {
@@ -113,9 +125,12 @@ function Side({ store, path, id }: { store: NotebookStore; path: string; id: str
   if (!run) return <div className="shape" aria-busy="true" />;
   return (
     <section aria-label={`Run of ${date(run.requested_at)}`}>
-      <h3>
-        {run.execution_count ? `[${run.execution_count}] ` : ""}
-        {date(run.requested_at)}
+      <h3 className="row">
+        <span className="grow">
+          {run.execution_count ? `[${run.execution_count}] ` : ""}
+          {date(run.requested_at)}
+        </span>
+        <CopyLink address={`${location.origin}/#/n/${store.id}/${cell}?run=${id}`} />
       </h3>
       <pre className="effect" tabIndex={0}>
         {"source" in run.subject ? run.subject.source : ""}
@@ -126,6 +141,15 @@ function Side({ store, path, id }: { store: NotebookStore; path: string; id: str
         <OutputList store={store} outputs={run.outputs ?? []} run={run} />
       )}
     </section>
+  );
+}
+
+function CopyLink({ address }: { address: string }) {
+  const [isCopied, setIsCopied] = useState(false);
+  return (
+    <button className="button bare small" onClick={() => void navigator.clipboard.writeText(address).then(() => setIsCopied(true))}>
+      <Link2 size={13} aria-hidden /> {isCopied ? "Copied" : "Copy a link"}
+    </button>
   );
 }
 

@@ -12,14 +12,17 @@ const Settings = lazy(() => import("./Settings.tsx"));
 
 export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");
-  const [open, setOpen] = useState<"settings" | { runsOf: string }>();
+  const [open, setOpen] = useState<"settings" | { cell: string; run?: string }>();
   // Each opening is another, so that it takes the text that is marked by then.
   const [find, setFind] = useState<{ text: string }>();
   useEffect(() => {
     Object.assign(page, {
       find: () => setFind({ text: markedText() }),
       settings: () => setOpen("settings"),
-      runs: () => store.current !== undefined && setOpen({ runsOf: store.current }),
+      runs: (of?: { cell: string; run: string }) => {
+        if (of) setOpen(of);
+        else if (store.current !== undefined) setOpen({ cell: store.current });
+      },
     });
   }, [store]);
   useEffect(() => void (find && store.select(store.current)), [find, store]);
@@ -37,7 +40,7 @@ export function Tools({ store }: { store: NotebookStore }) {
         </Boundary>
       )}
       {open === "settings" && <Settings close={close} />}
-      {typeof open === "object" && <Runs store={store} cell={open.runsOf} close={close} />}
+      {typeof open === "object" && <Runs store={store} cell={open.cell} run={open.run} close={close} />}
     </Suspense>
   );
 }

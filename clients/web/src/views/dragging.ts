@@ -42,25 +42,18 @@ function target(store: NotebookStore, list: HTMLElement): () => void {
 }
 
 function accept(store: NotebookStore, list: HTMLElement): () => void {
-  const line = document.createElement("div");
-  line.className = "drop-line";
-  line.hidden = true;
-  document.body.append(line);
   const end = dropTargetForElements({
     element: list,
     canDrop: ({ source }) => source.data.kind === KIND && store.mayEdit,
-    onDrag: ({ location }) => show(line, placeAt(list, location.current.input)),
-    onDragLeave: () => (line.hidden = true),
+    onDrag: ({ location }) => dropLine.show(placeAt(list, location.current.input)),
+    onDragLeave: () => dropLine.show(undefined),
     onDrop: ({ source, location }) => {
-      line.hidden = true;
+      dropLine.show(undefined);
       const found = placeAt(list, location.current.input);
       if (found) store.edits.moveTo(source.data.cells as string[], found.place);
     },
   });
-  return () => {
-    end();
-    line.remove();
-  };
+  return end;
 }
 
 interface Found {
@@ -70,7 +63,7 @@ interface Found {
 }
 
 /** Above or below the cell at that height. */
-function placeAt(list: HTMLElement, { clientY }: Point): Found | undefined {
+export function placeAt(list: HTMLElement, { clientY }: Point): Found | undefined {
   const cells = [...list.querySelectorAll<HTMLElement>(".cell[data-cell]")];
   const isBelow = (cell: HTMLElement) => cell.getBoundingClientRect().bottom >= clientY;
   const cell = cells[firstIndex(cells, isBelow)] ?? cells.at(-1);
@@ -93,11 +86,22 @@ function firstIndex<T>(list: readonly T[], is: (value: T) => boolean): number {
   return low;
 }
 
-function show(line: HTMLElement, found: Found | undefined): void {
-  line.hidden = found === undefined;
-  if (!found) return;
-  const { rect, isAbove } = found;
-  line.style.top = `${(isAbove ? rect.top - 5 : rect.bottom + 3).toFixed()}px`;
-  line.style.left = `${rect.left.toFixed()}px`;
-  line.style.width = `${rect.width.toFixed()}px`;
+/** Where what is dragged would go. */
+class DropLine {
+  readonly #line = document.createElement("div");
+
+  constructor() {
+    this.#line.className = "drop-line";
+  }
+
+  show(found: Found | undefined): void {
+    if (!found) return this.#line.remove();
+    const { rect, isAbove } = found;
+    this.#line.style.top = `${(isAbove ? rect.top - 5 : rect.bottom + 3).toFixed()}px`;
+    this.#line.style.left = `${rect.left.toFixed()}px`;
+    this.#line.style.width = `${rect.width.toFixed()}px`;
+    document.body.append(this.#line);
+  }
 }
+
+export const dropLine = new DropLine();

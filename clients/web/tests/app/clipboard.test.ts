@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CELLS_MIME, fromNbformat, pasted, toNbformat } from "../../src/app/clipboard.ts";
+import { CELLS_MIME, cellsOfFile, fromNbformat, pasted, toNbformat } from "../../src/app/clipboard.ts";
 
 const data = (values: Record<string, string>) => ({ getData: (type: string) => values[type] ?? "" });
 
@@ -30,4 +30,19 @@ test("other text becomes a cell; what is no notebook is text", () => {
   for (const text of ["[1, 2]", '{"cells": [{"cell_type": 3}]}', "[]"])
     expect(pasted(data({ "text/plain": text }))).toEqual([{ cell_type: "code", source: text }]);
   expect(pasted(data({ "text/plain": " \n" }))).toEqual([]);
+});
+
+test("a file becomes cells by its name; what no cell can hold becomes none", () => {
+  expect(cellsOfFile("A.PY", "a = 1\r\nb\n")).toEqual([{ cell_type: "code", source: "a = 1\nb" }]);
+  expect(cellsOfFile("notes.md", "# T")).toEqual([{ cell_type: "markdown", source: "# T" }]);
+  expect(cellsOfFile("q.sql", "select 1")).toEqual([{ cell_type: "sql", source: "select 1" }]);
+  const notebook = JSON.stringify({ cells: [{ cell_type: "code", source: ["a\n", "b"] }] });
+  expect(cellsOfFile("n.ipynb", notebook)).toEqual([{ cell_type: "code", source: "a\nb" }]);
+  for (const [name, text] of [
+    ["n.ipynb", "no"],
+    ["p.png", "x"],
+    ["noending", "x"],
+    ["b.py", "\0"],
+  ] as const)
+    expect(cellsOfFile(name, text)).toEqual([]);
 });

@@ -14,6 +14,8 @@ test("links with a token lead to the list or to their notebook, and leave no tok
 test("places of the page", () => {
   expect(routeOf("#/n/N/C")).toEqual({ name: "notebook", id: "N", cell: "C" });
   expect(routeOf("#/n/N?assistant")).toEqual({ name: "notebook", id: "N", cell: undefined, panel: "assistant" });
+  expect(routeOf("#/n/N/C?run=01R")).toEqual({ name: "notebook", id: "N", cell: "C", run: "01R" });
+  expect(routeOf("#/n/N/C?run=../x")).toEqual({ name: "notebook", id: "N", cell: "C" });
   expect(routeOf("")).toEqual({ name: "home" });
 });
 

@@ -116,7 +116,7 @@ test("outputs of a file that was brought in are nobody's runs", () => {
     event("ExecutionCompleted", { execution_id, outcome: "ok" }),
   ]);
   const all = [event("CellInserted", { cell_id: "x" }), event("CellInserted", { cell_id: "y" }), ...runs];
-  expect(steps(all)[0]?.words).toEqual(["brought in the outputs of 2 cells", "inserted 2 cells"]);
+  expect(steps(all)[0]?.words).toEqual(["inserted 2 cells", "brought in the outputs of 2 cells"]);
   const run = { cause: "imported", status: "ok", requested_by: { kind: "user", id: "ann" } } as unknown as Execution;
   expect(runSentence(run, "Ann")).toBe("It came with the file that Ann brought in, and has not run here.");
 });

@@ -60,7 +60,7 @@ function Sheet({ table }: { table: Table }) {
       <div className="foot small quiet">
         <span>
           {wanted ? `${rows.length.toLocaleString()} found` : `${table.rows.length.toLocaleString()} rows`}
-          {` × ${table.columns.length} columns`}
+          {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
         </span>
         {table.total !== undefined && (
           <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; the output holds these alone`}>

@@ -1,0 +1,130 @@
+// Every screen: nothing that axe complains of, in light, dark and on a phone; the main tasks by keys alone; paper; few colours.
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "@playwright/test";
+import { bringIn } from "./demo.ts";
+import { scenes } from "./scenes.ts";
+import { expect, fresh, person, saved, test } from "./server.ts";
+
+const LOOKS = [
+  { name: "light", colorScheme: "light", width: 1280 },
+  { name: "dark", colorScheme: "dark", width: 1280 },
+  { name: "phone", colorScheme: "light", width: 360 },
+] as const;
+
+async function complaints(page: Page): Promise<string[]> {
+  // What is inside a frame is drawn by libraries that are not ours.
+  const { violations } = await new AxeBuilder({ page }).exclude("iframe").analyze();
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`);
+}
+
+for (const { name, open } of scenes)
+  test(`axe: ${name}`, async ({ browser, server }) => {
+    const page = await open(browser, server);
+    for (const look of LOOKS) {
+      await page.setViewportSize({ width: look.width, height: 800 });
+      await page.emulateMedia({ colorScheme: look.colorScheme, reducedMotion: "reduce" });
+      expect(await complaints(page), look.name).toEqual([]);
+    }
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(wide, "nothing sticks out of a phone").toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+
+/** Tab until something has the focus, as who has no pointer does. */
+async function tabTo(page: Page, name: string, role = "button"): Promise<void> {
+  for (let count = 0; count < 80; count++) {
+    await page.keyboard.press("Tab");
+    const isThere = await page
+      .getByRole(role as "button", { name, exact: true })
+      .evaluateAll((all) => all.includes(document.activeElement as HTMLElement));
+    if (isThere) return;
+  }
+  throw new Error(`Tab does not reach ${name}`);
+}
+
+test("the main tasks without a pointer: make, write, run, share, decide, go back", async ({ browser, server }) => {
+  server.model.script = ({ results }) => {
+    if (results.length === 0) return { calls: [{ name: "get_notebook_state", arguments: {} }] };
+    if (results.length > 1) return { text: "Gone." };
+    const [cell] = (JSON.parse(results[0] ?? "{}") as { cells: { cell_id: string; version: number }[] }).cells;
+    return { calls: [{ name: "delete_cell", arguments: { cell_id: cell?.cell_id, cell_version: cell?.version } }] };
+  };
+  const page = await (await fresh(browser)).newPage();
+  await page.goto(server.url);
+  await page.getByLabel("Token").waitFor();
+  await page.keyboard.insertText(server.token);
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "New notebook" }).waitFor();
+  await tabTo(page, "New notebook");
+  await page.keyboard.press("Enter");
+  await page.locator(".cell").waitFor();
+  await tabTo(page, "Code cell 1", "group");
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("6 * 7");
+  await page.keyboard.press("Alt+Enter");
+  await expect(page.locator(".outputs")).toContainText("42", { timeout: 60_000 });
+  await page.keyboard.type("# last");
+  await page.keyboard.press("Escape");
+  await saved(page);
+
+  await tabTo(page, "Share");
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await tabTo(page, "New link");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("The new link").waitFor();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toHaveCount(0);
+
+  await page.keyboard.press("Control+Shift+a");
+  await expect(page.getByLabel("Message to the assistant")).toBeFocused();
+  await page.keyboard.type("delete the first cell");
+  await page.keyboard.press("Enter");
+  await page.locator(".confirmation").waitFor();
+  await tabTo(page, "Confirm");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".transcript")).toContainText("Gone.");
+  await expect(page.locator(".cell")).toHaveCount(1);
+  await tabTo(page, "Undo this turn");
+  await page.keyboard.press("Enter");
+  await expect(page.locator(".cell")).toHaveCount(2);
+  await page.context().close();
+});
+
+test("on paper: all cells and outputs, and nothing to press", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page);
+  await expect(page.locator(".sheet")).toBeVisible();
+  await page.emulateMedia({ media: "print", colorScheme: "light" });
+  for (const part of [".bar", ".gutter .run", ".add", ".sheet .foot select"])
+    for (const each of await page.locator(part).all()) await expect(each).toBeHidden();
+  await expect(page.locator(".cell")).toHaveCount(6);
+  for (const cell of await page.locator(".cell .source").all()) await expect(cell).toBeVisible();
+  await expect(page.locator(".failure")).toContainText("KeyError");
+  await page.context().close();
+});
+
+test("with forced colours the focus and the selected cell are still seen", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(page);
+  await page.emulateMedia({ forcedColors: "active" });
+  await page.locator(".cell.code").first().focus();
+  const style = await page.locator(".cell.current .source").evaluate((node) => {
+    const { outlineStyle, outlineWidth, borderTopColor } = getComputedStyle(node);
+    return { outlineStyle, outlineWidth, borderTopColor };
+  });
+  expect(style).toMatchObject({ outlineStyle: "solid", outlineWidth: "2px" });
+  await page.context().close();
+});
+
+test("with reduced motion nothing moves for long", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.emulateMedia({ reducedMotion: "reduce" });
+  await bringIn(page);
+  await page.keyboard.press("Control+k");
+  const moving = await page.evaluate(
+    () => document.getAnimations().filter(({ effect }) => Number(effect?.getComputedTiming().duration ?? 0) > 10).length,
+  );
+  expect(moving).toBe(0);
+  await page.context().close();
+});
