@@ -9,9 +9,11 @@ mod shape;
 mod stream_text;
 mod tally;
 
-use std::collections::VecDeque;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, VecDeque};
 
 use bytes::Bytes;
+use notarium_core::mask::{mask_continued, mask_output};
 use serde_json::value::RawValue;
 
 pub use shape::{LargePart, OutputObject, PartEncoding, stream_object};
@@ -79,6 +81,9 @@ impl Default for OutputLimits {
     }
 }
 
+/// Kept of a stream, to know a key that is cut over two pieces.
+const MAX_TAIL_BYTES: usize = 512;
+
 #[derive(Debug)]
 enum Queued {
     Stream { name: String, text: String },
@@ -102,6 +107,8 @@ pub struct OutputCollector {
     clear_queued: bool,
     emitted_at_ms: Option<u64>,
     tally: Tally,
+    /// Of a run whose keys are masked: the last piece of each stream, in which a key may have begun.
+    masked: Option<BTreeMap<String, String>>,
 }
 
 impl OutputCollector {
@@ -117,7 +124,14 @@ impl OutputCollector {
             clear_queued: false,
             emitted_at_ms: None,
             tally: Tally::default(),
+            masked: None,
         }
+    }
+
+    /// Keys go before anything is recorded or stored: of a run that an assistant asked for.
+    pub fn masking_keys(mut self) -> Self {
+        self.masked = Some(BTreeMap::new());
+        self
     }
 
     /// Takes an output that came at `now_ms` (any monotonic clock) and returns what is due.
@@ -236,8 +250,12 @@ impl OutputCollector {
 
     fn record(&mut self, queued: Queued, emits: &mut Vec<Emit>) {
         match queued {
-            Queued::Stream { name, text } => self.record_stream(&name, &text, emits),
+            Queued::Stream { name, text } => {
+                let text = self.mask_stream(&name, text);
+                self.record_stream(&name, &text, emits);
+            }
             Queued::Object { output, display_id } => {
+                let output = self.mask(output);
                 let is_error = is_error(&output);
                 let object = OutputObject::split(output, self.limits.large_part_bytes);
                 if self.tally.admit_object(&self.limits, &object, is_error) {
@@ -247,6 +265,7 @@ impl OutputCollector {
                 }
             }
             Queued::Update { display_id, content } => {
+                let content = self.mask(content);
                 let object = OutputObject::split(content, self.limits.large_part_bytes);
                 if self.tally.admit_object(&self.limits, &object, false) {
                     emits.push(Emit::Update { display_id, object });
@@ -255,6 +274,22 @@ impl OutputCollector {
                 }
             }
         }
+    }
+
+    fn mask(&self, output: Box<RawValue>) -> Box<RawValue> {
+        self.masked.as_ref().and_then(|_| mask_output(output.get())).unwrap_or(output)
+    }
+
+    fn mask_stream(&mut self, name: &str, text: String) -> String {
+        let Some(tails) = &mut self.masked else { return text };
+        let tail = tails.entry(name.to_owned()).or_default();
+        let text = match mask_continued(tail, &text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(masked) => masked,
+        };
+        tail.push_str(&text);
+        tail.drain(..tail.floor_char_boundary(tail.len().saturating_sub(MAX_TAIL_BYTES)));
+        text
     }
 
     fn record_stream(&mut self, name: &str, text: &str, emits: &mut Vec<Emit>) {

@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{Because, ExecutionId, KernelCause, KernelPhase, KernelSessionId};
 
+use crate::outputs::OutputCollector;
 pub use io::{Assigned, Input, KernelSessionLimits, Output, View};
 pub use report::{Displayed, OVERFLOW_POINTER, PendingCommand, PendingReport, Report, blob_part};
 use run::Run;
@@ -142,13 +143,16 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, is_scratch, timeout_ms, cancel_requested } = assigned;
+        let Assigned { execution_id, fence, source, is_scratch, timeout_ms, cancel_requested, masks_keys } = assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
         self.run_count += 1;
         let mut run = Run::new(self.run_count, fence, timeout_ms, self.limits.outputs);
         run.interrupt_wanted = cancel_requested;
+        if masks_keys {
+            run.collector = OutputCollector::new(self.limits.outputs).masking_keys();
+        }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
         self.out.push(Output::Execute { execution_id, source, is_scratch });

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use notarium_core::mask::mask_keys;
 use notarium_core::{
     CellId, CellType, ConversationId, Document, Event, MessageBlock, MessageFlags, MessageId, MessagePosted,
     MessageRole, Stored, ToolCallId, Turn, TurnId,
@@ -154,9 +155,9 @@ pub fn request(scene: &Scene, plan: &Plan) -> Request {
     }
 }
 
-/// JSON in which no text can end the marks around it.
+/// JSON without keys, in which no text can end the marks around it.
 pub fn as_data(value: &serde_json::Value) -> String {
-    serde_json::to_string(value).unwrap_or_default().replace('<', "\\u003c").replace('>', "\\u003e")
+    mask_keys(&serde_json::to_string(value).unwrap_or_default()).replace('<', "\\u003c").replace('>', "\\u003e")
 }
 
 /// Pinned pieces, and of the others the latest that fit.

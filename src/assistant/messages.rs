@@ -1,5 +1,6 @@
 //! Messages as the log keeps them, and as providers take them.
 
+use notarium_core::mask::mask_keys;
 use notarium_core::{MessageBlock, MessagePosted, MessageRole, RawJson, ToolCallId};
 
 use crate::picture::without_data;
@@ -55,6 +56,8 @@ fn block(block: &MessageBlock) -> Option<Block> {
         MessageBlock::ToolResult { provider_id, text, is_error, .. } => {
             let text = text.as_deref().unwrap_or_default();
             let text = without_data(text).unwrap_or_else(|| text.to_owned());
+            // Answers that were recorded before keys were masked.
+            let text = mask_keys(&text).into_owned();
             Block::ToolResult(ToolResult { call_id: provider_id.clone(), text, is_error: *is_error })
         }
     })

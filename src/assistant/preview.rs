@@ -11,6 +11,7 @@ mod text;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use notarium_core::mask::{self, mask_keys};
 use notarium_core::{BlobPart, Output};
 use serde::Deserialize;
 use serde_json::Value;
@@ -40,7 +41,7 @@ pub fn preview(output: &Output, blobs: &ReadBlob) -> String {
         "execute_result" | "display_data" | "update_display_data" => bundle(&parts),
         other => format!("[output of the unknown type '{}']", truncated(other)),
     };
-    if preview.trim().is_empty() { "[empty output]".to_owned() } else { preview }
+    if preview.trim().is_empty() { "[empty output]".to_owned() } else { mask_keys(&preview).into_owned() }
 }
 
 /// The output at length: texts with at most so many characters, everything else as its preview.
@@ -156,10 +157,10 @@ impl<'a> Parts<'a> {
 
     fn field(&self, inline: Option<&RawValue>, pointer: &str) -> Option<Found<String>> {
         if let Some(raw) = inline {
-            return Some(Ok(text::joined(raw)));
+            return Some(Ok(masked(text::joined(raw), pointer)));
         }
         let part = self.blob(pointer)?;
-        let text = (self.blobs)(part, MAX_READ_BYTES).map(|bytes| text::of_blob(&bytes, part.json));
+        let text = (self.blobs)(part, MAX_READ_BYTES).map(|bytes| masked(text::of_blob(&bytes, part.json), pointer));
         Some(text.ok_or(part.size_bytes))
     }
 
@@ -183,6 +184,7 @@ impl<'a> Parts<'a> {
             (self.blobs)(part, MAX_READ_BYTES).and_then(|bytes| listed(&String::from_utf8_lossy(&bytes)))
         };
         let text = inline.map_or_else(away, |raw| listed(raw.get()));
+        let text = text.map(|text| masked(text, pointer));
         text.or_else(|| self.whole(inline, pointer)).unwrap_or_default()
     }
 
@@ -205,6 +207,18 @@ impl<'a> Parts<'a> {
         }
         let part = self.blob(&Self::pointer(kind))?;
         Some(((self.blobs)(part, most).unwrap_or_default(), part.size_bytes))
+    }
+}
+
+/// Without keys, before anything is cut off: half a key would not be known. Pictures are no text.
+fn masked(text: String, pointer: &str) -> String {
+    let kind = pointer.strip_prefix("/data/").map(|kind| kind.replace("~1", "/"));
+    if kind.is_some_and(|kind| !mask::is_text(&kind)) {
+        return text;
+    }
+    match mask_keys(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(masked) => masked,
     }
 }
 

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::gate::{TargetChanges, deciding};
 use crate::history::History;
+use crate::mask::mask_keys;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, Because, Document, Hash, HistoryQuery, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied,
@@ -198,5 +199,6 @@ pub(crate) fn decide_report(
         return Err(Rejection::new(RejectionCode::LimitExceeded, message));
     }
     let duration_ms = context.now.saturating_sub(at);
+    let result = mask_keys(&result).into_owned();
     Ok(Decision::one(ToolCallExecuted { call_id, end: end.into(), result, duration_ms }))
 }

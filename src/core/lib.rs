@@ -41,6 +41,7 @@ mod kernels;
 mod ledger;
 mod lifecycle;
 mod limits;
+pub mod mask;
 mod notebook;
 pub mod offered;
 mod rejection;

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::decision::Decision;
 use crate::executions::{cancelled, ended};
 use crate::history::replayed;
+use crate::mask::mask_outputs;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
@@ -24,7 +25,7 @@ impl Report {
         self,
         notebook: &Document,
         context: &Context,
-        report: ExecutionReport,
+        mut report: ExecutionReport,
     ) -> Result<Decision, Rejection> {
         check_size(context, &report)?;
         let recorded;
@@ -39,6 +40,9 @@ impl Report {
         let says_nothing = matches!(&report, ExecutionReport::Output { outputs } if outputs.is_empty());
         if self.seq <= execution.output_seq || says_nothing {
             return Ok(Decision::nothing());
+        }
+        if matches!(execution.requested_by, Actor::Assistant { .. }) {
+            mask(&mut report);
         }
         if execution.status.is_finished() {
             return Ok(self.late(execution, report));
@@ -116,6 +120,15 @@ impl Report {
                 ended(notebook, &execution_id, execution, lost.into())
             }
         })
+    }
+}
+
+/// Keys that an assistant's run shows stay out of the record. (What is in blobs the agent has masked.)
+fn mask(report: &mut ExecutionReport) {
+    match report {
+        ExecutionReport::Output { outputs } => mask_outputs(outputs),
+        ExecutionReport::UpdateDisplay { output, .. } => mask_outputs(std::slice::from_mut(output)),
+        _ => {}
     }
 }
 

@@ -305,3 +305,32 @@ proptest! {
         prop_assert!(tally.log_bytes <= log && tally.log_lines <= lines && tally.overflow_bytes <= overflow);
     }
 }
+
+#[test]
+fn keys_are_masked_before_anything_is_kept_and_one_that_is_cut_does_not_slip_through() {
+    let key = "sk-ant-a1B2c3D4e5F6g7H8i9J0kL";
+    let mask = notarium_core::mask::MASK;
+    let masking = || collector().masking_keys();
+    assert_eq!(run(collector(), [stdout(key)]), [format!("out:{key}")], "a person's own run");
+    assert_eq!(
+        run(masking(), [stdout(key), display(key, None), error(key), update("d", key)]),
+        [format!("out:{mask}"), format!("[{mask}]"), format!("error:{mask}"), format!("d={mask}")]
+    );
+    let full = OutputCollector::new(OutputLimits { max_log_bytes: 0, ..OutputLimits::default() }).masking_keys();
+    let all = run(full, [stdout(key), display(key, None)]).concat();
+    assert!(!all.contains(key) && all.matches(mask).count() == 2, "{all}");
+    let large = format!("{}\n{key}\n", "x".repeat(10_000));
+    let mut emits = masking().handle(0, stdout(&large));
+    let Some(Emit::Append { object, .. }) = emits.pop() else { panic!("{emits:?}") };
+    assert_eq!(object.large_parts.len(), 1);
+    assert!(!String::from_utf8_lossy(&object.large_parts[0].bytes).contains(key));
+    for cut in 1..key.len() {
+        let mut masked = masking();
+        let mut emits = masked.handle(0, stdout(&key[..cut]));
+        emits.extend(masked.handle(1000, stderr("between")));
+        emits.extend(masked.handle(2000, stdout(&key[cut..])));
+        let text = brief(emits).concat();
+        assert!(!text.contains(&key[cut.max(20)..]) || key.len() - cut < 8, "cut at {cut}: {text}");
+        assert!(text.contains(mask) && !text.ends_with(&key[key.len() - 6..]), "cut at {cut}: {text}");
+    }
+}

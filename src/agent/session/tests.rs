@@ -18,6 +18,7 @@ fn view(phase: KernelPhase, assigned: Option<&str>) -> Input {
         is_scratch: false,
         timeout_ms: None,
         cancel_requested: false,
+        masks_keys: false,
     });
     Input::View(View { phase: Some(phase), assigned })
 }
@@ -196,6 +197,7 @@ fn a_timeout_interrupts_and_says_so() {
         is_scratch: false,
         timeout_ms: Some(2000),
         cancel_requested: false,
+        masks_keys: false,
     };
     tested.give(Input::View(View { phase: Some(KernelPhase::Started), assigned: Some(assigned) }));
     tested.give(started("e"));

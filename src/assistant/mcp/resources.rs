@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use notarium_core::mask::mask_keys;
 use notarium_core::{CellId, Document, ExecutionId, NotebookId, Rejection, RejectionCode};
 use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::{Value, json};
@@ -100,7 +101,7 @@ pub async fn read(
             with_blobs(&**host, id, |blobs| execution(&notebook, run, blobs)).await?
         }
     };
-    let contents = ResourceContents::text(value.to_string(), uri).with_mime_type(JSON);
+    let contents = ResourceContents::text(mask_keys(&value.to_string()), uri).with_mime_type(JSON);
     Ok(ReadResourceResult::new(vec![contents]))
 }
 

@@ -244,3 +244,18 @@ proptest! {
         prop_assert_eq!(cut.ends_with("…[truncated]") && cut.len() != text.len(), text.chars().count() > MAX_PREVIEW_CHARACTERS);
     }
 }
+
+#[test]
+fn previews_show_no_keys_even_where_they_are_cut_off() {
+    let key = "ghp_a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2";
+    let cut = format!("{}{key}", " x".repeat(235));
+    let error = json!({"output_type": "error", "ename": "E", "evalue": key, "traceback": ["a", key]});
+    for content in [stream("stdout", &cut), result(json!({"text/plain": key})), error] {
+        let text = preview(&output(&content), &no_blobs);
+        assert!(text.contains("[masked") && !text.contains("ghp_"), "{text}");
+    }
+    let part = BlobPart { pointer: "/text".into(), sha256: String::new(), size_bytes: 1, json: false };
+    let away = Output { blobs: vec![part], ..output(&json!({"output_type": "stream", "name": "stdout"})) };
+    let bytes = |_: &BlobPart, _: usize| Some(key.as_bytes().to_vec());
+    assert_eq!(preview(&away, &bytes), "[masked: a key]");
+}

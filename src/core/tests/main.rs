@@ -22,6 +22,7 @@ mod kernel_tools;
 mod kernels;
 mod large;
 mod lifecycle;
+mod masking;
 mod properties;
 mod races;
 mod replies;

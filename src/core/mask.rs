@@ -1,0 +1,322 @@
+//! Keys in what models read and in what assistants' runs record: found by their usual shapes, and taken out.
+//!
+//! The text may be JSON: what is taken out lies within one string, and what replaces it needs no escape. A key of no known
+//! shape is not found, nor one that code has disguised: this keeps from accidents, and the kernel's sandbox from the rest.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use notarium_record::{Output, RawJson};
+use regex::Regex;
+use serde_json::value::RawValue;
+
+/// What stands in place of a key.
+pub const MASK: &str = "[masked: a key]";
+/// Bytes before a piece of text in which a key may have begun.
+const LOOK_BACK_BYTES: usize = 256;
+
+/// How keys are written. The group `key`, where there is one, is the part that goes; each shape begins with plain text, which
+/// is what is searched for.
+const SHAPES: &[&str] = &[
+    // Notarium's own, as `src/server/auth/token_text.rs` writes them.
+    r"nt_(?:owner|session|api|agent|share|reset)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
+    // OpenAI, Anthropic, and who writes theirs alike; Groq; xAI.
+    r"sk-[0-9A-Za-z_-]{20,}",
+    r"gsk_[0-9A-Za-z]{20,}",
+    r"xai-[0-9A-Za-z]{20,}",
+    // Stripe.
+    r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}",
+    // AWS: the key's id, and behind its usual names the key itself.
+    r"A[KS]IA[0-9A-Z]{16}",
+    concat!(
+        r"(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey|",
+        r"aws_session_token|AWS_SESSION_TOKEN|SessionToken|sessionToken)",
+        r#"[\\"' \t:=]{1,8}(?<key>[0-9A-Za-z/+=]{16,})"#
+    ),
+    // GitHub, GitLab.
+    r"gh[oprsu]_[0-9A-Za-z]{30,}",
+    r"github_pat_[0-9A-Za-z_]{30,}",
+    r"glpat-[0-9A-Za-z_-]{20,}",
+    // Slack.
+    r"xox[abeoprs]-[0-9A-Za-z-]{10,}",
+    r"xapp-[0-9A-Za-z-]{20,}",
+    // Google.
+    r"AIza[0-9A-Za-z_-]{30,}",
+    r"ya29\.[0-9A-Za-z_-]{20,}",
+    r"GOCSPX-[0-9A-Za-z_-]{20,}",
+    // Hugging Face, npm, PyPI.
+    r"hf_[0-9A-Za-z]{30,}",
+    r"npm_[0-9A-Za-z]{30,}",
+    r"pypi-[0-9A-Za-z_-]{40,}",
+    // JSON web tokens, also those that were cut.
+    r"eyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?",
+    // Private keys: up to their last line, or as far as a text that was cut has lines of one.
+    concat!(
+        r"-----BEGIN [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
+        r"(?:[0-9A-Za-z+/=:,.() \t\r\n\\-]*?-----END [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
+        r"|(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]{16,})*)"
+    ),
+    // What goes on where a key that was taken out was cut.
+    concat!(
+        r"\[masked: a key\](?<more>[0-9A-Za-z_+/=-]*(?:\.[0-9A-Za-z_-]{8,})?",
+        r"(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]{40,})*",
+        r"(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]*(?:[ \t\r\n]|\\[nrt])*",
+        r"-----END [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?)"
+    ),
+];
+
+static SHAPE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(&SHAPES.join("|")).unwrap_or_else(|error| unreachable!("{error}")));
+
+/// The text without tokens of Notarium, keys of known shapes, private keys and JSON web tokens.
+pub fn mask_keys(text: &str) -> Cow<'_, str> {
+    masked(text, 0)
+}
+
+/// The same for text that goes on where `before` ends. Of a key that was cut there, what `before` holds was too short to be
+/// known, or is masked already; the rest of it goes.
+pub fn mask_continued<'a>(before: &str, text: &'a str) -> Cow<'a, str> {
+    let tail = &before[before.ceil_char_boundary(before.len().saturating_sub(LOOK_BACK_BYTES))..];
+    if tail.is_empty() {
+        return mask_keys(text);
+    }
+    match masked(&format!("{tail}{text}"), tail.len()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(masked) => Cow::Owned(masked),
+    }
+}
+
+/// What follows `from` of the text, without keys; the whole text is searched for them.
+fn masked(text: &str, from: usize) -> Cow<'_, str> {
+    let (mut kept, mut copied, mut at) = (String::new(), from, 0);
+    while let Some(found) = SHAPE.captures_at(text, at) {
+        let (Some(whole), named) = (found.get(0), found.name("key").or_else(|| found.name("more"))) else { break };
+        let key = named.unwrap_or(whole);
+        // A match of nothing but a mask: one goes on behind it.
+        at = key.end().max(whole.start() + 1);
+        if !is_key(text, key.range(), found.name("more").is_some()) {
+            at = text.ceil_char_boundary(whole.start() + 1);
+        } else if key.end() > copied {
+            kept.push_str(text.get(copied..key.start()).unwrap_or_default());
+            // The rest of a masked key needs no second mask.
+            kept.push_str(if found.name("more").is_some() { "" } else { MASK });
+            copied = key.end();
+        }
+    }
+    if copied == from {
+        return Cow::Borrowed(&text[from..]);
+    }
+    kept.push_str(&text[copied..]);
+    Cow::Owned(kept)
+}
+
+/// No word that happens to begin like a key, and nothing in the middle of a word.
+fn is_key(text: &str, key: std::ops::Range<usize>, is_rest: bool) -> bool {
+    if is_rest {
+        return !key.is_empty();
+    }
+    let (before, key) = (text[..key.start].as_bytes(), &text[key]);
+    // Its first letter is the end of an escape in JSON: `\nt_…` is a line that begins with `t_…`.
+    let is_escape = before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let is_common = ["sk-", "AKIA", "ASIA", "AIza"].iter().any(|begins| key.starts_with(begins));
+    let has_variety = key.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    has_variety && !is_escape && !(is_common && ends_in_word(before))
+}
+
+fn ends_in_word(before: &[u8]) -> bool {
+    let ends_colour = before.strip_suffix(b"m").is_some_and(|colour| {
+        let digits = colour.iter().rev().take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
+        colour[..colour.len() - digits].ends_with(b"[")
+    });
+    match before {
+        // In JSON a line may begin behind `\n`.
+        [.., b'\\', b'n' | b'r' | b't' | b'b' | b'f'] => false,
+        [.., last] => last.is_ascii_alphanumeric() && !ends_colour,
+        [] => false,
+    }
+}
+
+// --- outputs ---
+
+/// The JSON of an nbformat output without keys in its text; `None`: there are none.
+pub fn mask_output(output: &str) -> Option<Box<RawValue>> {
+    // Most outputs hold nothing of the kind, and are read no further.
+    if matches!(mask_keys(output), Cow::Borrowed(_)) {
+        return None;
+    }
+    let mut fields: BTreeMap<String, Box<RawValue>> = serde_json::from_str(output).ok()?;
+    for (name, value) in &mut fields {
+        match name.as_str() {
+            "data" => mask_bundle(value),
+            "metadata" | "output_type" => {}
+            _ => mask_value(value),
+        }
+    }
+    serde_json::value::to_raw_value(&fields).ok()
+}
+
+/// Whether values of this MIME type are text in which a key can be read; images are none, however they are written.
+pub fn is_text(mime: &str) -> bool {
+    let is_picture = ["image/", "audio/", "video/"].iter().any(|kind| mime.starts_with(kind));
+    !is_picture && !matches!(mime, "application/pdf" | "application/octet-stream")
+}
+
+/// Outputs as they are recorded of an assistant's run.
+pub(crate) fn mask_outputs(outputs: &mut [Output]) {
+    for output in outputs {
+        if let Some(masked) = mask_output(output.content.get()) {
+            output.content = RawJson::from(masked);
+        }
+    }
+}
+
+fn mask_bundle(data: &mut Box<RawValue>) {
+    let Ok(mut bundle) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(data.get()) else { return };
+    bundle.iter_mut().filter(|(mime, _)| is_text(mime)).for_each(|(_, value)| mask_value(value));
+    if let Ok(masked) = serde_json::value::to_raw_value(&bundle) {
+        *data = masked;
+    }
+}
+
+fn mask_value(value: &mut Box<RawValue>) {
+    if let Cow::Owned(masked) = mask_keys(value.get())
+        && let Ok(masked) = RawValue::from_string(masked)
+    {
+        *value = masked;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const LONG: &str = "a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2a1B2Zy8Xw7Vu";
+
+    /// One of each shape.
+    fn keys() -> Vec<String> {
+        let begins = [
+            "sk-",
+            "sk-ant-api03-",
+            "sk-proj-",
+            "gsk_",
+            "xai-",
+            "sk_live_",
+            "rk_test_",
+            "ghp_",
+            "gho_",
+            "ghs_",
+            "github_pat_",
+            "glpat-",
+            "xoxb-",
+            "xoxp-",
+            "xapp-",
+            "AIza",
+            "ya29.",
+            "GOCSPX-",
+            "hf_",
+            "npm_",
+            "pypi-",
+        ];
+        let mut keys: Vec<String> = begins.iter().map(|begins| format!("{begins}{LONG}")).collect();
+        keys.push("AKIAABCDEFGHIJKLMNOP".to_owned());
+        keys.push("ASIA2345672ABCDE7XYZ".to_owned());
+        keys.push(format!("nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_{}", "0123456789abcdef".repeat(4)));
+        keys.push(format!("eyJ{LONG}.eyJ{LONG}.{LONG}"));
+        keys.push(private_key("\n"));
+        keys
+    }
+
+    fn private_key(line_end: &str) -> String {
+        let lines = [LONG, LONG, "abc="].join(line_end);
+        format!("-----BEGIN OPENSSH PRIVATE KEY-----{line_end}{lines}{line_end}-----END OPENSSH PRIVATE KEY-----")
+    }
+
+    #[test]
+    fn keys_go_and_the_words_around_them_stay() {
+        for key in keys() {
+            assert_eq!(mask_keys(&format!("before={key}\nafter ü")), format!("before={MASK}\nafter ü"), "{key}");
+            let json = serde_json::json!({ "text": format!("a line\n{key}\nüber"), "n": 1 }).to_string();
+            let masked: serde_json::Value = serde_json::from_str(&mask_keys(&json)).expect("still JSON");
+            assert_eq!(masked["text"], format!("a line\n{MASK}\nüber"), "{key}");
+        }
+        assert_eq!(mask_keys("x -----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAabcdef"), format!("x {MASK}"));
+        let both = format!("aws_secret_access_key = {LONG}\n\"SecretAccessKey\":\"{LONG}\"");
+        let masked = format!("aws_secret_access_key = {MASK}\n\"SecretAccessKey\":\"{MASK}\"");
+        assert_eq!(mask_keys(&both), masked);
+        let coloured = format!("\u{1b}[0;31msk-{LONG}\u{1b}[0m");
+        assert_eq!(mask_keys(&coloured), format!("\u{1b}[0;31m{MASK}\u{1b}[0m"));
+        let two = format!("AKIAABCDEFGHIJKLMNOP,sk-{LONG}");
+        assert_eq!(mask_keys(&two), format!("{MASK},{MASK}"));
+        assert_eq!(mask_keys(&mask_keys(&two)), mask_keys(&two), "once is enough");
+    }
+
+    #[test]
+    fn what_is_no_key_stays_as_it_is() {
+        let plain = [
+            "",
+            "the variable nt_ and sk-learn, risk-adjusted-returns-over-many-years-2024",
+            "sk-adjusted-returns-over-many-years, count_of_events ghp_short AKIA xAKIAABCDEFGHIJKLMNOP",
+            "-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----",
+            "eyJ.x.y größer SessionToken: short, SecretAccessKey",
+            "nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_…",
+            "[masked: a key] and more",
+            // In JSON: a line that begins with t_session.
+            "\\nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_0123456789abcdef",
+        ];
+        for text in plain {
+            assert!(matches!(mask_keys(text), Cow::Borrowed(same) if same == text), "{text}");
+        }
+    }
+
+    #[test]
+    fn of_a_key_that_was_cut_only_what_was_too_short_to_know_is_left() {
+        for key in keys() {
+            for cut in (1..key.len()).filter(|at| key.is_char_boundary(*at)) {
+                let first = mask_keys(&key[..cut]).into_owned();
+                let second = mask_continued(&first, &key[cut..]);
+                let all = format!("{first}{second}");
+                let left = all.replace(MASK, "");
+                assert!(left.len() <= 64 && !left.ends_with(&key[key.len() - 8..]), "{key} cut at {cut}: {all}");
+            }
+        }
+        assert_eq!(mask_continued("a word", "s and others"), "s and others");
+    }
+
+    #[test]
+    fn text_of_an_output_is_masked_and_pictures_are_not() {
+        let key = format!("sk-{LONG}");
+        let masked = |output: serde_json::Value| {
+            mask_output(&output.to_string())
+                .map(|masked| serde_json::from_str::<serde_json::Value>(masked.get()).expect("JSON"))
+        };
+        let display = serde_json::json!({
+            "output_type": "display_data", "metadata": {},
+            "data": {"text/plain": key, "application/json": {"a": [key]}, "image/png": format!("iVBOR/{key}")},
+        });
+        let shown = masked(display).expect("a key");
+        assert_eq!(shown["data"]["text/plain"], MASK);
+        assert_eq!(shown["data"]["application/json"]["a"][0], MASK);
+        assert_eq!(shown["data"]["image/png"], format!("iVBOR/{key}"));
+        let error = serde_json::json!({"output_type": "error", "ename": "E", "evalue": key, "traceback": ["x", key]});
+        let shown = masked(error).expect("a key");
+        assert_eq!((&shown["evalue"], &shown["traceback"][1]), (&MASK.into(), &MASK.into()));
+        assert_eq!(masked(serde_json::json!({"output_type": "stream", "name": "stdout", "text": "1\n"})), None);
+    }
+
+    proptest! {
+        #[test]
+        fn json_stays_json(words in prop::collection::vec("[a-z\"\\\\\n ü]{0,6}", 0..6), which in 0usize..26, twice in any::<bool>()) {
+            let keys = keys();
+            let key = &keys[which % keys.len()];
+            let text = words.join(key);
+            let mut json = serde_json::json!({ "a": [text], "b": 1 }).to_string();
+            if twice {
+                json = serde_json::json!({ "inner": json }).to_string();
+            }
+            let masked: serde_json::Value = serde_json::from_str(&mask_keys(&json)).expect("still JSON");
+            prop_assert!(masked.is_object());
+        }
+    }
+}
