@@ -106,6 +106,7 @@ impl Agent {
         if specs.kernelspecs.is_empty() {
             return Err(AgentError::NoKernelspecs);
         }
+        let hidden = options.launch.hidden.as_slice().into();
         let leftovers = options.launch.runtime_dir.clone();
         tokio::task::spawn_blocking(move || remove_abandoned(&leftovers));
         let uploader = BlobUploader::new(&options.connect.server, &options.connect.token)?;
@@ -118,7 +119,7 @@ impl Agent {
             connection,
             sender,
             uploader,
-            roster: Roster::default(),
+            roster: Roster::new(hidden),
             ledger: None,
             hosts: BTreeMap::new(),
             displaced_since: None,

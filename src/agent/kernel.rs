@@ -146,6 +146,8 @@ pub struct LaunchOptions {
     /// have at most 107 bytes.
     pub runtime_dir: PathBuf,
     pub transport: TransportChoice,
+    /// Places of keys and of what can confirm, which tools of assistants refuse, sandbox or not.
+    pub hidden: Vec<PathBuf>,
     /// What keeps the kernel's code from the rest of the machine; absent: nothing.
     pub sandbox: Option<Sandbox>,
     /// Variables of the agent that kernels get besides the usual harmless ones.
@@ -168,6 +170,7 @@ impl Default for LaunchOptions {
             working_dir: PathBuf::from("."),
             runtime_dir: std::env::temp_dir(),
             transport: TransportChoice::Automatic,
+            hidden: Vec::new(),
             sandbox: None,
             pass_environment: Vec::new(),
             max_memory_bytes: None,

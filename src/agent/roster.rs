@@ -4,6 +4,8 @@
 //! our command, because two agents may share one identity. After a reconnect exactly what is held is named as alive.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use notarium_core::{
     AgentId, CommandId, Document, Event, ExecutionId, KernelPhase, KernelSessionId, NotebookId, Recorded, Version,
@@ -60,9 +62,16 @@ pub struct Roster {
     /// Restarted sessions and those that follow them.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
+    /// Places of this machine that tools refuse.
+    hidden: Arc<[PathBuf]>,
 }
 
 impl Roster {
+    /// For a machine on which these places are hidden from kernels and tools.
+    pub fn new(hidden: Arc<[PathBuf]>) -> Self {
+        Self { hidden, ..Self::default() }
+    }
+
     /// Connected as this agent.
     pub fn connected(&mut self, agent: AgentId) -> Vec<Act> {
         self.agent = Some(agent);
@@ -109,7 +118,7 @@ impl Roster {
         acts.extend(self.settle_claims(state));
         self.adopt_successors(state);
         let here = self.held.iter().filter(|(_, notebook)| **notebook == state.notebook_id);
-        acts.extend(here.map(|(id, _)| notify(id, Input::View(View::of(state, id)))));
+        acts.extend(here.map(|(id, _)| notify(id, Input::View(View::of(state, id, &self.hidden)))));
         acts
     }
 
@@ -171,7 +180,7 @@ impl Roster {
         let Some(state) = state else { return Vec::new() };
         let mut acts = self.settle_claims(state);
         if self.held.contains_key(kernel_session) {
-            acts.push(notify(kernel_session, Input::View(View::of(state, kernel_session))));
+            acts.push(notify(kernel_session, Input::View(View::of(state, kernel_session, &self.hidden))));
         }
         acts
     }
@@ -214,7 +223,7 @@ impl Roster {
         let Some((kernelspec, next)) = next else { return self.leave(&notebook).into_iter().collect() };
         self.held.insert(next.clone(), notebook.clone());
         let mut acts = vec![Act::Start { notebook, kernel_session: next.clone(), kernelspec }];
-        acts.extend(state.map(|state| notify(&next, Input::View(View::of(state, &next)))));
+        acts.extend(state.map(|state| notify(&next, Input::View(View::of(state, &next, &self.hidden)))));
         acts
     }
 

@@ -38,9 +38,9 @@ pub const CODE: &[(&str, &str)] = &[
     (CALL_FUNCTION, "9b068775783242817657ab5b980a204db440ce7ba007de5d7ead80284ba565bb"),
     ("get_variables", "d4138e180303da2f31bae517a5daee3966d4a1c0fa0a5e1c4aebf1f81903c291"),
     ("inspect_variable", "3189d598f1b1ffb6dbc6549a575a7313612071229dd9de0ab9e897406ccacefb"),
-    ("list_files", "5cbf2cce9fc05d8ea636fc870fbaecaf34fa83cac42304ed168da28c062fdfc0"),
-    ("read_file", "8e8d0882563c1b2bb1f3428b19783881b40fc474f38efda4b9580ef34a765ba3"),
-    ("save_data", "5eeb901bbf543de1168c888f5e230b80986515695f4d659dba721571f94d75de"),
+    ("list_files", "a04f5a0c19b016482503c21fd9a3387085eda93da4a08170bc1dad85afff966f"),
+    ("read_file", "3ca4cefe10de0ff6b58cf4335283c0f3e7a55f2cc8cde0826aac25e4111136c2"),
+    ("save_data", "6c5fd62d56f907529cd0f4cec2e858294fb7a284f96f06d7ec7e4e165436c746"),
 ];
 
 /// Names of files that hold secrets, in lower case; `*` stands for anything.

@@ -4,6 +4,8 @@
 //! The code runs in a namespace of its own and shows one output of the type `notarium_core::kernel_tools::RESULT_MIME`,
 //! `{"ok": …}` or `{"error": "sentence"}`.
 
+use std::path::PathBuf;
+
 use notarium_core::kernel_tools::{CALL_FUNCTION, SECRET_FILES};
 use notarium_core::{Document, ExecutionSubject, Hash, RawObject, ToolCall};
 use sha2::{Digest, Sha256};
@@ -14,6 +16,8 @@ const CALL: &str = include_str!("kernel_tools/call.py");
 const FILES: &str = include_str!("kernel_tools/files.py");
 /// Stands for the arguments. Python's own braces are none of it.
 const PLACE: &str = "@ARGUMENTS@";
+/// Stands for the places that are hidden on the agent's machine.
+const HIDDEN: &str = "@HIDDEN@";
 
 /// The SHA-256 of a tool's code; `None`: no such tool runs in the kernel.
 pub fn digest(tool: &str) -> Option<Hash> {
@@ -21,11 +25,12 @@ pub fn digest(tool: &str) -> Option<Hash> {
 }
 
 /// The text that a kernel is given for an execution: a cell's source as it is, or a tool's code with its arguments. Of a tool
-/// that this build does not have, or whose call is over, it is one line that says so and fails.
-pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject) -> String {
+/// that this build does not have, or whose call is over, it is one line that says so and fails. `hidden`: absolute paths, which
+/// tools refuse with all that lies in them.
+pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject, hidden: &[PathBuf]) -> String {
     let ExecutionSubject::Tool { tool, digest, call_id } = subject else { return subject.source().to_owned() };
     let program = match notebook.tool_calls.get(call_id) {
-        Some(call) => program(tool, digest, call),
+        Some(call) => program(tool, digest, call, hidden),
         None => Err(format!("the tool call {call_id} is over: nothing was done")),
     };
     program.unwrap_or_else(|refusal| {
@@ -35,21 +40,25 @@ pub fn text_to_run(notebook: &Document, subject: &ExecutionSubject) -> String {
 }
 
 /// The error is a sentence.
-fn program(tool: &str, expected: &Hash, call: &ToolCall) -> Result<String, String> {
-    let source = source(tool, &call.function, &call.arguments).filter(|_| digest(tool).as_ref() == Some(expected));
+fn program(tool: &str, expected: &Hash, call: &ToolCall, hidden: &[PathBuf]) -> Result<String, String> {
+    let source =
+        source(tool, &call.function, &call.arguments, hidden).filter(|_| digest(tool).as_ref() == Some(expected));
     source.ok_or_else(|| {
         format!("this runtime agent has not the code of {tool} that the server means ({expected}): give both the same version")
     })
 }
 
 /// A tool's code with arguments. `function`: the registered one, where the tool is `call_function`.
-pub fn source(tool: &str, function: &str, arguments: &RawObject) -> Option<String> {
+pub fn source(tool: &str, function: &str, arguments: &RawObject, hidden: &[PathBuf]) -> Option<String> {
     let arguments = match tool {
         // The function's arguments as they came: big numbers and the order of keys survive.
         CALL_FUNCTION => format!(r#"{{"name":"{function}","arguments":{}}}"#, arguments.get()),
         _ => arguments.get().to_owned(),
     };
-    Some(code(tool)?.replacen(PLACE, &literal(&arguments), 1))
+    let hidden: Vec<_> = hidden.iter().map(|path| path.to_string_lossy()).collect();
+    let hidden = literal(&serde_json::to_string(&hidden).ok()?);
+    // The arguments last: they may hold the name of the other place.
+    Some(code(tool)?.replacen(HIDDEN, &hidden, 1).replacen(PLACE, &literal(&arguments), 1))
 }
 
 fn code(tool: &str) -> Option<String> {
@@ -60,11 +69,12 @@ fn code(tool: &str) -> Option<String> {
         _ => return None,
     };
     let secret_files = SECRET_FILES.join(" ");
+    let hidden = if template == FILES { format!("    \"HIDDEN_PLACES\": {HIDDEN},\n") } else { String::new() };
     Some(format!(
         "# {tool}, asked for by an assistant. It runs in a namespace of its own.\n\
          __import__(\"builtins\").exec(r'''\n{COMMON}\n\n{template}\n\nanswer({tool})\n''', {{\n    \
          \"__name__\": \"notarium_tool\",\n    \"SECRET_FILES\": '{secret_files}'.split(),\n    \
-         \"ARGUMENTS\": {PLACE},\n}})\n"
+         \"ARGUMENTS\": {PLACE},\n{hidden}}})\n"
     ))
 }
 
@@ -104,7 +114,8 @@ mod tests {
     #[test]
     fn the_templates_can_stand_in_a_raw_literal() {
         for template in [COMMON, VARIABLES, FILES, CALL] {
-            assert!(!template.contains("'''") && template.ends_with('\n') && !template.contains(PLACE));
+            assert!(!template.contains("'''") && template.ends_with('\n'));
+            assert!(!template.contains(PLACE) && !template.contains(HIDDEN));
         }
         assert!(!SECRET_FILES.concat().contains([' ', '\'', '\\']));
     }
@@ -130,7 +141,7 @@ mod tests {
         let mut notebook = Document::new("n".parse().expect("an id"));
         notebook.tool_calls.insert("open".parse().expect("an id"), Arc::new(call));
         let call_id = call_id.parse().expect("an id");
-        text_to_run(&notebook, &ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id })
+        text_to_run(&notebook, &ExecutionSubject::Tool { tool: tool.to_owned(), digest, call_id }, &[])
     }
 
     #[test]
@@ -138,6 +149,16 @@ mod tests {
         let text = given("open", CALL_FUNCTION, digest(CALL_FUNCTION).expect("a tool"));
         let arguments = r#""ARGUMENTS": r'{"name":"load","arguments":{"rows":12345678901234567890123}}'"#;
         assert!(text.contains(arguments) && text.contains("def call_function("), "{text}");
+    }
+
+    #[test]
+    fn tools_of_files_are_given_the_hidden_places_and_arguments_cannot_take_their_place() {
+        let arguments = RawObject::parse(r#"{"path":"@HIDDEN@"}"#).expect("an object");
+        let text = source("read_file", "", &arguments, &[PathBuf::from("/home/a'nn/.ssh")]).expect("a tool");
+        assert!(text.contains(r#""HIDDEN_PLACES": r'["/home/a\u0027nn/.ssh"]',"#), "{text}");
+        assert!(text.contains(r#""ARGUMENTS": r'{"path":"@HIDDEN@"}',"#), "{text}");
+        let other = source("get_variables", "", &RawObject::default(), &[PathBuf::from("/x")]).expect("a tool");
+        assert!(!other.contains("HIDDEN_PLACES"), "{other}");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What goes into a session and what comes out of it: the whole boundary between the pure session and its host.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use notarium_core::{
-    Because, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
+    Actor, Because, Document, ExecutionId, KernelCause, KernelPhase, KernelSessionId, Millis, RejectionCode, Version,
 };
 
 use super::report::Report;
@@ -58,20 +59,23 @@ pub struct Assigned {
     pub is_scratch: bool,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
+    /// An assistant asked for it: keys stay out of what is recorded of it.
+    pub masks_keys: bool,
 }
 
 impl View {
-    /// Reads the session off a notebook's state.
-    pub fn of(notebook: &Document, session: &KernelSessionId) -> Self {
+    /// Reads the session off a notebook's state. `hidden`: places that tools refuse.
+    pub fn of(notebook: &Document, session: &KernelSessionId, hidden: &[PathBuf]) -> Self {
         let assigned = notebook.executions.iter().find_map(|(id, execution)| {
             let fence = execution.fence.filter(|_| !execution.status.is_finished())?;
             (execution.kernel_session.as_ref() == Some(session)).then(|| Assigned {
                 execution_id: id.clone(),
                 fence,
-                source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject).into(),
+                source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject, hidden).into(),
                 is_scratch: execution.subject.cell_id().is_none(),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
+                masks_keys: matches!(execution.requested_by, Actor::Assistant { .. }),
             })
         });
         Self { phase: notebook.kernels.get(session).map(|kernel| kernel.phase), assigned }

@@ -1,7 +1,8 @@
 """`list_files`, `read_file` and `save_data`: files below the folder in which the kernel was started, and no others.
 
 The folder is the one of the start: code that goes elsewhere (`os.chdir("/")`) does not take the assistant along. Links
-are followed first and judged by where they lead.
+are followed first and judged by where they lead. The places that the sandbox hides are refused here too, sandbox or not:
+`HIDDEN_PLACES` is put into the namespace before.
 """
 
 import codecs
@@ -15,6 +16,7 @@ MAX_LISTED = 500
 MAX_SCANNED = 20_000
 MAX_CHARACTERS = 20_000
 MAX_HASHED = 1 << 30
+PLACES = [os.path.realpath(path) for path in json.loads(HIDDEN_PLACES)]
 FOLDER = os.path.realpath(getattr(SHELL, "starting_dir", None) or os.getcwd())
 
 
@@ -32,6 +34,11 @@ def check_parts(parts, path):
             raise Refused(f"'{path}' looks like a file of secrets: it is out of reach")
 
 
+def hidden_place(real):
+    """The hidden place in which something lies."""
+    return next((place for place in PLACES if os.path.commonpath([place, real]) == place), None)
+
+
 def place(path):
     """The real path of something below the folder, or a refusal."""
     if os.path.dirname(FOLDER) == FOLDER:
@@ -45,6 +52,12 @@ def place(path):
         raise Refused(f"'{path}' leads out of the notebook's folder: name a file below it")
     if real != FOLDER:
         check_parts(os.path.relpath(real, FOLDER).split(os.path.sep), path)
+    hidden = hidden_place(real)
+    if hidden is not None:
+        raise Refused(
+            f"'{path}' is out of reach: {hidden} is hidden from kernels and assistants, because such places hold keys or "
+            "what can confirm. Work without it, or ask the person for what you need from it"
+        )
     return real
 
 
@@ -91,7 +104,8 @@ def within(entry):
     """Whether it is to be seen, and a link leads to what is."""
     if entry.name.startswith(".") or is_secret_file(entry.name):
         return False
-    return not entry.is_symlink() or os.path.commonpath([FOLDER, os.path.realpath(entry.path)]) == FOLDER
+    real = os.path.realpath(entry.path)
+    return os.path.commonpath([FOLDER, real]) == FOLDER and hidden_place(real) is None
 
 
 def list_files(path=None):

@@ -48,7 +48,7 @@ impl Tools {
     async fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, String> {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
         Tool::find(tool).unwrap().arguments(&arguments).unwrap();
-        let source = source(tool, "", &arguments).unwrap();
+        let source = source(tool, "", &arguments, &[self.file("vault")]).unwrap();
         let run = self.run(&source).await;
         let answer = kernel_tools::answer(&run, &|part| self.server.blob(&part.sha256));
         answer.map(|text| serde_json::from_str(&text).unwrap())
@@ -197,6 +197,32 @@ async fn a_table_is_shown_by_its_columns_and_first_rows() {
     assert_eq!(frame["head"][1], json!(["2", "[hidden]"]));
 }
 
+/// The folder `vault` is hidden on this machine, and no sandbox covers it.
+async fn hidden_places_are_refused_with_the_reason(tools: &mut Tools) {
+    std::fs::create_dir_all(tools.file("vault/deep")).unwrap();
+    std::fs::write(tools.file("vault/deep/up.txt"), "planted").unwrap();
+    symlink(tools.file("vault/deep"), tools.file("data/door")).unwrap();
+    for (tool, path, content) in [
+        ("read_file", "vault/deep/up.txt", None),
+        ("read_file", "data/door/up.txt", None),
+        ("list_files", "vault", None),
+        ("list_files", "data/door", None),
+        ("save_data", "vault/new.txt", Some("x")),
+        ("save_data", "data/door/new.txt", Some("x")),
+    ] {
+        let mut arguments = json!({"path": path});
+        if let Some(content) = content {
+            arguments["content"] = content.into();
+        }
+        let refused = tools.call(tool, arguments).await.unwrap_err();
+        let says_why = refused.contains(path) && refused.contains("vault is hidden from kernels and assistants");
+        assert!(says_why && !refused.contains("planted"), "{tool} {path}: {refused}");
+    }
+    let listed = tools.call("list_files", json!({"path": "data"})).await.unwrap();
+    assert!(!listed.to_string().contains("door"), "{listed}");
+    assert_eq!(std::fs::read_dir(tools.file("vault")).unwrap().count(), 1, "nothing was written");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn files_are_listed_read_and_written_below_the_folder_alone() {
     let mut tools = Tools::start().await;
@@ -255,6 +281,7 @@ async fn files_are_listed_read_and_written_below_the_folder_alone() {
         let refused = tools.call("save_data", json!({"path": path, "content": "x"})).await.unwrap_err();
         assert!(refused.contains(path), "{path}: {refused}");
     }
+    hidden_places_are_refused_with_the_reason(&mut tools).await;
     assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1, "nothing was written outside");
     assert_eq!(std::fs::read_to_string(outside.path().join("plan.txt")).unwrap(), "planted");
 }
@@ -330,7 +357,7 @@ async fn functions_are_registered_called_and_kept() {
     let mut call = async |name: &str, arguments: Value| {
         let arguments = RawObject::parse(&arguments.to_string()).unwrap();
         notarium_core::offered::find(&state, name).unwrap().arguments(&arguments).unwrap();
-        let run = tools.run(&source(kernel_tools::CALL_FUNCTION, name, &arguments).unwrap()).await;
+        let run = tools.run(&source(kernel_tools::CALL_FUNCTION, name, &arguments, &[]).unwrap()).await;
         kernel_tools::answer(&run, &|_| None)
     };
     let answer = call("area", json!({"width": 2.5})).await.unwrap();
