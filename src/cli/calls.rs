@@ -1,7 +1,7 @@
 //! What assistants did, and what they may do unasked: calls, policy, grants.
 
 use clap::Args;
-use notarium_core::{Command, ConversationId, GrantId, Millis, Open, Passed, Policy, Usage};
+use notarium_core::{Command, ConversationId, Door, GrantId, Means, Millis, Open, Passed, Policy, Usage};
 use notarium_wire::rest::{Call, CallPage, Grants, PolicyOf};
 
 use super::client::NotebookClient;
@@ -80,12 +80,28 @@ fn tokens(usage: Option<Usage>) -> String {
 /// Who decided, or why nobody had to.
 async fn through(people: &mut People, call: &Call) -> String {
     match (&call.decided_by, &call.passed_by) {
-        (Some(actor), _) => people.name(actor).await,
+        (Some(actor), _) => {
+            let name = people.name(actor).await;
+            call.by_means.as_ref().map_or_else(|| name.clone(), |means| format!("{name} {}", by(means)))
+        }
         (None, Some(Open::Known(Passed::Policy))) => "the policy".to_owned(),
         (None, Some(Open::Known(Passed::Grant { grant_id }))) => format!("grant {}", print::short(grant_id.as_str())),
         (None, Some(unknown @ Open::Unknown(_))) => print::clean(&unknown.to_string()),
         (None, _) => "–".to_owned(),
     }
+}
+
+/// `at a terminal (session "notarium login")`.
+fn by(means: &Means) -> String {
+    let door = match means.door.known() {
+        Some(Door::Page) => "on the page",
+        Some(Door::Terminal) => "at a terminal",
+        Some(Door::Rest) => "over REST",
+        Some(Door::Socket) => "over a socket",
+        None => "elsewhere",
+    };
+    let label = if means.label.is_empty() { String::new() } else { format!(" \"{}\"", print::clean(&means.label)) };
+    format!("{door} ({}{label})", print::clean(&means.credential))
 }
 
 // --- policy ---

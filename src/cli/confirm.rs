@@ -20,7 +20,7 @@ use super::{Context, Ended, Failure, find, input, notebooks};
 pub struct ConfirmArgs {
     /// Id or title; absent: all notebooks.
     notebook: Option<String>,
-    /// Confirm this call, without a question. Give it several times for several calls.
+    /// Confirm this call, without a question; only at a terminal. Give it several times for several calls.
     #[arg(long, value_name = "ID")]
     yes: Vec<ToolCallId>,
     /// Deny this call, without a question.
@@ -35,6 +35,13 @@ pub struct ConfirmArgs {
 }
 
 pub async fn confirm(args: ConfirmArgs, context: &Context) -> Ended {
+    if !args.yes.is_empty() && !input::is_terminal() {
+        // Code in a kernel, and a script that a model wrote, have none.
+        return Err(Failure::usage(
+            "--yes is for a person at a terminal, and this is none: run it at one, or confirm on the page. (A program confirms over \
+             REST, with a token that was given the scope confirm.)",
+        ));
+    }
     let client = context.client()?;
     let notebook = match &args.notebook {
         Some(name) => Some(find::notebook(&client, name).await?),
@@ -128,7 +135,7 @@ async fn ask_all(client: &Client, waiting: &[WaitingCall]) -> Ended {
         }
     }
     if !asks {
-        print::note("this is no terminal: decide with --yes ID, or --deny ID --reason WHY");
+        print::note("this is no terminal: confirm at one or on the page; --deny ID --reason WHY denies from anywhere");
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
 //! Tool calls of assistants: what waits, what happened, decisions.
 
 use notarium_core::{
-    Actor, CellId, CellType, Hash, Millis, NotebookId, Open, Passed, RawObject, Risk, Target, ToolCallId, TurnId,
-    Usage, Version,
+    Actor, CellId, CellType, Hash, Means, Millis, NotebookId, Open, Passed, RawObject, Risk, Target, ToolCallId,
+    TurnId, Usage, Version,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -228,6 +228,10 @@ pub struct Call {
     /// Who confirmed, denied or withdrew it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<Actor>,
+    /// By what means a person confirmed or denied it: the door, and the session or token by its label. Absent where nobody did, and
+    /// for decisions before version 0.1 recorded it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_means: Option<Means>,
     /// When they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decided_at: Option<Millis>,

@@ -48,6 +48,7 @@ fn requested(event: ToolCallRequested, by: Actor, at: Millis, version: Version) 
         expires_at: event.gate.until(),
         after: event.after,
         decided_by: None,
+        by_means: None,
         decided_at: None,
         reason: None,
         passed_by: None,
@@ -61,8 +62,14 @@ fn requested(event: ToolCallRequested, by: Actor, at: Millis, version: Version) 
 fn follow(call: &mut Call, recorded: &Recorded) {
     let at = recorded.envelope.recorded_at;
     match &recorded.event {
-        Event::ToolCallConfirmed(_) => decide(call, recorded, CallState::Confirmed, None),
-        Event::ToolCallDenied(event) => decide(call, recorded, CallState::Denied, event.detail.clone()),
+        Event::ToolCallConfirmed(event) => {
+            decide(call, recorded, CallState::Confirmed, None);
+            call.by_means.clone_from(&event.by_means);
+        }
+        Event::ToolCallDenied(event) => {
+            decide(call, recorded, CallState::Denied, event.detail.clone());
+            call.by_means.clone_from(&event.by_means);
+        }
         Event::ToolCallWithdrawn(event) => decide(call, recorded, CallState::Withdrawn, Some(event.sentence())),
         Event::ToolCallVoided(event) => {
             (call.state, call.ended_at) = (CallState::Voided, Some(at));
