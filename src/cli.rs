@@ -35,6 +35,7 @@ mod exec;
 pub mod failure;
 mod find;
 mod follow;
+mod fresh;
 mod history;
 mod input;
 pub mod logs;

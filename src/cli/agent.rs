@@ -7,13 +7,16 @@ use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptio
 use notarium_agent::connection::{ConnectError, ConnectOptions};
 use notarium_agent::kernel::LaunchOptions;
 use notarium_agent::outputs::OutputLimits;
-use notarium_agent::sandbox::Sandbox;
 use notarium_agent::session::KernelSessionLimits;
+use notarium_core::Scope;
+use notarium_wire::rest::Me;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use super::context::{Access, PROGRAM};
-use super::sandbox::{SandboxArgs, Surroundings};
+use super::client::Client;
+use super::config::{self, Config};
+use super::context::{Access, PROGRAM, http_address};
+use super::sandbox::{Kept, SandboxArgs, Surroundings};
 use super::serve::stopped;
 use super::settings::Size;
 use super::{Context, Ended, Failure, sandbox};
@@ -63,12 +66,8 @@ fn existing_folder(text: &str) -> Result<PathBuf, String> {
 
 impl KernelArgs {
     /// What stands between the kernels and this machine; `own` are folders of Notarium's besides the usual ones.
-    pub async fn sandbox(
-        &self,
-        kernel_paths: &[PathBuf],
-        own: Vec<PathBuf>,
-    ) -> Result<Result<Sandbox, String>, Failure> {
-        self.sandbox.sandbox(&Surroundings { working_dir: &self.working_dir, kernel_paths, own }).await
+    pub async fn kept(&self, kernel_paths: &[PathBuf], own: Vec<PathBuf>) -> Result<Kept, Failure> {
+        self.sandbox.kept(&Surroundings { working_dir: &self.working_dir, kernel_paths, own }).await
     }
 
     pub fn options(
@@ -76,12 +75,13 @@ impl KernelArgs {
         connect: ConnectOptions,
         kernel_paths: Vec<PathBuf>,
         state_dir: Option<PathBuf>,
-        sandbox: Option<Sandbox>,
+        kept: Kept,
     ) -> AgentOptions {
         let launch = LaunchOptions {
             working_dir: self.working_dir.clone(),
             runtime_dir: runtime_dir(),
-            sandbox,
+            hidden: kept.hidden,
+            sandbox: kept.sandbox.ok(),
             pass_environment: self.pass_environment.clone(),
             max_memory_bytes: self.max_memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
             ..LaunchOptions::default()
@@ -95,16 +95,35 @@ impl KernelArgs {
 }
 
 pub async fn agent(args: AgentArgs, context: &Context) -> Ended {
-    let sandbox = args.kernels.sandbox(&args.kernels.kernel_paths, Vec::new()).await?;
+    let kept = args.kernels.kept(&args.kernels.kernel_paths, Vec::new()).await?;
     if args.check {
-        return sandbox::show(&sandbox);
+        return sandbox::show(&kept);
     }
-    eprintln!("kernels run {}", sandbox::sentence(sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str)));
+    eprintln!("kernels run {}", kept.sentence());
+    if !kept.holds() {
+        refuse_stored_right_to_confirm().await?;
+    }
     let Access { server, token } = context.access()?;
     let name = args.name.map_or_else(|| PROGRAM.to_owned(), |name| format!("{PROGRAM} ({name})"));
     let connect = ConnectOptions::new(server, token, name);
-    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), sandbox.ok());
+    let options = args.kernels.options(connect, args.kernels.kernel_paths.clone(), state_dir(), kept);
     runtime::run(options, stopped(), print_notice).await.map_err(failure)
+}
+
+/// Without a sandbox code in a kernel reads what this account can read.
+async fn refuse_stored_right_to_confirm() -> Ended {
+    let Config { server: Some(server), token: Some(token) } = Config::load()? else { return Ok(()) };
+    let client = Client::new(Access { server: http_address(&server)?, token })?;
+    // A server that is away or knows the token no more: there is nothing to confirm with.
+    let may_confirm = client.get::<Me>("/api/me").await.is_ok_and(|me| me.scopes.contains(&Scope::Confirm));
+    if !may_confirm {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "kernels here could confirm in your name: there is no sandbox, and {} holds a login of {server} that confirms. Log out \
+         (`notarium logout`), or start that server with --confirm-with password",
+        config::path()?.display()
+    )))
 }
 
 /// `~/.local/state/notarium` (XDG), on macOS `~/Library/Application Support/notarium`.

@@ -2,6 +2,7 @@
 
 mod screen;
 mod stream;
+mod typing;
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,7 +13,6 @@ use notarium_core::tools::Tool;
 use notarium_core::{CellId, ConversationId, Operation, ToolCallId};
 use notarium_wire::rest::{Answer, Me, Question, TurnPage, WaitingCall};
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
 
 use super::client::NotebookClient;
 use super::people::People;
@@ -20,6 +20,7 @@ use super::print::style;
 use super::{Context, Ended, Failure, confirm, find, input, print};
 use screen::{End, Screen};
 use stream::TurnStream;
+use typing::Typing;
 
 /// So long nothing is typed before a question is asked: what comes sooner was typed before it could be read.
 const QUIET: Duration = Duration::from_millis(200);
@@ -131,7 +132,7 @@ pub struct Chat {
     /// There is somebody at a terminal.
     asks: bool,
     /// What is typed; from the first question on.
-    lines: Option<mpsc::Receiver<String>>,
+    typing: Typing,
     people: People,
 }
 
@@ -145,7 +146,7 @@ impl Chat {
             model: None,
             as_json: false,
             asks: input::is_terminal(),
-            lines: None,
+            typing: Typing::default(),
         }
     }
 
@@ -154,7 +155,7 @@ impl Chat {
         loop {
             eprint!("> ");
             let line = tokio::select! {
-                line = typed(&mut self.lines) => line,
+                line = self.typing.line() => line,
                 _ = tokio::signal::ctrl_c() => None,
             };
             let Some(line) = line else {
@@ -204,7 +205,7 @@ impl Chat {
                         return Ok(end);
                     }
                 }
-                line = typed(&mut self.lines), if questions.asked.is_some() => {
+                line = self.typing.line(), if questions.asked.is_some() => {
                     self.answered(&mut questions, line, &mut screen).await?;
                 }
                 _ = tokio::signal::ctrl_c() => {
@@ -285,7 +286,7 @@ impl Chat {
     /// What was typed before a question is no answer to it.
     async fn forget_typed(&mut self) {
         let mut is_any = false;
-        while let Ok(Some(_)) = tokio::time::timeout(QUIET, typed(&mut self.lines)).await {
+        while let Ok(Some(_)) = tokio::time::timeout(QUIET, self.typing.line()).await {
             is_any = true;
         }
         if is_any {
@@ -327,21 +328,4 @@ fn changes(event: &Value) -> bool {
     event["type"] == "tool_result"
         && event["is_error"] != true
         && tool().is_some_and(|tool| tool.operation == Operation::Edit)
-}
-
-/// The next line that is typed; `None`: no more. What is typed ahead waits. Cancel safe.
-async fn typed(lines: &mut Option<mpsc::Receiver<String>>) -> Option<String> {
-    let lines = lines.get_or_insert_with(|| {
-        let (sender, receiver) = mpsc::channel(16);
-        // A thread of its own: the program does not wait for a line that nobody types.
-        std::thread::spawn(move || {
-            for line in std::io::stdin().lines() {
-                if line.map(|line| sender.blocking_send(line)).is_err() {
-                    return;
-                }
-            }
-        });
-        receiver
-    });
-    lines.recv().await
 }

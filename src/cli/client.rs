@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::context::{Access, PROGRAM};
+use super::fresh::FreshSession;
 use super::{Ended, Failure, notebooks};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,13 +31,14 @@ type Page<T> = (Vec<T>, Option<(&'static str, String)>);
 pub struct Client {
     http: reqwest::Client,
     access: Access,
+    fresh: FreshSession,
 }
 
 impl Client {
     pub fn new(access: Access) -> Result<Self, Failure> {
         let http = reqwest::Client::builder().user_agent(PROGRAM).connect_timeout(CONNECT_TIMEOUT).build();
         let http = http.map_err(|error| Failure::failed(format!("no HTTP client: {error}")))?;
-        Ok(Self { http, access })
+        Ok(Self { http, access, fresh: FreshSession::default() })
     }
 
     pub fn server(&self) -> &str {
@@ -61,10 +63,27 @@ impl Client {
         self.request(Method::POST, path).header(IDEMPOTENCY_KEY, ulid::Ulid::generate().to_string())
     }
 
-    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is a failure.
+    /// Sends a request, again where its answer got lost and that changes nothing; anything but success is a failure. What only a
+    /// fresh sign-in may do is done with one, for which the person at this terminal is asked.
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
         let unusable = |error: reqwest::Error| Failure::usage(format!("this cannot be asked for: {error}"));
         let request = request.build().map_err(unusable)?;
+        let again = request.try_clone().filter(|request| request.method() != Method::GET);
+        match (self.sent(request).await, again) {
+            (Err(failure), Some(again)) if failure.has_code("forbidden") => self.sent_afresh(again, failure).await,
+            (answer, _) => answer,
+        }
+    }
+
+    async fn sent_afresh(&self, mut request: Request, refused: Failure) -> Result<Response, Failure> {
+        // Boxed: asking who one is goes the same way.
+        let Some(token) = Box::pin(self.fresh.token(self)).await? else { return Err(refused) };
+        let bearer = format!("Bearer {token}").parse().map_err(|_| refused)?;
+        request.headers_mut().insert(reqwest::header::AUTHORIZATION, bearer);
+        self.sent(request).await
+    }
+
+    async fn sent(&self, request: Request) -> Result<Response, Failure> {
         let mut attempt = 1;
         loop {
             let spare = if attempt < ATTEMPTS && is_repeatable(&request) { request.try_clone() } else { None };

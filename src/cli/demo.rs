@@ -67,9 +67,10 @@ fn script() -> Result<Script, Failure> {
 
 async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
-    let keys = Keys::of_folder(server, folder).await?;
-    let sandbox = args.kernels.sandbox(&paths, vec![folder.to_owned()]).await?;
-    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), sandbox.ok());
+    // In memory alone: nothing on the disk can confirm, whatever keeps the kernel.
+    let keys = Keys::make(server).await?;
+    let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
     let notebook = notebook(&client(server, &keys.session)?).await?;
     println!("A model that plays a script works in a real notebook, with a real kernel: {}", server.url());
     let mut chat = Chat::new(notebook);

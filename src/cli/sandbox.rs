@@ -8,6 +8,8 @@ use notarium_agent::sandbox::{
     KernelNetwork, LOCAL_PACKAGES, Plan, Sandbox, Standing, private_sockets, secret_places, startup_files,
 };
 
+use notarium_core::RawObject;
+
 use super::{Ended, Failure, config, print, serve};
 
 /// This very program, whatever lies under its name by now.
@@ -64,6 +66,26 @@ pub struct SandboxArgs {
     sandbox: Wanted,
 }
 
+/// What this machine's kernels are kept from, and by what.
+pub struct Kept {
+    /// Places that tools of assistants refuse, and that the sandbox covers.
+    pub hidden: Vec<PathBuf>,
+    /// `Err`: there is none, and why.
+    pub sandbox: Result<Sandbox, String>,
+}
+
+impl Kept {
+    /// Whether what can confirm is out of the kernels' reach, wherever it is kept.
+    pub fn holds(&self) -> bool {
+        self.sandbox.as_ref().is_ok_and(|sandbox| sandbox.standing().holds())
+    }
+
+    /// One line for people.
+    pub fn sentence(&self) -> String {
+        sentence(self.sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str))
+    }
+}
+
 /// What a kernel works with, and what it must not find.
 pub struct Surroundings<'a> {
     pub working_dir: &'a Path,
@@ -74,24 +96,26 @@ pub struct Surroundings<'a> {
 }
 
 impl SandboxArgs {
-    /// The sandbox of this machine's kernels. `Err` within: there is none, and why.
-    pub async fn sandbox(&self, around: &Surroundings<'_>) -> Result<Result<Sandbox, String>, Failure> {
+    /// What this machine's kernels are kept from.
+    pub async fn kept(&self, around: &Surroundings<'_>) -> Result<Kept, Failure> {
         let own = own_places(around)?;
         let plan = self.plan(around, &own)?;
-        let found = match self.sandbox {
+        let hidden = plan.hidden.clone();
+        let sandbox = match self.sandbox {
             Wanted::Off => Err("--kernel-sandbox off".to_owned()),
             Wanted::Auto => Sandbox::check(PathBuf::from(LAUNCHER), plan).await,
         };
-        if let Err(reason) = &found
+        if let Err(reason) = &sandbox
             && (self.network != KernelNetwork::All || !self.hide.is_empty() || !self.read_only.is_empty())
         {
             let message = format!("kernels cannot be kept from what you named: there is no sandbox here ({reason})");
             return Err(Failure::failed(message));
         }
-        if !found.as_ref().is_ok_and(|sandbox| sandbox.standing().holds()) {
+        let kept = Kept { hidden, sandbox };
+        if !kept.holds() {
             refuse_below(&own, around.working_dir)?;
         }
-        Ok(found)
+        Ok(kept)
     }
 
     fn plan(&self, around: &Surroundings<'_>, own: &[PathBuf]) -> Result<Plan, Failure> {
@@ -179,7 +203,7 @@ fn refuse_below(own: &[PathBuf], working_dir: &Path) -> Ended {
 }
 
 /// One line for people: what stands between kernels and this machine.
-pub fn sentence(found: Result<&Standing, &str>) -> String {
+fn sentence(found: Result<&Standing, &str>) -> String {
     match found {
         Ok(standing) if standing.holds() => format!("in a sandbox ({})", standing.by.join(", ")),
         Ok(standing) => {
@@ -189,11 +213,20 @@ pub fn sentence(found: Result<&Standing, &str>) -> String {
     }
 }
 
+/// The same of a kernel, as the record has it.
+pub fn recorded(sandbox: &RawObject) -> String {
+    let standing: Result<Standing, _> = serde_json::from_str(sandbox.get());
+    sentence(standing.as_ref().map_err(|_| "none was recorded"))
+}
+
 /// `notarium agent --check`.
-pub fn show(found: &Result<Sandbox, String>) -> Ended {
-    let standing = found.as_ref().map(Sandbox::standing).map_err(String::as_str);
-    print::line(format!("Kernels run {}", sentence(standing)))?;
-    let Ok(sandbox) = found else { return Err(Failure::failed("nothing keeps kernels from this machine")) };
+pub fn show(kept: &Kept) -> Ended {
+    print::line(format!("Kernels run {}", kept.sentence()))?;
+    let Ok(sandbox) = &kept.sandbox else {
+        print::line("Tools of assistants refuse these places all the same:")?;
+        show_places("hidden", &kept.hidden)?;
+        return Err(Failure::failed("nothing keeps kernels from this machine"));
+    };
     let (standing, plan) = (sandbox.standing(), sandbox.plan());
     let yes = |stands: bool| if stands { "yes" } else { "no" };
     print::line(format!("hidden files out of reach   {}", yes(standing.file_system)))?;
@@ -202,12 +235,15 @@ pub fn show(found: &Result<Sandbox, String>) -> Ended {
     let is_covered = |path: &PathBuf| plan.hidden.iter().chain(&plan.read_only).any(|place| path.starts_with(place));
     let shown: Vec<PathBuf> = plan.shown.iter().filter(|path| is_covered(path)).cloned().collect();
     for (word, paths) in [("hidden", &plan.hidden), ("shown", &shown), ("read-only", &plan.read_only)] {
-        for path in paths.iter().filter(|path| path.exists()) {
-            print::line(format!("{word:<10} {}", path.display()))?;
-        }
+        show_places(word, paths)?;
     }
     match standing.holds() {
         true => Ok(()),
         false => Err(Failure::failed("what can confirm is within the reach of kernels here")),
     }
+}
+
+fn show_places(word: &str, paths: &[PathBuf]) -> Ended {
+    let there = paths.iter().filter(|path| path.exists());
+    there.into_iter().try_for_each(|path| print::line(format!("{word:<10} {}", path.display())))
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -40,8 +40,33 @@ pub struct PlaceArgs {
     /// What share links begin with, as in https://notes.example.org.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// What confirming takes: a session, or a fresh sign-in with the password, which holds for 15 minutes and is kept nowhere.
+    /// `up` takes the password wherever kernels have no sandbox.
+    #[arg(long, value_name = "WHAT", env = "NOTARIUM_CONFIRM_WITH", value_enum, default_value_t = ConfirmWith::Session)]
+    pub confirm_with: ConfirmWith,
     #[command(flatten)]
     pub settings: Option<Settings>,
+}
+
+/// What confirming takes, and sharing, managing and administering with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ConfirmWith {
+    /// What is stored after signing in is enough.
+    Session,
+    /// The password, asked for again.
+    Password,
+}
+
+impl ConfirmWith {
+    /// One line for people.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Session => "a session is enough (so keep kernels in a sandbox: notarium agent --check)",
+            Self::Password => {
+                "asks for the password again; nothing that is stored after signing in confirms, shares or manages"
+            }
+        }
+    }
 }
 
 /// `localhost` is an address too.
@@ -60,6 +85,7 @@ impl PlaceArgs {
             allow_host: Vec::new(),
             allow_origin: Vec::new(),
             public_url: None,
+            confirm_with: ConfirmWith::Session,
             settings: None,
         }
     }
@@ -80,6 +106,7 @@ impl PlaceArgs {
             settings.apply(&mut config);
         }
         config.public_url.clone_from(&self.public_url);
+        config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with and without TLS in front.
         let hosts = self.allow_host.iter().flat_map(|host| [format!("https://{host}"), format!("http://{host}")]);
         config.allowed_origins = self.allow_origin.iter().cloned().chain(hosts).collect();
@@ -99,6 +126,7 @@ pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let server = args.place.start(&folder, !config.models.is_empty()).await?;
     assistants::beside(server, config, async |server| {
         println!("Notarium serves {} on {}", folder.display(), server.url());
+        println!("Confirming: {}", args.place.confirm_with.sentence());
         if let Some(token) = &server.owner_token {
             println!("Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}");
         }

@@ -1,13 +1,13 @@
 //! A notebook as text, with its outputs previewed.
 
 use clap::Args;
-use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, Reply, ReplyStatus, Version};
+use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, KernelPhase, Reply, ReplyStatus, Version};
 use notarium_wire::rest::NotebookAnswer;
 
 use super::client::at_version;
 use super::narrate::word;
 use super::print::style;
-use super::{Context, Ended, outputs, print};
+use super::{Context, Ended, outputs, print, sandbox};
 
 /// Lines of an output that a preview shows.
 const PREVIEW_LINES: usize = 10;
@@ -61,6 +61,10 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     let facts =
         format!("{}, version {}, {cells}, you are {}{archived}", state.notebook_id, answer.version, word(&answer.role));
     print::line(style(facts).dim())?;
+    for kernel in state.kernels.values().filter(|kernel| kernel.phase == KernelPhase::Started) {
+        let words = format!("kernel {} runs {}", kernel.kernelspec, sandbox::recorded(&kernel.sandbox));
+        print::line(style(print::clean(&words)).dim())?;
+    }
     match &state.kernel_notice {
         Some(notice) => print::line(style(format!("kernel: {}", print::clean(&notice.sentence()))).red()),
         None => Ok(()),

@@ -1,24 +1,25 @@
 //! `up`: server, runtime agent and a Python kernel in one process.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use notarium_agent::connection::ConnectOptions;
-use notarium_agent::sandbox::Sandbox;
+use notarium_core::Scope;
 use notarium_server::RunningServer;
-use notarium_server::auth::issue_owner_token;
-use notarium_wire::rest::IssuedToken;
+use notarium_server::auth::{NewAgent, issue_owner_token};
+use notarium_store::accounts::Coverage;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::agent::{KernelArgs, LocalAgent};
 use super::assistants::{self, ModelArgs};
 use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::{Access, PROGRAM};
-use super::serve::{PlaceArgs, stopped};
-use super::{Context, Ended, Failure, python, sandbox};
+use super::sandbox::Kept;
+use super::serve::{ConfirmWith, PlaceArgs, stopped};
+use super::{Context, Ended, Failure, python};
 
 /// What `up` keeps in the data folder, for its owner alone.
 const KEYS_FILE: &str = "up.json";
@@ -46,10 +47,13 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         paths = python::kernel_paths(&args.kernels.kernel_paths, folder) => paths?,
         () = stopped() => return Ok(()),
     };
+    let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
+    // What lies on the disk confirms nothing where kernels could read it.
+    let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
+    server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
-    let sandbox = args.kernels.sandbox(&paths, vec![folder.to_owned()]).await?;
-    let kernels = sandbox::sentence(sandbox.as_ref().map(Sandbox::standing).map_err(String::as_str));
-    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), sandbox.ok());
+    let kernels = kept.sentence();
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
     // One that cannot be read is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
@@ -67,6 +71,10 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         models => println!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", ")),
     }
     println!("Kernels: {kernels}");
+    println!("Confirming: {}", confirm_with.sentence());
+    if confirm_with == ConfirmWith::Password {
+        print_way_to_a_password(server).await?;
+    }
     println!("Data: {} (Ctrl-C stops everything)", folder.display());
     println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     // Whoever reads this through a pipe waits for it.
@@ -74,6 +82,25 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     stopped().await;
     eprintln!("stopping");
     agent.stop().await
+}
+
+/// Who has no password is told how to choose one: at a terminal alone, because a file of what was printed could be read.
+async fn print_way_to_a_password(server: &RunningServer) -> Ended {
+    let accounts = &server.app().accounts;
+    let users = accounts.store().users(None, 2).await.map_err(anyhow::Error::from)?;
+    if !matches!(users.as_slice(), [owner] if owner.password_hash.is_none()) {
+        return Ok(());
+    }
+    if !std::io::stdout().is_terminal() {
+        println!("You have no password yet: run `notarium up` at a terminal once, which says how to choose one");
+        return Ok(());
+    }
+    let token = issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?;
+    let login = std::env::var("USER").unwrap_or_else(|_| "owner".to_owned());
+    println!("You have no password yet. Choose one in another terminal, with this token, which is good once:");
+    println!("  notarium login --server {} --one-time --login {login} --name {login}", server.url());
+    println!("  {}", token.text.reveal());
+    Ok(())
 }
 
 /// What there is to say when the login of another server goes. A session that moved to another port is the same login.
@@ -94,11 +121,12 @@ impl Keys {
     /// Those of last time while they are good, else new ones.
     pub async fn of_folder(server: &RunningServer, folder: &Path) -> Result<Self, Failure> {
         let file = folder.join(KEYS_FILE);
-        if let Some(keys) = Self::read(&file)
-            && is_good(server, &keys.session).await
-            && is_good(server, &keys.agent).await
-        {
-            return Ok(keys);
+        if let Some(keys) = Self::read(&file) {
+            if is_session_as_wanted(server, &keys.session).await && is_good(server, &keys.agent).await {
+                return Ok(keys);
+            }
+            // Other processes may have read it.
+            let _ = client(server, &keys.session)?.delete("/api/session").await;
         }
         let keys = Self::make(server).await?;
         let text = serde_json::to_string(&keys).map_err(anyhow::Error::from)?;
@@ -123,10 +151,12 @@ impl Keys {
         };
         let signed_in =
             accounts.exchange(&owner, None, None, None, "notarium up").await.map_err(anyhow::Error::from)?;
-        let session = signed_in.text.reveal();
-        let client = client(server, &session)?;
-        let agent: IssuedToken = client.post("/api/agents", &json!({"name": "this machine"})).await?;
-        Ok(Self { session, agent: agent.token })
+        let who = accounts.as_session(&signed_in.user.id).await.map_err(anyhow::Error::from)?;
+        let who =
+            who.ok_or_else(|| Failure::failed("the owner's account is deactivated: no one can use this folder"))?;
+        let agent = NewAgent { name: "this machine".to_owned(), coverage: Coverage::All, expires_at: None };
+        let agent = accounts.create_agent(&who, agent).await.map_err(anyhow::Error::from)?;
+        Ok(Self { session: signed_in.text.reveal(), agent: agent.text.reveal() })
     }
 
     /// An agent in this process, for a server in this process.
@@ -136,11 +166,19 @@ impl Keys {
         kernels: &KernelArgs,
         paths: Vec<PathBuf>,
         state_dir: Option<PathBuf>,
-        sandbox: Option<Sandbox>,
+        kept: Kept,
     ) -> LocalAgent {
         let connect = ConnectOptions::new(server.url(), &self.agent, PROGRAM);
-        LocalAgent::start(kernels.options(connect, paths, state_dir, sandbox))
+        LocalAgent::start(kernels.options(connect, paths, state_dir, kept))
     }
+}
+
+/// One that could confirm is not kept where it must not, and one that could never does not stay where it may.
+async fn is_session_as_wanted(server: &RunningServer, token: &str) -> bool {
+    let accounts = &server.app().accounts;
+    let Ok(who) = accounts.authenticate(token).await else { return false };
+    let stored = accounts.store().token(&who.token_id).await.ok().flatten();
+    stored.is_some_and(|token| token.scopes.scopes().contains(&Scope::Confirm) != accounts.asks_again())
 }
 
 async fn is_good(server: &RunningServer, token: &str) -> bool {

@@ -263,7 +263,7 @@ fn require_scope(authenticated: &Authenticated, scope: Scope) -> Result<(), Prob
     if authenticated.has(scope) {
         return Ok(());
     }
-    Err(Problem::forbidden(format!("this token lacks the scope {scope:?}: use one that has it")))
+    Err(Problem::forbidden(authenticated.lacks(scope)))
 }
 
 fn require_user(authenticated: &Authenticated) -> Result<(), Problem> {

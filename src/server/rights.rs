@@ -40,8 +40,7 @@ impl NotebookRights for RoomRights {
         }
         let scope = operation.scope();
         if !authenticated.has(scope) {
-            let message = format!("this token lacks the scope {scope:?}: use one that has it");
-            return Err(Rejection::new(RejectionCode::Forbidden, message));
+            return Err(Rejection::new(RejectionCode::Forbidden, authenticated.lacks(scope)));
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ use notarium_assistant::host::Host;
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, RequestToolCall, ToolCallId, UserId};
 use serde_json::json;
 
-use crate::support::{Lines, World};
+#[cfg(unix)]
+use crate::chat::type_in;
+use crate::support::{Lines, Words, World};
 use notarium_server::{Server, ServerConfig, Storage};
 
 /// The assistant of the user who is logged in.
@@ -58,7 +60,7 @@ async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
     assistant.asks(&world, "no", "delete_cell", delete.clone()).await;
     assistant.asks(&world, "yes", "delete_cell", delete).await;
     let shown = world.run(&["confirm", nb]).await;
-    assert!(shown.err.contains("--yes ID"), "without a terminal nothing is decided: {}", shown.err);
+    assert!(shown.err.contains("this is no terminal"), "without a terminal nothing is decided: {}", shown.err);
     for part in ["delete_cell", "the assistant of Ann", "precious = 1", "destructive", "waits until", &cell] {
         assert!(shown.out.contains(part), "{part}: {}", shown.out);
     }
@@ -66,19 +68,24 @@ async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
     assert_eq!(listed.as_array().unwrap().len(), 2);
 
     world.run(&["confirm", nb, "--deny", "no", "--reason", "I need it"]).await.ok();
-    world.run(&["confirm", nb, "--yes", "yes"]).await.ok();
-    let again = world.run(&["confirm", nb, "--yes", "yes"]).await.fails(1);
-    assert!(again.contains("has confirmed call yes already"), "{again}");
+    let refused = world.run(&["confirm", nb, "--yes", "yes"]).await.fails(2);
+    assert!(refused.contains("at a terminal") && refused.contains("on the page"), "{refused}");
+    assert_eq!(world.run(&["confirm", nb, "--json"]).await.json().as_array().unwrap().len(), 1, "it still waits");
+    world.run_at_terminal(&["confirm", nb, "--yes", "yes"]).await.ok();
+    let again = world.run_at_terminal(&["confirm", nb, "--yes", "yes"]).await;
+    assert!(again.code == 1 && again.out.contains("has confirmed call yes already"), "{again:?}");
     assistant.starts(&world, "yes").await;
     let cells = async || world.run(&["show", nb, "--json"]).await.json()["notebook"]["order"].as_array().unwrap().len();
     assert_eq!(cells().await, 0);
 
     let calls = world.run(&["calls", nb]).await.ok();
-    for part in ["I need it", "denied", "succeeded", "Ann"] {
+    for part in ["I need it", "denied", "succeeded", "Ann at a terminal (session \"notarium login\")"] {
         assert!(calls.contains(part), "{part}: {calls}");
     }
     let as_json = world.run(&["calls", nb, "--function", "delete_cell", "--since", "1h", "--json"]).await.json();
     assert_eq!(as_json[0]["arguments"]["cell_id"], cell.as_str());
+    let means = json!({"door": "terminal", "credential": "session", "label": "notarium login"});
+    assert_eq!((&as_json[0]["by_means"], &as_json[1]["by_means"]), (&means, &means));
     assert_eq!(world.run(&["calls", nb, "--state", "expired", "--json"]).await.json(), json!([]));
     let log = world.run(&["log", nb]).await.ok();
     assert!(log.contains("Ann confirmed call yes") && log.contains("which waits for a person"), "{log}");
@@ -103,11 +110,11 @@ async fn what_waits_everywhere_is_shown_with_its_diff_and_hides_nothing() {
     for part in ["\"First\"", "-y = 2", "+y = 5", "\"Second\"", "-z = 3", "+␛[8mz = 4"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
-    world.run(&["confirm", "--yes", "one"]).await.ok();
+    world.run_at_terminal(&["confirm", "--yes", "one"]).await.ok();
     world.run(&["confirm", "--deny", "two", "--reason", "no"]).await.ok();
     assert_eq!(world.run(&["confirm"]).await.err, "nothing waits for you\n");
-    let gone = world.run(&["confirm", "--yes", "one"]).await.fails(1);
-    assert!(gone.contains("name its notebook"), "{gone}");
+    let gone = world.run_at_terminal(&["confirm", "--yes", "one"]).await;
+    assert!(gone.code == 1 && gone.out.contains("name its notebook"), "{gone:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,7 +169,7 @@ async fn a_confirmation_before_a_kill_still_counts() {
     let mut process = world.spawn(&["serve", "--data", folder, "--listen", "127.0.0.1:0"]);
     let ready = Lines::of(process.stdout.take().unwrap()).until("http://").await;
     let url = format!("http://{}", ready.rsplit("http://").next().unwrap().trim());
-    world.run(&["confirm", nb, "--yes", "d", "--server", &url, "--token", &token]).await.ok();
+    world.run_at_terminal(&["confirm", nb, "--yes", "d", "--server", &url, "--token", &token]).await.ok();
     process.kill().await.unwrap();
 
     world.server = Some(Server::start(ServerConfig::new(storage())).await.unwrap());
@@ -191,4 +198,47 @@ async fn a_prompt_is_shown_with_its_reply() {
     for part in ["prompt", "answer failed (no key)", "changed since it was answered", "│ Because", "│ so."] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_that_is_stored_confirms_the_password_is_asked_once_per_terminal() {
+    let world = World::asking_again().await;
+    let (notebook, cell) = world.notebook("Work", "precious = 1").await;
+    let nb = notebook.as_str();
+    let assistant = Assistant::of(&world, nb).await;
+    let state = world.run(&["show", nb, "--json"]).await.json();
+    let version = state["notebook"]["cells"][&cell]["cell_version"].clone();
+    for id in ["one", "two"] {
+        let delete = json!({"cell_id": cell, "cell_version": version});
+        assistant.asks(&world, id, "delete_cell", delete).await;
+    }
+    let hash = world.run(&["confirm", nb, "--json"]).await.json()[0]["arguments_hash"].clone();
+    let confirm = format!("{}/api/notebooks/{nb}/calls/one/confirm", world.url());
+    let request = reqwest::Client::new().post(confirm).bearer_auth(world.token());
+    let stolen = request.json(&json!({"arguments_hash": hash})).send().await.unwrap();
+    assert_eq!(stolen.status(), 403, "{}", stolen.text().await.unwrap());
+    let elsewhere = world.run(&["confirm", nb, "--deny", "one"]).await.fails(1);
+    assert!(elsewhere.contains("password: do it at a terminal"), "{elsewhere}");
+
+    let mut child = world.spawn_at_terminal(&["confirm", nb]);
+    let mut words = Words::of(child.stdout.take().unwrap());
+    words.until("[q]uit: ").await;
+    type_in(&mut child, "y\n").await;
+    words.until("password: ").await;
+    type_in(&mut child, "a wrong one\n").await;
+    words.until("login or password is wrong").await;
+    words.until("password: ").await;
+    type_in(&mut child, "correct horse\n").await;
+    let second = words.until("[q]uit: ").await;
+    type_in(&mut child, "n\n").await;
+    words.until("why not?").await;
+    type_in(&mut child, "once is enough\n").await;
+    assert!(!second.contains("password"), "{second}");
+    assert!(child.wait().await.unwrap().success());
+    let calls = world.run(&["calls", nb, "--json"]).await.json();
+    let states: Vec<_> = calls.as_array().unwrap().iter().map(|call| call["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["denied", "confirmed"], "{calls}");
+    assert_eq!(calls[0]["by_means"]["label"], "notarium, password asked");
+    assert!(!std::fs::read_to_string(world.config_file()).unwrap().contains("password"), "it is kept nowhere");
 }

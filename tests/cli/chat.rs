@@ -167,7 +167,7 @@ fn text(text: &str) -> MessageBlock {
     MessageBlock::Text { text: text.to_owned() }
 }
 
-async fn type_in(child: &mut tokio::process::Child, words: &str) {
+pub async fn type_in(child: &mut tokio::process::Child, words: &str) {
     child.stdin.as_mut().unwrap().write_all(words.as_bytes()).await.unwrap();
 }
 

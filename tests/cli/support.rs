@@ -78,6 +78,20 @@ impl World {
         Self::start_as(ServerConfig { assistants: true, ..ServerConfig::new(Storage::Memory) }).await
     }
 
+    /// With a server on which nothing that is stored confirms; Ann's password is `correct horse`.
+    pub async fn asking_again() -> Self {
+        let mut config = ServerConfig::new(Storage::Memory);
+        config.auth.asks_again = true;
+        let mut world = Self::empty();
+        let server = Server::start(config).await.expect("the server starts");
+        let token = server.owner_token.clone().expect("a new server has an owner's token");
+        let url = server.url();
+        world.server = Some(server);
+        let login = ["login", "--server", &url, "--one-time", "--login", "ann", "--name", "Ann"];
+        world.run_with(&login, &format!("{token}\ncorrect horse\n")).await.ok();
+        world
+    }
+
     async fn start_as(config: ServerConfig) -> Self {
         let mut world = Self::empty();
         let server = Server::start(config).await.expect("the server starts");
@@ -142,6 +156,11 @@ impl World {
         let mut process = at_terminal(arguments);
         process.env("NOTARIUM_CONFIG", self.config_file()).current_dir(self.folder.path());
         process.spawn().expect("python3 makes a terminal")
+    }
+
+    /// Runs a command to its end at a terminal of its own; what it shows is all in `out`.
+    pub async fn run_at_terminal(&self, arguments: &[&str]) -> Ran {
+        ended(self.spawn_at_terminal(arguments)).await
     }
 
     /// A notebook with one cell of this source; returns both ids.

@@ -155,6 +155,41 @@ async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sand
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn where_there_is_no_sandbox_nothing_on_the_disk_confirms() {
+    let mut machine = Machine::start(&["--kernel-sandbox", "off"]).await;
+    let found: serde_json::Value = serde_json::from_str(&machine.run("disk.py", "DISK ").await).unwrap();
+    assert!(found["tokens"].as_u64() >= Some(2), "the session's and the agent's: {found}");
+    let tried = found["tried"].as_array().unwrap();
+    assert!(tried.len() >= 8, "{found}");
+    for way in tried {
+        assert_eq!((&way[1], &way[2]), (&json!(403), &json!("forbidden")), "{way}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn data_below_the_folder_of_kernels_without_a_sandbox_is_refused_with_the_way_out() {
+    let home = tempfile::tempdir_in("/tmp").unwrap();
+    let mut up = notarium(home.path());
+    up.args(["up", "--kernel-sandbox", "off", "--listen", "127.0.0.1:0", "--kernel-path"]).arg(environment());
+    up.args(["--data", "notes", "--working-dir", "."]).current_dir(home.path());
+    let ended = up.output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("there is no sandbox here: choose another --working-dir"), "{said}");
+
+    std::fs::create_dir_all(home.path().join(".ssh")).unwrap();
+    std::fs::create_dir_all(home.path().join("work")).unwrap();
+    let mut check = notarium(home.path());
+    check.args(["agent", "--check", "--kernel-sandbox", "off"]).current_dir(home.path().join("work"));
+    let checked = check.output().unwrap();
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert_eq!(checked.status.code(), Some(1), "{said}");
+    for part in ["without a sandbox", "refuse these places", "/.ssh", "/.config/notarium"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ordinary_work_goes_on_in_the_sandbox() {
     let mut machine = Machine::start(&[]).await;
     let done: Vec<String> = serde_json::from_str(&machine.run("work.py", "WORK ").await).unwrap();

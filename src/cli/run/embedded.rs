@@ -29,8 +29,8 @@ impl Embedded {
         let server = server.map_err(|error| Failure::failed(error.to_string()))?;
         let keys = Keys::make(&server).await?;
         let client = up::client(&server, &keys.session)?;
-        let sandbox = kernels.sandbox(&kernel_paths, vec![folder.0.clone()]).await?;
-        let agent = keys.start_agent(&server, kernels, kernel_paths, None, sandbox.ok());
+        let kept = kernels.kept(&kernel_paths, vec![folder.0.clone()]).await?;
+        let agent = keys.start_agent(&server, kernels, kernel_paths, None, kept);
         Ok(Self { server, agent, keys, folder, client })
     }
 

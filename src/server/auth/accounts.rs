@@ -1,6 +1,7 @@
 //! The service behind every route and socket: authenticates tokens, and changes accounts with immediate effect.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use notarium_core::{Actor, Door, Millis, NotebookId, Scope, ShareLinkId, TokenId};
 use notarium_store::accounts::{
@@ -12,6 +13,7 @@ use tokio::sync::broadcast;
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
 use super::passwords::{PasswordCost, Passwords};
+use super::sessions::{EVERYDAY, is_fresh};
 use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::clock::Clock;
@@ -37,12 +39,15 @@ struct Shared {
     revocations: broadcast::Sender<Revocation>,
     passwords: Passwords,
     throttle: Throttle,
+    asks_again: AtomicBool,
 }
 
 /// What can be chosen about authentication.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuthOptions {
     pub password_cost: PasswordCost,
+    /// Nothing that is kept somewhere confirms, shares or manages: only a fresh sign-in does.
+    pub asks_again: bool,
 }
 
 /// A token that is shown once and exchanged once.
@@ -83,6 +88,7 @@ impl Accounts {
             revocations: broadcast::channel(REVOCATION_QUEUE).0,
             passwords: Passwords::new(options.password_cost),
             throttle: Throttle::new(),
+            asks_again: AtomicBool::new(options.asks_again),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -97,6 +103,16 @@ impl Accounts {
 
     pub(super) fn placements(&self) -> Arc<Placements> {
         self.shared.placements.clone()
+    }
+
+    /// Whether confirming, sharing and managing ask for the password again.
+    pub fn asks_again(&self) -> bool {
+        self.shared.asks_again.load(Ordering::SeqCst)
+    }
+
+    /// Before anybody was told of the server: connections keep what they were let in with.
+    pub fn set_asks_again(&self, asks_again: bool) {
+        self.shared.asks_again.store(asks_again, Ordering::SeqCst);
     }
 
     pub fn now(&self) -> Millis {
@@ -124,7 +140,7 @@ impl Accounts {
         }
         self.refuse_expired(cached.authenticated.expires_at)?;
         self.touch(&cached);
-        Ok(cached.authenticated)
+        Ok(self.as_allowed(cached.authenticated))
     }
 
     /// What is allowed now to somebody who was let in before.
@@ -134,7 +150,7 @@ impl Accounts {
             None => self.load_into_cache(earlier.kind, &earlier.token_id, None).await?,
         };
         self.refuse_expired(cached.authenticated.expires_at)?;
-        Ok(Authenticated { door: earlier.door, ..cached.authenticated })
+        Ok(Authenticated { door: earlier.door, ..self.as_allowed(cached.authenticated) })
     }
 
     /// Follows a token for as long as a connection lives. Nothing that happened since it was authenticated is missed.
@@ -168,6 +184,15 @@ impl Accounts {
     /// An audit entry of now.
     pub fn audit(&self, actor: &Actor, action: &str, subject: impl ToString) -> AuditEntry {
         AuditEntry { at: self.now(), actor: actor.key(), action: action.to_owned(), subject: subject.to_string() }
+    }
+
+    /// What lies on a disk may be read by more than its owner: where that is so, it is good for everyday work alone.
+    fn as_allowed(&self, mut who: Authenticated) -> Authenticated {
+        if self.asks_again() && !who.is_fresh && who.user_id().is_some() {
+            who.scopes.retain(|scope| EVERYDAY.contains(scope));
+            who.asks_again = true;
+        }
+        who
     }
 
     fn refuse_expired(&self, expires_at: Option<Millis>) -> Result<(), AuthError> {
@@ -221,6 +246,8 @@ impl Accounts {
             coverage: Coverage::Notebooks([link.notebook_id].into()),
             workspaces: Default::default(),
             expires_at: link.expires_at,
+            is_fresh: false,
+            asks_again: false,
             placements: self.shared.placements.clone(),
         };
         Ok(Loaded { secret_hash: link.secret_hash, created_by, revoked_at: link.revoked_at, authenticated })
@@ -252,6 +279,8 @@ impl Accounts {
             coverage: token.coverage.clone(),
             workspaces,
             expires_at: token.expires_at,
+            is_fresh: is_fresh(&token),
+            asks_again: false,
             placements: self.shared.placements.clone(),
         };
         Ok(Loaded { secret_hash: token.secret_hash, created_by, revoked_at: token.revoked_at, authenticated })

@@ -44,6 +44,10 @@ pub struct Authenticated {
     /// The role in each of the person's workspaces.
     pub workspaces: BTreeMap<WorkspaceId, Role>,
     pub expires_at: Option<Millis>,
+    /// A session of a few minutes, for which the password was asked.
+    pub(super) is_fresh: bool,
+    /// Scopes were withheld that a fresh sign-in has.
+    pub asks_again: bool,
     pub(super) placements: Arc<Placements>,
 }
 
@@ -97,6 +101,16 @@ impl Authenticated {
 
     pub fn has(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
+    }
+
+    /// Why something is refused that needs this scope.
+    pub fn lacks(&self, scope: Scope) -> String {
+        match self.asks_again {
+            true => "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
+                     within its 15 minutes"
+                .to_owned(),
+            false => format!("this token lacks the scope {scope:?}: use one that has it"),
+        }
     }
 
     /// The person, when it is one or a program that acts for one.

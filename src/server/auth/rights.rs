@@ -32,6 +32,8 @@ impl Accounts {
             coverage: Coverage::All,
             workspaces: memberships.into_iter().map(|member| (member.workspace_id, member.role)).collect(),
             expires_at: None,
+            is_fresh: true,
+            asks_again: false,
             placements: self.placements(),
         }))
     }

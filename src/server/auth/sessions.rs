@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Millis};
+use notarium_core::{Actor, Millis, Scope};
 use notarium_store::Sqlite;
 use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, SqliteAccountStore, Token, TokenFilter,
@@ -17,6 +17,10 @@ use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values}
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
 /// How long a session lasts; signing in again makes another.
 const SESSION_MS: Millis = 30 * DAY_MS;
+/// How long one lasts that was asked for to confirm something.
+const FRESH_MS: Millis = 15 * 60 * 1000;
+/// What a kept session is good for where confirming asks again.
+pub(super) const EVERYDAY: [Scope; 3] = [Scope::Read, Scope::Edit, Scope::Run];
 /// How long a printed owner token or a password reset may lie around.
 const ONE_TIME_MS: Millis = DAY_MS;
 
@@ -71,11 +75,27 @@ pub(super) fn mint(request: TokenRequest) -> Result<Minted, AccountError> {
     Ok(Minted { text, token })
 }
 
+/// Whether it is a session for which the password was asked a moment ago, and that nobody keeps.
+pub(super) fn is_fresh(token: &Token) -> bool {
+    let life = token.expires_at.map(|at| at.saturating_sub(token.created_at));
+    token.kind() == TokenKind::Session && life.is_some_and(|life| life <= FRESH_MS)
+}
+
 fn mint_for(user: &User, kind: TokenKind, label: String, now: Millis, life: Millis) -> Result<Minted, AccountError> {
+    mint_with(user, TokenScopes::all_of(kind), label, now, life)
+}
+
+fn mint_with(
+    user: &User,
+    scopes: TokenScopes,
+    label: String,
+    now: Millis,
+    life: Millis,
+) -> Result<Minted, AccountError> {
     mint(TokenRequest {
         holder: TokenHolder::User(user.id.clone()),
         created_by: user.id.clone(),
-        scopes: TokenScopes::all_of(kind),
+        scopes,
         coverage: Coverage::All,
         label,
         now,
@@ -92,7 +112,28 @@ impl Accounts {
         address: Option<IpAddr>,
         label: &str,
     ) -> Result<SignedIn, AuthError> {
-        let (login, label) = (values::login(login)?, values::label(label)?);
+        let label = values::label(label)?;
+        let user = self.proven(login, password, address).await?;
+        self.begin_session(user, label, Vec::new(), "session.sign_in").await
+    }
+
+    /// The same for a session of 15 minutes that confirms, shares and manages, and that nobody is to keep.
+    pub async fn sign_in_afresh(
+        &self,
+        login: &str,
+        password: String,
+        address: Option<IpAddr>,
+        label: &str,
+    ) -> Result<SignedIn, AuthError> {
+        let label = values::label(label)?;
+        let user = self.proven(login, password, address).await?;
+        let minted = mint_for(&user, TokenKind::Session, label, self.now(), FRESH_MS)?;
+        self.keep_session(user, minted, Vec::new(), "session.sign_in_afresh").await
+    }
+
+    /// Whose login and password these are.
+    async fn proven(&self, login: &str, password: String, address: Option<IpAddr>) -> Result<User, AuthError> {
+        let login = values::login(login)?;
         self.throttle().attempt(&login, address)?;
         let user = self.store().user_by_login(&login).await?;
         let phc = user.as_ref().and_then(|user| user.password_hash.clone());
@@ -103,7 +144,7 @@ impl Accounts {
         if user.deactivated_at.is_some() {
             return Err(AuthError::Deactivated);
         }
-        self.begin_session(user, label, Vec::new(), "session.sign_in").await
+        Ok(user)
     }
 
     /// With the printed owner token or a password reset: once.
@@ -232,10 +273,25 @@ impl Accounts {
         &self,
         user: User,
         label: String,
+        changes: Vec<AccountChange>,
+        action: &str,
+    ) -> Result<SignedIn, AuthError> {
+        let scopes = match self.asks_again() {
+            // For good: this one lay where others could read it, also when the server is started otherwise.
+            true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
+            false => TokenScopes::all_of(TokenKind::Session),
+        };
+        let minted = mint_with(&user, scopes, label, self.now(), SESSION_MS)?;
+        self.keep_session(user, minted, changes, action).await
+    }
+
+    async fn keep_session(
+        &self,
+        user: User,
+        Minted { text, token }: Minted,
         mut changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
-        let Minted { text, token } = mint_for(&user, TokenKind::Session, label, self.now(), SESSION_MS)?;
         changes.push(AccountChange::CreateToken(token.clone()));
         let actor = Actor::User { id: user.id.clone() };
         self.change(&changes, self.audit(&actor, action, &token.id)).await?;

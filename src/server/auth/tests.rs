@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use notarium_core::{Actor, Millis, Scope, TokenId, UserId};
+use notarium_core::{Actor, Millis, Scope, Scopes, TokenId, UserId};
 use notarium_store::Sqlite;
 use notarium_store::accounts::{
     AccountChange, AccountStore, Coverage, MemoryAccountStore, SqliteAccountStore, TokenFilter, TokenKind,
@@ -15,7 +15,7 @@ const START: Millis = 1_700_000_000_000;
 const MINUTE: Millis = 60_000;
 
 async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
-    let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 } };
+    let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
     let store = Arc::new(MemoryAccountStore::new());
     Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap()
 }
@@ -222,4 +222,43 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let session = accounts.exchange(&issued.text.reveal(), None, None, None, "laptop").await.unwrap();
     let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
     assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
+}
+
+// --- where confirming asks again ---
+
+#[tokio::test]
+async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_sign_in_does() {
+    let clock = Arc::new(AtomicU64::new(START));
+    let accounts = accounts(&clock).await;
+    let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
+    let profile = NewProfile { name: "Ann".to_owned(), login: "ann".to_owned() };
+    let password = || "correct horse".to_owned();
+    let before = accounts.exchange(&printed, Some(profile), Some(password()), None, "").await.unwrap();
+    let who = accounts.authenticate(&before.text.reveal()).await.unwrap();
+    let all: Scopes = [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm].into();
+    let program = NewApiToken { label: String::new(), scopes: all, coverage: Coverage::All, expires_at: None };
+    let program = accounts.create_api_token(&who, program).await.unwrap();
+
+    accounts.set_asks_again(true);
+    let kept = accounts.sign_in("ann", password(), None, "").await.unwrap();
+    for text in [&before.text, &kept.text, &program.text] {
+        let who = accounts.authenticate(&text.reveal()).await.unwrap();
+        assert_eq!(who.scopes, [Scope::Read, Scope::Edit, Scope::Run].into(), "{text:?}");
+        assert!(who.asks_again && accounts.recheck(&who).await.unwrap().scopes == who.scopes);
+        let asked =
+            NewApiToken { label: String::new(), scopes: who.scopes.clone(), coverage: Coverage::All, expires_at: None };
+        let more = NewApiToken { scopes: [Scope::Read, Scope::Confirm].into(), ..asked };
+        assert!(accounts.create_api_token(&who, more).await.is_err(), "it makes none that confirms");
+    }
+    assert!(accounts.sign_in_afresh("ann", "wrong".to_owned(), None, "").await.is_err());
+    let fresh = accounts.sign_in_afresh("ann", password(), None, "").await.unwrap().text.reveal();
+    let who = accounts.authenticate(&fresh).await.unwrap();
+    assert!(who.has(Scope::Confirm) && who.has(Scope::Admin) && !who.asks_again);
+    clock.fetch_add(15 * MINUTE, Ordering::SeqCst);
+    assert_eq!(accounts.authenticate(&fresh).await.unwrap_err(), AuthError::Expired);
+
+    // What lay on a disk meanwhile stays without the right.
+    accounts.set_asks_again(false);
+    assert!(!accounts.authenticate(&kept.text.reveal()).await.unwrap().has(Scope::Confirm));
+    assert!(accounts.authenticate(&before.text.reveal()).await.unwrap().has(Scope::Confirm));
 }

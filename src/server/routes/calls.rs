@@ -234,7 +234,8 @@ async fn read_call(
     let authority = authenticated.authority_for(&notebook);
     let may_decide = open.is_some_and(|open| {
         matches!(open.phase, ToolCallPhase::Waiting)
-            && authority.scopes.contains(&Scope::Confirm)
+            // Who is asked for the password again may, then.
+            && (authority.scopes.contains(&Scope::Confirm) || authenticated.asks_again)
             && may_decide(&state, &authenticated.actor, &authority, app.clock.now(), open)
     });
     let confirmation = open.map(|open| confirmation::of(&state, open));

@@ -105,6 +105,10 @@ pub struct SignIn {
     /// For the list of your sessions, as in "laptop".
     #[serde(default)]
     pub label: String,
+    /// With login and password: a session of 15 minutes, in place of one of 30 days. It alone confirms, shares and manages where `me`
+    /// says `asks_again`. Keep it in memory, never on a disk.
+    #[serde(default)]
+    pub fresh: bool,
 }
 
 /// A session: carry the token as `Authorization: Bearer <token>`.
@@ -139,6 +143,10 @@ pub struct Me {
     /// When the token ends. Milliseconds since 1970; absent: when it is revoked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,
+    /// The scopes `confirm`, `manage` and `admin` are withheld from what can be kept on a disk: `POST /api/session` with `fresh` gives
+    /// a session of 15 minutes that has them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_again: bool,
     /// Absent for agents and guests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<User>,

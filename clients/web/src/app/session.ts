@@ -4,6 +4,7 @@ import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
 
 export type Me = components["schemas"]["Me"];
+type SignedIn = components["schemas"]["SignedIn"];
 
 const KEY = "notarium.session";
 /** Tokens that are exchanged for a session once: the printed owner token, resets and invitations. */
@@ -12,6 +13,7 @@ const ONE_TIME = /^nt_(owner|reset)_/;
 export class Session {
   readonly rest: Rest;
   readonly connection: Connection;
+  #fresh: { token: string; until: number } | undefined;
   readonly #names = new Map<string, Promise<string>>();
 
   constructor(
@@ -42,6 +44,25 @@ export class Session {
     this.#names.set(userId, known);
     known.catch(() => this.#names.delete(userId));
     return known;
+  }
+
+  /** Confirming and sharing ask for the password again: the token that is kept does neither. */
+  get asksAgain(): boolean {
+    return this.me.asks_again === true && !(this.#fresh && Date.now() < this.#fresh.until);
+  }
+
+  /** Asks the server for a session of a few minutes, which stays in this page's memory. */
+  async signInAfresh(password: string): Promise<void> {
+    const anonymous = new Rest({ base: "", token: () => undefined });
+    const body = { login: this.me.user?.login, password, label: "browser, password asked", fresh: true };
+    const { token, expires_at } = await anonymous.json<SignedIn>("POST", "/api/session", body);
+    this.#fresh = { token, until: expires_at ?? 0 };
+  }
+
+  /** A command of the person who has just typed the password. */
+  async commandAfresh(notebook: string, body: unknown): Promise<void> {
+    const rest = new Rest({ base: "", token: () => this.#fresh?.token });
+    await rest.json("POST", `/api/notebooks/${encodeURIComponent(notebook)}/commands`, { body });
   }
 
   async signOut(): Promise<void> {

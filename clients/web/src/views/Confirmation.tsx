@@ -6,6 +6,7 @@ import { ago, date, plain } from "../app/words.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
+import { AskAgain } from "./AskAgain.tsx";
 import { useName } from "./Author.tsx";
 import { Arguments, sentence } from "./ToolCall.tsx";
 
@@ -21,6 +22,8 @@ interface Props {
   place: [number, number];
 }
 
+type Command = Parameters<NotebookStore["do"]>[0];
+
 const HOUR_MS = 3_600_000;
 
 const RISKS: Record<string, string> = {
@@ -35,6 +38,8 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
   const [error, setError] = useState<string>();
   const [reason, setReason] = useState("");
   const [isDecided, setIsDecided] = useState(false);
+  /** What was decided, and waits for the password. */
+  const [held, setHeld] = useState<Command[]>();
   const forWhom = useName(
     store,
     call.requested_by.kind === "assistant" ? { kind: "user", id: call.requested_by.for_user } : call.requested_by,
@@ -58,9 +63,18 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
     };
   }, [store, id, version]);
 
-  const decide = async (command: Parameters<NotebookStore["do"]>[0]) => {
+  const { session } = store;
+  const send = (command: Command): Promise<boolean> =>
+    session.me.asks_again === true
+      ? session.commandAfresh(store.id, command).then(
+          () => true,
+          (failure: Error) => (setError(failure.message), false),
+        )
+      : store.do(command).then((done) => done !== undefined);
+  const decide = async (...commands: Command[]) => {
+    if (session.asksAgain) return setHeld(commands);
     setIsDecided(true);
-    if (!(await store.do(command))) setIsDecided(false);
+    for (const command of commands) if (!(await send(command))) return setIsDecided(false);
   };
   const confirm = { ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } };
   const { confirmation, may_decide } = full ?? {};
@@ -69,7 +83,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
     const expires_at = Date.now() + HOUR_MS;
     if (conversation === undefined) return;
     const issue = { IssueGrant: { grant_id: newId(), conversation_id: conversation, functions: [call.function], expires_at } };
-    if (await store.do(issue)) await decide(confirm);
+    await decide(issue, confirm);
   };
   return (
     <section className={`confirmation ${call.risk}`} aria-label={`Waits for you: ${sentence(call.function)}`}>
@@ -104,7 +118,17 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       </details>
       {error && <p className="error">{error}</p>}
       {may_decide === false && <p className="quiet">Somebody else has to decide this.</p>}
-      {may_decide && (
+      {may_decide && held && (
+        <AskAgain
+          session={session}
+          cancel={() => setHeld(undefined)}
+          proved={() => {
+            setHeld(undefined);
+            void decide(...held);
+          }}
+        />
+      )}
+      {may_decide && !held && (
         <div className="stack tight">
           <div className="row">
             <button className="button primary" disabled={isDecided} onClick={() => void decide(confirm)}>

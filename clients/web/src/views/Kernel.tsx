@@ -52,6 +52,20 @@ export function Kernel({ store }: { store: NotebookStore }) {
   );
 }
 
+/** What stands between the kernel's code and its machine, as its start recorded it. */
+function sandboxWords(recorded: unknown): string {
+  const { file_system, processes, network, by } = (recorded ?? {}) as {
+    file_system?: boolean;
+    processes?: boolean;
+    network?: string;
+    by?: unknown;
+  };
+  if (file_system === undefined) return "none: its code can do all that its agent's account can";
+  const reach = network === undefined || network === "all" ? "" : `, network: ${plain(network)}`;
+  const means = Array.isArray(by) && by.length > 0 ? ` (${by.map(plain).join(", ")})` : "";
+  return `${file_system && processes ? "keys and processes are out of reach" : "not whole"}${means}${reach}`;
+}
+
 function statusOf(store: NotebookStore, id: string) {
   return store.replica.kernels.find((each) => each.kernel_session === id);
 }
@@ -69,6 +83,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   const rows: [string, string | undefined][] = [
     ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
     ["Runs at", agent],
+    ["Sandbox", isStarted ? sandboxWords(session.sandbox) : undefined],
     ["Works for", running && clock(now - (running.started_at ?? now))],
     ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
     ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],

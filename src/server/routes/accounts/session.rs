@@ -32,10 +32,16 @@ async fn sign_in(
     ClientAddress(address): ClientAddress,
     JsonBody(request): JsonBody<SignIn>,
 ) -> Result<Created<Json<rest::SignedIn>>, Problem> {
+    if request.fresh && request.token.is_some() {
+        return Err(Problem::invalid("fresh goes with login and password, not with a one-time token"));
+    }
     let signed_in = match (request.token, request.login, request.password) {
         (Some(token), login, password) => {
             let profile = profile_of(request.name, login)?;
             shared.accounts.exchange(&token, profile, password, address, &request.label).await?
+        }
+        (None, Some(login), Some(password)) if request.fresh => {
+            shared.accounts.sign_in_afresh(&login, password, address, &request.label).await?
         }
         (None, Some(login), Some(password)) => {
             shared.accounts.sign_in(&login, password, address, &request.label).await?
@@ -74,6 +80,7 @@ async fn read_me(State(shared): State<AccountRoutes>, who: Authenticated) -> Res
         covers: shapes::covers(who.coverage),
         workspaces: workspaces.collect(),
         expires_at: who.expires_at,
+        asks_again: who.asks_again,
         user,
     }))
 }

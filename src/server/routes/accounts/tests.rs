@@ -133,7 +133,8 @@ impl Server {
 
     async fn with_store(store: Arc<dyn AccountStore>) -> Self {
         let clock = Arc::new(AtomicU64::new(START));
-        let options = AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 } };
+        let options =
+            AuthOptions { password_cost: PasswordCost { memory_kib: 8, passes: 1 }, ..AuthOptions::default() };
         let accounts = Accounts::open_with(store, Clock::manual(clock.clone()), &options).await.unwrap();
         let notebooks = Arc::new(Notebooks::default());
         let gate = Gate { accounts: accounts.clone(), rights: notebooks.clone() };
