@@ -68,7 +68,7 @@ impl Client {
     pub async fn send(&self, request: RequestBuilder) -> Result<Response, Failure> {
         let unusable = |error: reqwest::Error| Failure::usage(format!("this cannot be asked for: {error}"));
         let request = request.build().map_err(unusable)?;
-        let again = request.try_clone().filter(|request| request.method() != Method::GET);
+        let again = request.try_clone();
         match (self.sent(request).await, again) {
             (Err(failure), Some(again)) if failure.has_code("forbidden") => self.sent_afresh(again, failure).await,
             (answer, _) => answer,

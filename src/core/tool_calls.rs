@@ -21,6 +21,7 @@ use crate::dispatch::{self, decide_all};
 use crate::gate::{TargetChanges, arguments_hash, deciding, passes_unasked};
 use crate::kernel_tools;
 use crate::ledger::MINUTE_MS;
+use crate::mask::mask_keys;
 use crate::notebook::Notebook;
 use crate::offered::find;
 use crate::rejection::{Rejection, RejectionCode};
@@ -321,6 +322,7 @@ fn execute(
     };
     let is_core = executor(arguments) == Executor::Core;
     let ended = |end: ToolCallEnd, result: String| {
+        let result = mask_keys(&result).into_owned();
         ToolCallExecuted { call_id: call_id.clone(), end: end.into(), result, duration_ms: 0 }.into()
     };
     match effects {

@@ -4318,6 +4318,11 @@ export interface components {
             /** @description What a confirmation names: exactly these arguments of this function. */
             arguments_hash: components["schemas"]["Hash"];
             /**
+             * @description By what means a person confirmed or denied it: the door, and the session or token by its label. Absent where nobody did, and
+             *     for decisions before version 0.1 recorded it.
+             */
+            by_means?: components["schemas"]["Means"] | null;
+            /**
              * Format: uint64
              * @description When they did.
              */
@@ -4909,6 +4914,8 @@ export interface components {
              */
             version: number;
         };
+        /** @description Where somebody comes in. */
+        Door: "page" | "terminal" | "rest" | "socket";
         /** @description One thing that a call would do. */
         Effect: {
             /** @description Type of the new cell. */
@@ -5275,6 +5282,11 @@ export interface components {
         Me: {
             /** @description As in the events that you cause. */
             actor: components["schemas"]["Actor"];
+            /**
+             * @description The scopes `confirm`, `manage` and `admin` are withheld from what can be kept on a disk: `POST /api/session` with `fresh` gives
+             *     a session of 15 minutes that has them.
+             */
+            asks_again?: boolean;
             /** @description The notebooks that it reaches. */
             covers: components["schemas"]["Covers"];
             /**
@@ -5294,6 +5306,15 @@ export interface components {
             user?: components["schemas"]["User"] | null;
             /** @description Those that you are a member of. */
             workspaces: components["schemas"]["MyWorkspace"][];
+        };
+        /** @description How a person decided, as the server saw it. Later versions may add fields. */
+        Means: {
+            /** @description The kind of what was shown there: `session`, `api`, `share` … */
+            credential: string;
+            /** @description Through which door, as the program presented itself. */
+            door: components["schemas"]["OpenDoor"];
+            /** @description What its owner calls that session or token. */
+            label?: string;
         };
         /** @description Somebody in a workspace. */
         Member: {
@@ -5648,6 +5669,8 @@ export interface components {
             token: string;
         };
         /** @description A later version may add variants: keep what you do not know. */
+        OpenDoor: components["schemas"]["Door"] | (string | Record<string, unknown>);
+        /** @description A later version may add variants: keep what you do not know. */
         OpenEndCause: components["schemas"]["EndCause"] | (string | Record<string, unknown>);
         /** @description A later version may add variants: keep what you do not know. */
         OpenExecutionCause: components["schemas"]["ExecutionCause"] | (string | Record<string, unknown>);
@@ -5941,6 +5964,12 @@ export interface components {
         };
         /** @description Either `login` and `password`, or a one-time `token` (the printed owner token, an invitation, a reset). */
         SignIn: {
+            /**
+             * @description With login and password: a session of 15 minutes, in place of one of 30 days. It alone confirms, shares and manages where `me`
+             *     says `asks_again`. Keep it in memory, never on a disk.
+             * @default false
+             */
+            fresh?: boolean;
             /**
              * @description For the list of your sessions, as in "laptop".
              * @default

@@ -16,7 +16,8 @@ export function AskAgain({ session, proved, cancel }: Props) {
   if (!user?.has_password)
     return (
       <p className="note small" role="alert">
-        This asks for your password, and you have none yet: start <code>notarium up</code> at a terminal, which says how to choose one.
+        This asks for your password, and you have none yet: start <code>notarium up</code> at a terminal, which says how to choose
+        one.
       </p>
     );
   const submit = async (event: FormEvent<HTMLFormElement>) => {
