@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use notarium_record::{Output, RawJson};
@@ -16,17 +17,17 @@ pub const MASK: &str = "[masked: a key]";
 /// Bytes before a piece of text in which a key may have begun.
 const LOOK_BACK_BYTES: usize = 256;
 
-/// How keys are written. The group `key`, where there is one, is the part that goes; each shape begins with plain text, which
-/// is what is searched for.
+/// How keys are written: how they begin, and as much as makes one. What goes on in the same characters belongs to it. The group
+/// `key`, where there is one, is the part that goes. Each shape begins with plain text, which is what is searched for.
 const SHAPES: &[&str] = &[
     // Notarium's own, as `src/server/auth/token_text.rs` writes them.
     r"nt_(?:owner|session|api|agent|share|reset)_[0-9A-Za-z_-]+?_[0-9A-Fa-f]{16,}",
     // OpenAI, Anthropic, and who writes theirs alike; Groq; xAI.
-    r"sk-[0-9A-Za-z_-]{20,}",
-    r"gsk_[0-9A-Za-z]{20,}",
-    r"xai-[0-9A-Za-z]{20,}",
+    r"sk-[0-9A-Za-z_-]{20}",
+    r"gsk_[0-9A-Za-z]{20}",
+    r"xai-[0-9A-Za-z]{20}",
     // Stripe.
-    r"[rs]k_(?:live|test)_[0-9A-Za-z]{16,}",
+    r"[rs]k_(?:live|test)_[0-9A-Za-z]{16}",
     // AWS: the key's id, and behind its usual names the key itself.
     r"A[KS]IA[0-9A-Z]{16}",
     concat!(
@@ -35,26 +36,26 @@ const SHAPES: &[&str] = &[
         r#"[\\"' \t:=]{1,8}(?<key>[0-9A-Za-z/+=]{16,})"#
     ),
     // GitHub, GitLab.
-    r"gh[oprsu]_[0-9A-Za-z]{30,}",
-    r"github_pat_[0-9A-Za-z_]{30,}",
-    r"glpat-[0-9A-Za-z_-]{20,}",
+    r"gh[oprsu]_[0-9A-Za-z]{30}",
+    r"github_pat_[0-9A-Za-z_]{30}",
+    r"glpat-[0-9A-Za-z_-]{20}",
     // Slack.
-    r"xox[abeoprs]-[0-9A-Za-z-]{10,}",
-    r"xapp-[0-9A-Za-z-]{20,}",
+    r"xox[abeoprs]-[0-9A-Za-z-]{10}",
+    r"xapp-[0-9A-Za-z-]{20}",
     // Google.
-    r"AIza[0-9A-Za-z_-]{30,}",
-    r"ya29\.[0-9A-Za-z_-]{20,}",
-    r"GOCSPX-[0-9A-Za-z_-]{20,}",
+    r"AIza[0-9A-Za-z_-]{30}",
+    r"ya29\.[0-9A-Za-z_-]{20}",
+    r"GOCSPX-[0-9A-Za-z_-]{20}",
     // Hugging Face, npm, PyPI.
-    r"hf_[0-9A-Za-z]{30,}",
-    r"npm_[0-9A-Za-z]{30,}",
-    r"pypi-[0-9A-Za-z_-]{40,}",
+    r"hf_[0-9A-Za-z]{30}",
+    r"npm_[0-9A-Za-z]{30}",
+    r"pypi-[0-9A-Za-z_-]{40}",
     // JSON web tokens, also those that were cut.
     r"eyJ[0-9A-Za-z_-]{8,}\.eyJ[0-9A-Za-z_-]{8,}(?:\.[0-9A-Za-z_-]*)?",
     // Private keys: up to their last line, or as far as a text that was cut has lines of one.
     concat!(
         r"-----BEGIN [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
-        r"(?:[0-9A-Za-z+/=:,.() \t\r\n\\-]*?-----END [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
+        r"(?:(?:-?[0-9A-Za-z+/=:,.() \t\r\n\\])*?-----END [0-9A-Z ]*PRIVATE KEY(?: BLOCK)?-----",
         r"|(?:(?:[ \t\r\n]|\\[nrt])*[0-9A-Za-z+/=]{16,})*)"
     ),
     // What goes on where a key that was taken out was cut.
@@ -91,17 +92,18 @@ pub fn mask_continued<'a>(before: &str, text: &'a str) -> Cow<'a, str> {
 fn masked(text: &str, from: usize) -> Cow<'_, str> {
     let (mut kept, mut copied, mut at) = (String::new(), from, 0);
     while let Some(found) = SHAPE.captures_at(text, at) {
-        let (Some(whole), named) = (found.get(0), found.name("key").or_else(|| found.name("more"))) else { break };
-        let key = named.unwrap_or(whole);
-        // A match of nothing but a mask: one goes on behind it.
-        at = key.end().max(whole.start() + 1);
-        if !is_key(text, key.range(), found.name("more").is_some()) {
-            at = text.ceil_char_boundary(whole.start() + 1);
-        } else if key.end() > copied {
+        let rest = found.name("more");
+        let Some(key) = rest.or_else(|| found.name("key")).or_else(|| found.get(0)) else { break };
+        let (is_key, next) = match rest {
+            Some(rest) => (!rest.is_empty(), rest.end()),
+            None => judged(text, key.range()),
+        };
+        at = next;
+        if is_key && next > copied {
             kept.push_str(text.get(copied..key.start()).unwrap_or_default());
             // The rest of a masked key needs no second mask.
-            kept.push_str(if found.name("more").is_some() { "" } else { MASK });
-            copied = key.end();
+            kept.push_str(if rest.is_some() { "" } else { MASK });
+            copied = next;
         }
     }
     if copied == from {
@@ -111,17 +113,24 @@ fn masked(text: &str, from: usize) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// No word that happens to begin like a key, and nothing in the middle of a word.
-fn is_key(text: &str, key: std::ops::Range<usize>, is_rest: bool) -> bool {
-    if is_rest {
-        return !key.is_empty();
-    }
-    let (before, key) = (text[..key.start].as_bytes(), &text[key]);
+/// Whether this is a key, and no word that happens to begin like one; and where to go on. (Never before the end of what was
+/// looked at character by character: hostile texts would take quadratic time.)
+fn judged(text: &str, key: Range<usize>) -> (bool, usize) {
+    let (before, begins) = (text[..key.start].as_bytes(), &text[key.clone()]);
     // Its first letter is the end of an escape in JSON: `\nt_…` is a line that begins with `t_…`.
-    let is_escape = before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-    let is_common = ["sk-", "AKIA", "ASIA", "AIza"].iter().any(|begins| key.starts_with(begins));
-    let has_variety = key.bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
-    has_variety && !is_escape && !(is_common && ends_in_word(before))
+    let is_escape = begins.starts_with(['n', 'r', 't', 'b', 'f', 'u'])
+        && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
+    let is_common = ["sk-", "AKIA", "ASIA", "AIza"].iter().any(|common| begins.starts_with(common));
+    if is_escape || (is_common && ends_in_word(before)) {
+        return (false, text.ceil_char_boundary(key.start + 1));
+    }
+    let follows = if begins.starts_with('-') { 0 } else { key_characters(&text[key.end..]) };
+    let end = key.end + follows;
+    (text[key.start..end].bytes().any(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase()), end)
+}
+
+fn key_characters(text: &str) -> usize {
+    text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count()
 }
 
 fn ends_in_word(before: &[u8]) -> bool {
@@ -282,6 +291,30 @@ mod tests {
             }
         }
         assert_eq!(mask_continued("a word", "s and others"), "s and others");
+    }
+
+    /// Where each beginning were looked at to the end of the text, these would take hours.
+    #[test]
+    fn hostile_texts_cost_no_more_than_others() {
+        let begins = [
+            "sk-",
+            "ask-",
+            "\\nt_api_",
+            "eyJ",
+            "eyJaaaaaaaa.",
+            "-----BEGIN PRIVATE KEY-----\n",
+            "\\-----BEGIN PRIVATE KEY-----",
+            MASK,
+            "nt_api_",
+            "SecretAccessKey=",
+            "\\",
+        ];
+        for begins in begins {
+            let text = begins.repeat((1 << 17) / begins.len());
+            for end in ["", "A1", "-----END PRIVATE KEY-----"] {
+                assert!(mask_keys(&format!("{text}{end}")).len() <= text.len() + end.len());
+            }
+        }
     }
 
     #[test]
