@@ -116,7 +116,7 @@ fn masked(text: &str, from: usize) -> Cow<'_, str> {
 /// Whether this is a key, and no word that happens to begin like one; and where to go on. (Never before the end of what was
 /// looked at character by character: hostile texts would take quadratic time.)
 fn judged(text: &str, key: Range<usize>) -> (bool, usize) {
-    let (before, begins) = (text[..key.start].as_bytes(), &text[key.clone()]);
+    let (before, begins) = (&text.as_bytes()[..key.start], &text[key.clone()]);
     // Its first letter is the end of an escape in JSON: `\nt_…` is a line that begins with `t_…`.
     let is_escape = begins.starts_with(['n', 'r', 't', 'b', 'f', 'u'])
         && before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
