@@ -232,7 +232,8 @@ mod tests {
         keys.push("AKIAABCDEFGHIJKLMNOP".to_owned());
         keys.push("ASIA2345672ABCDE7XYZ".to_owned());
         keys.push(format!("nt_session_01JAAAAAAAAAAAAAAAAAAAAAAA_{}", "0123456789abcdef".repeat(4)));
-        keys.push(format!("eyJ{LONG}.eyJ{LONG}.{LONG}"));
+        let signature: String = LONG.chars().rev().collect();
+        keys.push(format!("eyJ{LONG}.eyJ{LONG}.{signature}"));
         keys.push(private_key("\n"));
         keys
     }
