@@ -24,7 +24,7 @@ run: rust ## build, start server + agent with a Python kernel, print one URL and
 	cargo run --profile local --quiet --bin notarium -- up
 
 test: ## every check that CI runs; one that fails does not hide the others
-	@$(MAKE) --no-print-directory --keep-going lint unit interop test-web
+	@$(MAKE) --no-print-directory --keep-going lint unit interop test-web test-web-smoke
 
 web: $(PAGE) ## build the page that the server embeds
 
@@ -48,13 +48,18 @@ test-web-all: web deps ## the page in a browser, with server, agent and kernel: 
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
-test-web-smoke: web deps ## the page in a browser: a minute's choice of them
+# The page comes from its folder: the program need not be built again to embed it.
+test-web-smoke: web deps ## the page in a browser: a minute's choice of its tests
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && $(BROWSER) --grep @smoke
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
+
+bench-web: web deps ## how fast the page is in Chromium; on a quiet machine
+	cargo build --release --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
 
 pictures: web deps ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium
-	export NOTARIUM_PICTURES=1 chromium=$$(scripts/need-chromium) && $(BROWSER) pictures
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_PICTURES=1 && $(BROWSER) pictures
 	test -d target/pictures-venv || $(PYTHON) -m venv target/pictures-venv
 	target/pictures-venv/bin/python -m pip install --quiet --disable-pip-version-check pillow
 	target/pictures-venv/bin/python $(WEB)/scripts/pictures.py
@@ -117,4 +122,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke pictures web interop-files interop-runs interop-mcp image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web pictures web interop-files interop-runs interop-mcp image-check soak bench clean

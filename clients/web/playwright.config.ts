@@ -12,7 +12,11 @@ export default defineConfig({
     // A page that a test serves itself (NOTARIUM_PAGE) is from nowhere for Chromium, and may not open a socket to this machine.
     launchOptions: {
       executablePath,
-      args: ["--no-sandbox", "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets"],
+      args: [
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        "--disable-features=LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets",
+      ],
     },
     viewport: { width: 1280, height: 860 },
     trace: "retain-on-failure",

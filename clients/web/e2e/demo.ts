@@ -85,5 +85,5 @@ export const demo = {
 export async function bringIn(page: Page, notebook: object = demo, name = "Temperatures by the sea.ipynb"): Promise<void> {
   const file = { name, mimeType: "application/json", buffer: Buffer.from(JSON.stringify(notebook)) };
   await page.locator("input[type=file]").setInputFiles(file);
-  await expect(page.locator(".cell").first()).toBeVisible();
+  await expect(page.locator(".cell").first()).toBeVisible({ timeout: 60_000 });
 }
