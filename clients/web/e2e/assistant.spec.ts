@@ -5,7 +5,7 @@ interface Seen {
   version: number;
 }
 
-test("@smoke an assistant works in the open: cards, a decision with its effect, marks on cells, and its turn undone", async ({
+test("an assistant works in the open: cards, a decision with its effect, marks on cells, and its turn undone", async ({
   browser,
   server,
 }) => {
