@@ -68,6 +68,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
+            unreachable: Default::default(),
             limits: Limits::default(),
         };
         for query in required_history(&self.notebook, &context, &command) {

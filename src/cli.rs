@@ -22,6 +22,7 @@ mod accounts;
 mod agent;
 mod assistants;
 mod calls;
+mod cell_looks;
 mod cells;
 mod chat;
 mod check;
@@ -38,8 +39,10 @@ mod follow;
 mod fresh;
 mod history;
 mod input;
+mod kernels;
 pub mod logs;
 mod mcp;
+mod names;
 mod narrate;
 mod notebooks;
 mod outputs;
@@ -57,6 +60,7 @@ mod show;
 mod up;
 mod values;
 mod watch;
+mod workspaces;
 
 use clap::{Args, Parser};
 
@@ -130,7 +134,7 @@ commands! {
         Show(show::ShowArgs) => show::show,
         /// Change the source of a cell; refused if somebody was faster.
         Edit(cells::EditArgs) => cells::edit,
-        /// Add, move, delete and restore cells.
+        /// Add, move, delete, restore and mark cells, change their type, clear their outputs.
         #[command(subcommand)]
         Cell(cells::CellCommand) => cells::CellCommand::run,
         /// Take your last changes back, or what an assistant did in a turn or a call.
@@ -142,13 +146,20 @@ commands! {
         Exec(exec::ExecArgs) => exec::exec,
         /// List the runs of all times, show one, or compare two.
         Runs(runs::RunsArgs) => runs::runs,
+        /// Cancel runs that wait, and interrupt those that run.
+        Cancel(runs::CancelArgs) => runs::cancel,
+        /// List, launch, interrupt, restart, shut down and give up kernels.
+        #[command(subcommand)]
+        Kernels(kernels::KernelsCommand) => kernels::KernelsCommand::run,
         /// Interrupt what the kernel runs.
-        Interrupt(runs::KernelArgs) => runs::interrupt,
+        Interrupt(kernels::KernelArgs) => kernels::interrupt,
         /// Restart the kernel: its memory is lost, and what waits is cancelled.
-        Restart(runs::KernelArgs) => runs::restart,
+        Restart(kernels::RestartArgs) => kernels::restart,
         /// Cancel everything that waits and interrupt what runs.
         Stop(runs::StopArgs) => runs::stop,
 
+        /// List the names of versions, or name one.
+        Versions(names::VersionsArgs) => names::versions,
         /// Follow what everybody does, live.
         Watch(watch::WatchArgs) => watch::watch,
         /// Show who did what, when.
@@ -164,6 +175,8 @@ commands! {
 
         /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
         Chat(chat::ChatArgs) => chat::chat,
+        /// List the conversations with assistants.
+        Conversations(names::ConversationsArgs) => names::conversations,
         /// See what assistants wait for, and confirm or deny it.
         Confirm(confirm::ConfirmArgs) => confirm::confirm,
         /// Let an outside assistant in: an MCP server on standard input and output.
@@ -178,6 +191,9 @@ commands! {
         /// List, give and take roles in a notebook.
         #[command(subcommand)]
         Access(access::AccessCommand) => access::AccessCommand::run,
+        /// Make workspaces, and say who and which notebooks belong to them.
+        #[command(subcommand)]
+        Workspace(workspaces::WorkspaceCommand) => workspaces::WorkspaceCommand::run,
         /// Make, list and revoke links for people without an account.
         #[command(subcommand)]
         Share(access::ShareCommand) => access::ShareCommand::run,

@@ -22,8 +22,11 @@ use crate::reporter::Reporter;
 use crate::roster::{Act, Roster};
 use crate::session::{Input, KernelSessionLimits};
 
-/// How long kernels may take to end when the agent stops.
-const STOP_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long an agent that stops has to end its kernels and report all of it.
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What became of kernels that a process of this agent has not reported as ended.
+const ORPHANED: &str = "its runtime agent was killed, or stopped before it could report the end";
 
 /// How long an agent waits for another process of its token: longer than a server takes to notice that one is dead.
 pub const DISPLACED_PATIENCE: Duration = Duration::from_secs(75);
@@ -46,9 +49,18 @@ pub struct AgentOptions {
 /// What those who started an agent may want to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AgentNotice {
-    Connected { server: String },
-    Disconnected { cause: String },
-    KernelWanted { notebook: NotebookId, kernelspec: String },
+    Connected {
+        server: String,
+    },
+    /// What earlier processes of this agent left has been told: kernels can be asked for.
+    Ready,
+    Disconnected {
+        cause: String,
+    },
+    KernelWanted {
+        notebook: NotebookId,
+        kernelspec: String,
+    },
 }
 
 /// Runs an agent until `stop` is ready (then its kernels are shut down and reported), or until the server refuses it.
@@ -64,6 +76,7 @@ pub async fn run(
             () = &mut stop => break,
             Some(Ok(over)) = agent.running.join_next() => agent.over(&over),
             Some(Ok(claim)) = agent.claims.join_next() => agent.claim_answered(claim),
+            Some(_) = agent.settling.join_next() => agent.settled(&mut notify),
             event = agent.connection.next() => agent.event(event, &mut notify)?,
         }
     }
@@ -94,6 +107,8 @@ struct Agent {
     running: JoinSet<KernelSessionId>,
     /// Claims that wait for their answers.
     claims: JoinSet<ClaimAnswer>,
+    /// Tasks that report what earlier processes left.
+    settling: JoinSet<()>,
 }
 
 impl Agent {
@@ -125,6 +140,7 @@ impl Agent {
             displaced_since: None,
             running: JoinSet::new(),
             claims: JoinSet::new(),
+            settling: JoinSet::new(),
         })
     }
 
@@ -162,14 +178,21 @@ impl Agent {
         let acts = self.roster.connected(id);
         self.act_all(acts);
         notify(AgentNotice::Connected { server: welcome.server });
+        self.settled(notify);
         Ok(())
+    }
+
+    fn settled(&self, notify: &mut impl FnMut(AgentNotice)) {
+        if self.settling.is_empty() {
+            notify(AgentNotice::Ready);
+        }
     }
 
     fn open_ledger(&mut self, agent: &AgentId) {
         let Some(folder) = self.options.state_dir.as_ref().filter(|_| self.ledger.is_none()) else { return };
         let ledger = Ledger::new(folder, agent.clone());
         for orphans in ledger.orphans() {
-            tokio::spawn(report_ends(self.sender.clone(), orphans));
+            self.settling.spawn(report_ends(self.sender.clone(), orphans));
         }
         self.ledger = Some(ledger);
     }
@@ -298,14 +321,17 @@ impl Agent {
             }
         };
         if tokio::time::timeout(STOP_TIMEOUT, all_over).await.is_err() {
-            tracing::warn!("some kernels did not end in time; they are killed with this process");
+            tracing::warn!(
+                kernels = self.hosts.len(),
+                "not all was reported in time: the next process of this agent, or else the server, marks the runs as lost"
+            );
         }
     }
 }
 
-/// The kernels of a process that was killed have gone with it.
+/// The kernels of a process that is gone have gone with it; what it had not reported of their runs is lost.
 async fn report_ends(sender: CommandSender, orphans: Orphans) {
-    let (cause, detail) = (KernelCause::AgentLost, Some("its runtime agent was killed".to_owned()));
+    let (cause, detail) = (KernelCause::AgentLost, Some(ORPHANED.to_owned()));
     for (kernel_session, notebook) in &orphans.sessions {
         let ended =
             Command::ReportKernelEnded { kernel_session: kernel_session.clone(), cause, detail: detail.clone() };

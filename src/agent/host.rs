@@ -17,8 +17,12 @@ use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
 use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
 
-/// Events that the driver may hand over ahead. Few: what waits in the driver counts against its own limit.
-const MAX_WAITING_EVENTS: usize = 256;
+/// Events that the driver may hand over ahead. Few, because each may be megabytes (a flood is flushed five times a second): what
+/// waits in the driver counts against its own limit.
+const MAX_WAITING_EVENTS: usize = 8;
+
+/// How long a kernel may take for each step of its end when the agent itself stops, so that time is left to report it.
+const HURRIED_SHUTDOWN: Duration = Duration::from_secs(2);
 
 /// What a host needs.
 pub(crate) struct HostOptions {
@@ -133,13 +137,13 @@ impl Host {
     async fn act(&mut self, output: Output) {
         match output {
             Output::Launch => self.launch(),
-            Output::Execute { execution_id, source, is_scratch } => {
+            Output::Execute { execution_id, source, is_scratch, may_ask } => {
                 let request = ExecuteRequest::new(execution_id.as_str(), &*source);
-                self.execute(ExecuteRequest { store_history: !is_scratch, ..request }).await;
+                self.execute(ExecuteRequest { store_history: !is_scratch, allow_stdin: may_ask, ..request }).await;
             }
             Output::Interrupt => self.with_kernel(|kernel| kernel.interrupt().is_ok()),
             Output::AnswerInput(value) => self.with_kernel(|kernel| kernel.answer_input(value).is_ok()),
-            Output::Stop => self.stop(),
+            Output::Stop { in_a_hurry } => self.stop(in_a_hurry),
             Output::Kill => self.kill(),
             Output::Report(report) => self.report(report),
             Output::Spill { execution_id, bytes } => self.spill(execution_id, &bytes),
@@ -174,10 +178,12 @@ impl Host {
     }
 
     /// Its end comes as an event. One that is not up yet is killed with its launch, and fails.
-    fn stop(&mut self) {
+    fn stop(&mut self, in_a_hurry: bool) {
         match std::mem::replace(&mut self.launched, Launched::No) {
             Launched::Yes(kernel) => {
-                tokio::spawn(kernel.shutdown());
+                let usual = self.options.launch.shutdown_timeout;
+                let timeout = if in_a_hurry { usual.min(HURRIED_SHUTDOWN) } else { usual };
+                tokio::spawn(kernel.shutdown_within(timeout));
             }
             Launched::Starting(launching) => {
                 launching.abort();

@@ -37,12 +37,14 @@ pub struct ExecuteRequest {
     pub execution_id: ExecutionId,
     pub source: String,
     pub store_history: bool,
+    /// False: there is nobody who could answer, and code that asks fails.
+    pub allow_stdin: bool,
 }
 
 impl ExecuteRequest {
     /// A plain run: recorded in the history, may ask for input, leaves what waits behind it alone.
     pub fn new(execution_id: impl Into<ExecutionId>, source: impl Into<String>) -> Self {
-        Self { execution_id: execution_id.into(), source: source.into(), store_history: true }
+        Self { execution_id: execution_id.into(), source: source.into(), store_history: true, allow_stdin: true }
     }
 }
 
@@ -177,7 +179,7 @@ impl Default for LaunchOptions {
             launch_timeout: Duration::from_secs(60),
             shutdown_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(5),
-            max_waiting_bytes: 64 << 20,
+            max_waiting_bytes: 32 << 20,
         }
     }
 }
@@ -229,9 +231,15 @@ impl Kernel {
     /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way
     /// when this returns.
     pub async fn shutdown(self) {
+        let timeout = self.shutdown_timeout;
+        self.shutdown_within(timeout).await;
+    }
+
+    /// As [`Kernel::shutdown`], with so long for each of the steps.
+    pub async fn shutdown_within(self, timeout: Duration) {
         // A driver that takes nothing any more has ended, or waits for its event channel; the process ends all the same.
         let _ = self.urgent.try_send(driver::Urgent::Stop);
-        self.process.stop(self.shutdown_timeout).await;
+        self.process.stop(timeout).await;
     }
 
     /// The process id of the kernel, which leads its process group.

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use notarium_core::{AgentId, KernelSessionId, NotebookId};
-use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
+
+use crate::process_name::ProcessName;
 
 /// Largest file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -16,7 +17,8 @@ const MAX_FILE_BYTES: u64 = 1 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     agent: AgentId,
-    process: i32,
+    #[serde(flatten)]
+    process: ProcessName,
     sessions: BTreeMap<KernelSessionId, NotebookId>,
 }
 
@@ -36,8 +38,8 @@ pub(crate) struct Orphans {
 
 impl Ledger {
     pub fn new(folder: &Path, agent: AgentId) -> Self {
-        let process = i32::try_from(std::process::id()).unwrap_or_default();
-        let path = folder.join(format!("agent-{agent}-{process}.json"));
+        let process = ProcessName::own();
+        let path = folder.join(format!("agent-{agent}-{}.json", process.process));
         Self { path, content: Content { agent, process, sessions: BTreeMap::new() } }
     }
 
@@ -73,7 +75,7 @@ impl Ledger {
         let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
         let ours =
             paths.filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&begins)));
-        ours.filter_map(|path| read_orphans(path, self.content.process)).collect()
+        ours.filter_map(|path| read_orphans(path, self.content.process.process)).collect()
     }
 }
 
@@ -87,8 +89,8 @@ impl Orphans {
 fn read_orphans(path: PathBuf, own_process: i32) -> Option<Orphans> {
     path.metadata().ok().filter(|metadata| metadata.len() <= MAX_FILE_BYTES)?;
     let content: Content = serde_json::from_slice(&std::fs::read(&path).ok()?).ok()?;
-    let is_alive = Pid::from_raw(content.process).is_some_and(|process| test_kill_process(process).is_ok());
-    (content.process == own_process || !is_alive).then_some(Orphans { path, sessions: content.sessions })
+    (content.process.process == own_process || !content.process.is_alive())
+        .then_some(Orphans { path, sessions: content.sessions })
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -104,26 +106,27 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    fn ledger(folder: &Path, agent: &str, process: i32) -> Ledger {
+    fn ledger(folder: &Path, agent: &str, process: &ProcessName) -> Ledger {
         let agent: AgentId = agent.parse().unwrap();
-        let path = folder.join(format!("agent-{agent}-{process}.json"));
-        Ledger { path, content: Content { agent, process, sessions: BTreeMap::new() } }
+        let path = folder.join(format!("agent-{agent}-{}.json", process.process));
+        Ledger { path, content: Content { agent, process: process.clone(), sessions: BTreeMap::new() } }
     }
 
     #[test]
     fn what_a_dead_process_held_is_found_once_and_what_a_live_one_holds_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let mut dead = std::process::Command::new("true").spawn().unwrap();
-        dead.wait().unwrap();
-        let dead = i32::try_from(dead.id()).unwrap();
-        let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
-        for (agent, process) in [("a", dead), ("a", parent), ("b", dead)] {
-            ledger(folder.path(), agent, process).add(format!("k{process}").parse().unwrap(), "n".parse().unwrap());
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let dead = ProcessName::of(i32::try_from(child.id()).unwrap());
+        child.wait().unwrap();
+        let parent = ProcessName::of(i32::try_from(std::os::unix::process::parent_id()).unwrap());
+        for (agent, process) in [("a", &dead), ("a", &parent), ("b", &dead)] {
+            let session = format!("k{}", process.process).parse().unwrap();
+            ledger(folder.path(), agent, process).add(session, "n".parse().unwrap());
         }
         let mine = Ledger::new(folder.path(), "a".parse().unwrap());
         let mut found = mine.orphans();
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].sessions.keys().next().unwrap().as_str(), format!("k{dead}"));
+        assert_eq!(found[0].sessions.keys().next().unwrap().as_str(), format!("k{}", dead.process));
         found.remove(0).forget();
         assert!(mine.orphans().is_empty());
     }

@@ -20,6 +20,7 @@ pub mod kernelspecs;
 mod ledger;
 mod leftovers;
 pub mod outputs;
+mod process_name;
 mod reporter;
 pub mod roster;
 pub mod sandbox;

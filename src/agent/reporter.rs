@@ -1,5 +1,9 @@
-//! Sends the reports of one session, in order: their large parts go up first, several at a time.
+//! Sends the reports of one session, in order: their large parts go up first, several at a time; the reports follow one by
+//! one, each when the one before is in the log.
 
+mod delivery;
+
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -8,14 +12,15 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::{BlobUploader, Spilled};
-use crate::connection::{Answer, CommandError, CommandSender};
+use crate::connection::{CommandError, CommandSender};
 use crate::session::{Displayed, Input, PendingCommand, PendingReport, Report};
 use crate::session::{OVERFLOW_POINTER, blob_part};
+use delivery::{Delivery, Group, Refusal, missing};
 
 /// Reports whose parts are uploaded at the same time.
 const MAX_UPLOADS: usize = 8;
-/// The pause before a report that the server could not store is made again.
-const UNAVAILABLE_PAUSE: Duration = Duration::from_millis(500);
+/// The pause before a report that the server could not store is sent again, doubling up to the second.
+const UNAVAILABLE_PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(2)];
 
 /// A report and what its run has spilled, when it tells of that.
 pub(crate) struct Job {
@@ -40,20 +45,69 @@ impl Reporter {
     }
 
     async fn run(self, jobs: mpsc::UnboundedReceiver<Job>, inputs: mpsc::UnboundedSender<Input>) {
-        let (answers, waiting) = mpsc::unbounded_channel();
         let jobs = futures_util::stream::unfold(jobs, async |mut jobs| Some((jobs.recv().await?, jobs)));
         let mut prepared = std::pin::pin!(jobs.map(|job| self.prepare(job)).buffered(MAX_UPLOADS));
-        let sending = async {
-            while let Some((report, command)) = prepared.next().await {
-                let answer =
-                    CommandSender::message(&self.notebook, &command).map(|message| self.sender.submit(message));
-                let _ = answers.send((report, answer));
+        let (ready, mut waiting) = mpsc::channel(1);
+        let preparing = async move {
+            while let Some(job) = prepared.next().await {
+                if ready.send(job).await.is_err() {
+                    return;
+                }
             }
         };
-        tokio::join!(sending, pass_answers(waiting, inputs));
+        let delivering = async {
+            let mut delivery = Delivery::default();
+            while let Some((report, group)) = waiting.recv().await {
+                let refusal = self.deliver(&mut delivery, group).await.err();
+                if inputs.send(Input::Answered { report, refusal: refusal.map(|it| (it.code, it.message)) }).is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::join!(preparing, delivering);
     }
 
-    async fn prepare(&self, job: Job) -> (Report, Command) {
+    /// Until all of it is in the log, or said to be missing. The error: the session must hear of it.
+    async fn deliver(&self, delivery: &mut Delivery, group: Group) -> Result<(), Refusal> {
+        let mut waiting = VecDeque::from([group]);
+        while let Some(group) = waiting.pop_front() {
+            let group = delivery.numbered(group);
+            if group.is_empty() {
+                continue;
+            }
+            match self.send(&group).await {
+                Ok(()) => delivery.accepted(&group),
+                Err(refusal) => {
+                    delivery.refused(group, refusal)?.into_iter().rev().for_each(|group| waiting.push_front(group));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same command, under the same id, until the server takes or refuses it.
+    async fn send(&self, group: &[Command]) -> Result<(), Refusal> {
+        let command = match group {
+            [command] => command.clone(),
+            commands => Command::Batch { commands: commands.to_vec() },
+        };
+        let message = CommandSender::message(&self.notebook, &command).map_err(refusal)?;
+        let [mut pause, longest] = UNAVAILABLE_PAUSE;
+        loop {
+            let closed = || Err(crate::connection::ConnectError::Closed.into());
+            match self.sender.submit(message.clone()).await.unwrap_or_else(|_| closed()) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.code() == Some(RejectionCode::Unavailable) => {
+                    tracing::debug!(%error, "a report is sent again");
+                }
+                Err(error) => return Err(refusal(error)),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+
+    async fn prepare(&self, job: Job) -> (Report, Group) {
         let Job { mut report, overflow } = job;
         let overflow = match overflow {
             Some(spilled) => self.upload_overflow(&mut report, &spilled).await,
@@ -70,10 +124,8 @@ impl Reporter {
             }
         }
         let mut blobs = blobs.into_iter();
-        let mut commands: Vec<Command> =
-            report.commands.iter().map(|command| command.to_command(&mut blobs, overflow.as_ref())).collect();
-        let command = if commands.len() == 1 { commands.remove(0) } else { Command::Batch { commands } };
-        (report, command)
+        let group = report.commands.iter().map(|command| command.to_command(&mut blobs, overflow.as_ref())).collect();
+        (report, group)
     }
 
     async fn upload_parts(&self, command: &PendingCommand) -> Result<Vec<BlobPart>, String> {
@@ -95,6 +147,15 @@ impl Reporter {
     }
 }
 
+/// A connection that is over for good counts as a session that is over.
+fn refusal(error: CommandError) -> Refusal {
+    let expected_seq = match &error {
+        CommandError::Rejected(reject) => reject.expected_seq,
+        CommandError::Connection(_) => None,
+    };
+    Refusal { code: error.code().unwrap_or(RejectionCode::Forbidden), message: error.to_string(), expected_seq }
+}
+
 fn replace_overflow(report: &mut Report, reason: &str) {
     for command in &mut report.commands {
         if matches!(command, PendingCommand::Execution { report: PendingReport::Overflow, .. }) {
@@ -106,27 +167,6 @@ fn replace_overflow(report: &mut Report, reason: &str) {
 /// What cannot be stored is said in its place.
 fn replace_by_notice(command: &mut PendingCommand, reason: &str) {
     if let PendingCommand::Execution { report, .. } = command {
-        let text = format!("\n[notarium: output is missing here: {reason}]\n");
-        *report = PendingReport::Outputs(vec![Displayed::notice(&text)]);
-    }
-}
-
-type Submitted = (Report, Result<Answer, CommandError>);
-
-/// Answers come in the order of the commands.
-async fn pass_answers(mut waiting: mpsc::UnboundedReceiver<Submitted>, inputs: mpsc::UnboundedSender<Input>) {
-    while let Some((report, answer)) = waiting.recv().await {
-        let answer = match answer {
-            Ok(answer) => answer.await.unwrap_or(Err(crate::connection::ConnectError::Closed.into())).map(|_| ()),
-            Err(error) => Err(error),
-        };
-        let message = answer.as_ref().err().map(ToString::to_string).unwrap_or_default();
-        let answer = answer.map_err(|error| error.code().unwrap_or(RejectionCode::Forbidden));
-        if answer == Err(RejectionCode::Unavailable) {
-            tokio::time::sleep(UNAVAILABLE_PAUSE).await;
-        }
-        if inputs.send(Input::Answered { report, answer, message }).is_err() {
-            return;
-        }
+        *report = PendingReport::Outputs(vec![Displayed::notice(&missing(reason))]);
     }
 }

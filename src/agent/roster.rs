@@ -286,7 +286,11 @@ mod tests {
     }
 
     fn requested() -> Recorded {
-        let event = KernelLaunchRequested { kernel_session: "k".parse().unwrap(), kernelspec: "python3".into() };
+        let event = KernelLaunchRequested {
+            kernel_session: "k".parse().unwrap(),
+            kernelspec: "python3".into(),
+            replaces: None,
+        };
         recorded(1, "c0", event)
     }
 

@@ -3,9 +3,9 @@
 //!
 //! It is level-triggered: [`View`] is what the log says *now*, so that nothing depends on having heard each event.
 //!
-//! **Invariants.** Reports of one execution count 1, 2, 3 … in the order in which they are made. What cannot be reported
-//! is said in the run. After a stale fence nothing is written any more, and the kernel is killed. Memory for reports that
-//! are not answered is bounded; above it output is dropped with a notice, never silently.
+//! **Invariants.** Reports go out in the order in which they are made, the end of a run after all of its outputs. After a
+//! stale fence nothing is written any more, and the kernel is killed. Memory for reports that are not answered is bounded;
+//! above it output is dropped with a notice, never silently.
 
 mod functions;
 mod io;
@@ -115,7 +115,7 @@ impl KernelSessionMachine {
             Input::Answer { execution_id, value } => self.answer_input(&execution_id, value),
             Input::Kernel(event) => self.kernel(now_ms, event),
             Input::LaunchFailed(why) => self.launch_failed(why),
-            Input::Answered { report, answer, message } => self.answered(now_ms, report, answer, &message),
+            Input::Answered { report, refusal } => self.answered(now_ms, report, refusal),
             Input::Online(online) => self.online = online,
             Input::Stop(why) => self.stop(Some(why)),
             Input::Tick => self.tick(now_ms),
@@ -143,7 +143,8 @@ impl KernelSessionMachine {
     }
 
     fn execute(&mut self, now_ms: u64, assigned: Assigned) {
-        let Assigned { execution_id, fence, source, is_scratch, timeout_ms, cancel_requested, masks_keys } = assigned;
+        let Assigned { execution_id, fence, source, is_scratch, may_ask, timeout_ms, cancel_requested, masks_keys } =
+            assigned;
         if self.runs.contains_key(&execution_id) {
             return;
         }
@@ -155,7 +156,7 @@ impl KernelSessionMachine {
         }
         self.runs.insert(execution_id.clone(), run);
         self.idle_since = now_ms;
-        self.out.push(Output::Execute { execution_id, source, is_scratch });
+        self.out.push(Output::Execute { execution_id, source, is_scratch, may_ask });
     }
 
     fn interrupt(&mut self, execution_id: Option<&ExecutionId>) {
@@ -199,7 +200,8 @@ impl KernelSessionMachine {
             }
             Phase::Launching | Phase::Running => {
                 self.phase = Phase::Stopping;
-                self.out.push(Output::Stop);
+                let in_a_hurry = self.own_cause.as_ref().is_some_and(|why| why.cause == KernelCause::AgentStopped);
+                self.out.push(Output::Stop { in_a_hurry });
             }
             Phase::Stopping | Phase::Ended | Phase::Over => {}
         }

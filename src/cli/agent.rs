@@ -1,6 +1,8 @@
 //! `agent`: a runtime agent, and agents in this process.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use notarium_agent::agent::{self as runtime, AgentError, AgentNotice, AgentOptions};
@@ -10,7 +12,7 @@ use notarium_agent::outputs::OutputLimits;
 use notarium_agent::session::KernelSessionLimits;
 use notarium_core::Scope;
 use notarium_wire::rest::Me;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use super::client::Client;
@@ -20,6 +22,9 @@ use super::sandbox::{Kept, SandboxArgs, Surroundings};
 use super::serve::stopped;
 use super::settings::Size;
 use super::{Context, Ended, Failure, sandbox};
+
+/// How long a program waits for its own agent before it goes on.
+const READY_PATIENCE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub struct AgentArgs {
@@ -140,6 +145,7 @@ pub fn runtime_dir() -> PathBuf {
 fn print_notice(notice: AgentNotice) {
     match notice {
         AgentNotice::Connected { server } => eprintln!("connected to {server}"),
+        AgentNotice::Ready => {}
         AgentNotice::Disconnected { cause } => eprintln!("{cause}; trying again, kernels stay"),
         AgentNotice::KernelWanted { notebook, kernelspec } => {
             eprintln!("notebook {notebook} wants a {kernelspec} kernel")
@@ -161,6 +167,7 @@ fn failure(error: AgentError) -> Failure {
 /// An agent in this process.
 pub struct LocalAgent {
     stop: oneshot::Sender<()>,
+    ready: Arc<Notify>,
     task: JoinHandle<Result<(), AgentError>>,
 }
 
@@ -170,11 +177,20 @@ impl LocalAgent {
         let stopped = async move {
             let _ = stopped.await;
         };
-        let notice = |notice: AgentNotice| match notice {
+        let ready = Arc::new(Notify::new());
+        let is_ready = ready.clone();
+        let notice = move |notice: AgentNotice| match notice {
+            AgentNotice::Ready => is_ready.notify_one(),
             AgentNotice::Disconnected { cause } => tracing::warn!(cause, "the agent lost its server"),
             notice => tracing::debug!(?notice, "agent"),
         };
-        Self { stop, task: tokio::spawn(runtime::run(options, stopped, notice)) }
+        Self { stop, ready, task: tokio::spawn(runtime::run(options, stopped, notice)) }
+    }
+
+    /// Until it can be asked for kernels, and has told of those that it lost in an earlier life. Not for ever: what is wrong with
+    /// it shows in its runs.
+    pub async fn ready(&self) {
+        let _ = tokio::time::timeout(READY_PATIENCE, self.ready.notified()).await;
     }
 
     /// Shuts its kernels down.

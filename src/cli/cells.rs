@@ -12,7 +12,7 @@ use notarium_wire::rest::{CellAnswer, Trash};
 
 use super::client::NotebookClient;
 use super::values::{CELL_TYPES, one_of};
-use super::{Context, Ended, Failure, find, input, print};
+use super::{Context, Ended, Failure, cell_looks, find, input, print};
 
 // --- where a source comes from ---
 
@@ -141,6 +141,12 @@ commands! {
         Add(AddArgs) => add,
         /// Move a cell.
         Move(MoveArgs) => move_cell,
+        /// Make a cell one of another type.
+        Type(cell_looks::TypeArgs) => cell_looks::change_type,
+        /// Set and clear marks: pinned, skipped, hidden, collapsed, exported, bookmarks.
+        Flag(cell_looks::FlagArgs) => cell_looks::flag,
+        /// Clear the outputs that cells show; the runs stay in the record.
+        Clear(cell_looks::ClearArgs) => cell_looks::clear,
         /// Move a cell to the trash.
         Delete(DeleteArgs) => delete,
         /// Bring a deleted cell back where it was.

@@ -71,6 +71,7 @@ async fn play(args: &DemoArgs, folder: &Path, server: &RunningServer) -> Ended {
     let keys = Keys::make(server).await?;
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
+    agent.ready().await;
     let notebook = notebook(&client(server, &keys.session)?).await?;
     println!("A model that plays a script works in a real notebook, with a real kernel: {}", server.url());
     let mut chat = Chat::new(notebook);

@@ -7,8 +7,8 @@ use std::pin::pin;
 use clap::Args;
 use notarium_agent::connection::CommandSender;
 use notarium_core::{
-    Cell, CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase, Output,
-    RequestExecution,
+    Cell, CellId, CellType, Command, Document, ExecutionId, ExecutionStatus, ExecutionTarget, KernelPhase,
+    KernelSession, Output, RequestExecution,
 };
 use tokio::sync::mpsc;
 
@@ -87,6 +87,8 @@ struct View {
     name: String,
     status: ExecutionStatus,
     notice: Option<String>,
+    /// What its code asked in vain.
+    unanswered: Option<String>,
 }
 
 /// The runs that were asked for, until all have ended.
@@ -100,8 +102,13 @@ struct Following {
 
 impl Following {
     fn new(notebook: NotebookClient, names: impl Iterator<Item = String>) -> Self {
-        let view =
-            |name| View { id: ulid::Ulid::generate().into(), name, status: ExecutionStatus::Queued, notice: None };
+        let view = |name| View {
+            id: ulid::Ulid::generate().into(),
+            name,
+            status: ExecutionStatus::Queued,
+            notice: None,
+            unanswered: None,
+        };
         Self {
             notebook,
             views: names.map(view).collect(),
@@ -143,7 +150,9 @@ impl Following {
                 answer = &mut ack, if !is_acked => {
                     is_acked = true;
                     answer.map_err(|_| Failure::connection("the connection was closed"))??;
-                    self.explain_waiting().await;
+                    for update in self.explain_waiting(&mut runs).await {
+                        self.take(update).await?;
+                    }
                 }
                 line = self.answers.1.recv() => self.answer(line.flatten(), &sender)?,
                 event = runs.follower.next() => {
@@ -202,15 +211,18 @@ impl Following {
     }
 
     /// Says so when nobody is there to run it. The replica may not yet know what the ack knows: the server is asked.
-    async fn explain_waiting(&self) {
-        let Ok(there) = self.notebook.kernels().await else { return };
-        let Some(kernel) = there.kernels.values().find(|kernel| kernel.phase == KernelPhase::Requested) else { return };
-        if !there.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec) {
+    async fn explain_waiting(&self, runs: &mut Runs) -> Vec<RunUpdate> {
+        let Ok(there) = self.notebook.kernels().await else { return Vec::new() };
+        let is_wanted = |kernel: &&KernelSession| kernel.phase == KernelPhase::Requested;
+        if let Some(kernel) = there.kernels.values().find(is_wanted)
+            && !there.kernelspecs.iter().any(|offer| offer.name == kernel.kernelspec)
+        {
             let kernelspec = print::clean(&kernel.kernelspec);
             print::note(format!(
                 "waiting: no runtime agent offers the kernel {kernelspec} now; start one with `notarium agent`, or Ctrl-C to cancel"
             ));
         }
+        runs.reach(&there.status)
     }
 
     // --- what the user does ---
@@ -244,12 +256,14 @@ impl Following {
     }
 
     fn answer(&mut self, line: Option<String>, sender: &CommandSender) -> Ended {
-        let Some(question) = self.questions.pop_front() else { return Ok(()) };
-        let execution_id = question.id;
+        let Some(Question { id: execution_id, prompt, .. }) = self.questions.pop_front() else { return Ok(()) };
         let command = match line {
             Some(value) => Command::AnswerInput { execution_id, value },
             None => {
-                print::note("standard input has ended: the run that asks is cancelled");
+                if let Some(view) = self.views.iter_mut().find(|view| view.id == execution_id) {
+                    let prompt = print::shorten(&prompt.escape_debug().to_string(), 80);
+                    view.unanswered = Some(format!("it asks '{prompt}' (input), and nobody is here who could answer"));
+                }
                 Command::CancelExecution { execution_id }
             }
         };
@@ -269,12 +283,14 @@ impl Following {
         let worst = bad.iter().find(|view| view.status == ExecutionStatus::Error).or(bad.first());
         let Some(worst) = worst else { return Ok(()) };
         let how = match worst.status {
+            _ if worst.unanswered.is_some() => "failed",
             ExecutionStatus::Error => "failed",
             ExecutionStatus::Cancelled => "was cancelled",
             ExecutionStatus::Blocked => "was not run",
             _ => "was lost",
         };
-        let notice = worst.notice.as_deref().map(|notice| format!(": {notice}")).unwrap_or_default();
+        let notice =
+            worst.unanswered.as_ref().or(worst.notice.as_ref()).map(|notice| format!(": {notice}")).unwrap_or_default();
         let others = match bad.len() - 1 {
             0 => String::new(),
             others => format!(" ({} did not end well either)", print::count(others, "other run")),

@@ -1,18 +1,18 @@
 //! One notebook, followed over the socket through every cut; and runs in it, followed to their ends.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
-    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, NotebookId, Outcome, Output,
-    Recorded, Version,
+    Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, KernelLaunchRequested,
+    KernelSessionId, NotebookId, Outcome, Output, Recorded, Version,
 };
 use notarium_wire::rest::Run;
-use notarium_wire::{ErrorMessage, EventsMessage, ServerMessage, SubscribedMessage};
+use notarium_wire::{ErrorMessage, EventsMessage, KernelStatus, ServerMessage, SubscribedMessage};
 
 use super::client::NotebookClient;
-use super::{Ended, Failure, print};
+use super::{Ended, Failure, kernels, print};
 
 /// What happens to a followed notebook.
 #[derive(Debug)]
@@ -148,6 +148,8 @@ pub struct Runs {
     open: BTreeMap<ExecutionId, u64>,
     /// The last version whose events were passed on.
     seen: Version,
+    /// Kernels of followed runs whose agent is not there, as was said.
+    unreachable: BTreeSet<KernelSessionId>,
 }
 
 impl Runs {
@@ -160,7 +162,7 @@ impl Runs {
                 break state.version;
             }
         };
-        Ok(Self { follower, notebook, open: BTreeMap::new(), seen })
+        Ok(Self { follower, notebook, open: BTreeMap::new(), seen, unreachable: BTreeSet::new() })
     }
 
     pub async fn command(&self, command: &Command) -> Result<Outcome, Failure> {
@@ -183,15 +185,44 @@ impl Runs {
             FollowEvent::Events { recorded, .. } => {
                 recorded.iter().filter_map(|recorded| self.event(recorded)).collect()
             }
-            FollowEvent::Subscribed(_) => self.catch_up().await,
+            FollowEvent::Subscribed(message) => {
+                let mut updates = self.reach(&message.kernels);
+                updates.extend(self.catch_up().await);
+                updates
+            }
+            FollowEvent::Message(ServerMessage::Kernels { kernels, .. }) => self.reach(&kernels),
             FollowEvent::Cut(cause) => vec![RunUpdate::Note(format!("{cause}\nthe runs go on; connecting again …"))],
             FollowEvent::Back => vec![RunUpdate::Note("connected again".to_owned())],
             FollowEvent::Message(_) => Vec::new(),
         }
     }
 
+    /// Says once of a kernel that runs wait for that its agent is gone, and that it is back.
+    pub fn reach(&mut self, kernels: &[KernelStatus]) -> Vec<RunUpdate> {
+        let Some(state) = self.follower.state() else { return Vec::new() };
+        let waits = |session: &KernelSessionId| {
+            let mut open = self.open.keys().filter_map(|id| state.executions.get(id));
+            open.any(|run| run.kernel_session.as_ref() == Some(session))
+        };
+        let mut notes = Vec::new();
+        for KernelStatus { kernel_session, reachable, unreachable_since, .. } in kernels {
+            if !reachable && waits(kernel_session) && self.unreachable.insert(kernel_session.clone()) {
+                notes.push(kernels::advice(*unreachable_since, self.notebook.id.as_str()));
+            } else if *reachable && self.unreachable.remove(kernel_session) {
+                notes.push("the kernel can be reached again, and the run goes on".to_owned());
+            }
+        }
+        notes.into_iter().map(RunUpdate::Note).collect()
+    }
+
     fn event(&mut self, recorded: &Recorded) -> Option<RunUpdate> {
         self.seen = recorded.envelope.version;
+        if let Event::KernelLaunchRequested(KernelLaunchRequested { replaces: Some(lost), .. }) = &recorded.event {
+            return Some(RunUpdate::Note(format!(
+                "the kernel before this one has ended ({}): its variables are gone, a new kernel begins without them",
+                print::clean(&lost.sentence())
+            )));
+        }
         if let Event::KernelLaunchFailed(event) = &recorded.event {
             return Some(RunUpdate::Note(format!("the kernel could not start: {}", print::clean(&event.sentence()))));
         }

@@ -223,7 +223,13 @@ fn cell_sentence(event: &Event) -> Option<String> {
 
 fn kernel_sentence(event: &Event) -> Option<String> {
     Some(match event {
-        Event::KernelLaunchRequested(event) => format!("asked for a {} kernel", print::clean(&event.kernelspec)),
+        Event::KernelLaunchRequested(event) => {
+            let lost = event
+                .replaces
+                .as_ref()
+                .map(|lost| format!("; what the one before it held is gone ({})", print::clean(&lost.sentence())));
+            format!("asked for a {} kernel{}", print::clean(&event.kernelspec), lost.unwrap_or_default())
+        }
         Event::KernelLaunchClaimed(_) => "began to launch the kernel".to_owned(),
         Event::KernelSessionStarted(event) => format!("started the {} kernel", print::clean(&event.kernelspec)),
         Event::KernelLaunchFailed(event) => format!("could not start the kernel: {}", print::clean(&event.sentence())),

@@ -1,15 +1,16 @@
-//! Runs of the past, and the kernel: interrupt, restart, stop.
+//! Runs of the past, and an end to those that go on.
 
 use std::collections::BTreeMap;
 
 use clap::Args;
-use notarium_core::{Command, ExecutionId, KernelSessionId};
+use notarium_core::{Command, ExecutionId};
 use notarium_wire::rest::{Comparison, Run, RunPage};
 
 use super::client::NotebookClient;
+use super::kernels::Unreachable;
 use super::narrate::{subject_name, word};
 use super::people::People;
-use super::{Context, Ended, Failure, outputs, print, show};
+use super::{Context, Ended, outputs, print, show};
 
 // --- runs ---
 
@@ -53,24 +54,32 @@ async fn list(notebook: &NotebookClient, args: &RunsArgs) -> Ended {
     let runs = notebook.client.pages(&notebook.path("/runs"), &query, args.limit, split).await?;
     let mut people = People::new(&notebook.client);
     let headings = ["run", "what", "who", "asked", "how it ended"];
-    print::list(&runs, args.json, "no runs: `notarium exec` runs cells", headings, async |Run { id, execution }| {
+    print::list(&runs, args.json, "no runs: `notarium exec` runs cells", headings, async |run| {
+        let Run { id, execution, .. } = run;
         let who = people.name(&execution.requested_by).await;
         // Columns are cleaned: without its colours it says the same.
-        let ended = console::strip_ansi_codes(&show::run_facts(execution)).into_owned();
+        let ended = console::strip_ansi_codes(&facts(run)).into_owned();
         [id.to_string(), subject_name(&execution.subject), who, print::time(execution.requested_at), ended]
     })
     .await
+}
+
+/// How it stands, and whether it can go on.
+fn facts(run: &Run) -> String {
+    let gone = run.unreachable_since.map(|since| format!(", its kernel is unreachable since {}", print::clock(since)));
+    format!("{}{}", show::run_facts(&run.execution), gone.unwrap_or_default())
 }
 
 async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
     if as_json {
         return print::json(&run);
     }
-    let Run { id, execution } = run;
+    let facts = facts(&run);
+    let Run { id, execution, .. } = run;
     let who = People::new(&notebook.client).name(&execution.requested_by).await;
     let asked = print::time(execution.requested_at);
     print::line(format!("{id}  {}, asked by {who} at {asked}", subject_name(&execution.subject)))?;
-    print::line(show::run_facts(&execution))?;
+    print::line(facts)?;
     print::block("    ", &print::clean_block(execution.subject.source()))?;
     for output in &execution.outputs {
         print::raw(&outputs::fetched(notebook, output).await.for_terminal())?;
@@ -93,38 +102,27 @@ fn compare(compared: &Comparison, as_json: bool) -> Ended {
     Ok(())
 }
 
-// --- kernels ---
+// --- cancel, stop ---
 
 #[derive(Debug, Args)]
-pub struct KernelArgs {
+pub struct CancelArgs {
     /// Id or title.
     notebook: String,
-    /// One of several kernels, by its session's id; absent: the notebook's first.
-    #[arg(long, value_name = "SESSION")]
-    kernel: Option<KernelSessionId>,
+    /// As `notarium runs` lists them.
+    #[arg(required = true)]
+    runs: Vec<ExecutionId>,
 }
 
-pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {
-    with_kernel(args, context, |kernel_session| Command::InterruptKernel { kernel_session }).await
-}
-
-pub async fn restart(args: KernelArgs, context: &Context) -> Ended {
-    with_kernel(args, context, |kernel_session| Command::RestartKernel { kernel_session }).await
-}
-
-async fn with_kernel(args: KernelArgs, context: &Context, command: fn(KernelSessionId) -> Command) -> Ended {
+pub async fn cancel(args: CancelArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let session = match args.kernel {
-        Some(session) => session,
-        None => first_kernel(&notebook).await?,
-    };
-    notebook.change(&command(session)).await
-}
-
-async fn first_kernel(notebook: &NotebookClient) -> Result<KernelSessionId, Failure> {
-    let kernels = notebook.kernels().await?.kernels;
-    let first = kernels.into_iter().min_by_key(|(_, kernel)| (!kernel.is_usable(), kernel.requested_version));
-    first.map(|(id, _)| id).ok_or_else(|| Failure::failed("the notebook has no kernel: `notarium exec` starts one"))
+    let cancel = |execution_id| Command::CancelExecution { execution_id };
+    let command = Command::Batch { commands: args.runs.into_iter().map(cancel).collect() };
+    let answer = notebook.command(&command).await;
+    if let Some(advice) = Unreachable::of(&notebook.kernels().await?.status).advice(&args.notebook) {
+        print::note(advice);
+    }
+    super::notebooks::report(&answer?);
+    Ok(())
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ use notarium_core::{Cell, CellId, Document, Execution, ExecutionStatus, KernelPh
 use notarium_wire::rest::NotebookAnswer;
 
 use super::client::at_version;
+use super::kernels::Unreachable;
 use super::narrate::word;
 use super::print::style;
 use super::{Context, Ended, outputs, print, sandbox};
@@ -35,8 +36,12 @@ pub async fn show(args: ShowArgs, context: &Context) -> Ended {
     let answer = notebook.state(args.at).await?;
     let state = &answer.notebook;
     heading(&answer)?;
+    let gone = Unreachable::of(&answer.kernels);
+    if let Some(advice) = gone.advice(&args.notebook) {
+        print::line(style(advice).red())?;
+    }
     for (cell_id, cell) in state.ordered_cells() {
-        cell_heading(state, cell_id, cell)?;
+        cell_heading(state, cell_id, cell, &gone)?;
         print::block("    ", &print::clean_block(&cell.content.source))?;
         if let Some(reply) = &cell.reply {
             preview(&print::clean_block(&reply.text), args.full)?;
@@ -71,10 +76,11 @@ fn heading(answer: &NotebookAnswer) -> Ended {
     }
 }
 
-fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell) -> Ended {
+fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreachable) -> Ended {
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
     facts.extend(latest.map(|(_, execution)| run_facts(execution)));
+    facts.extend(latest.and_then(|(_, execution)| gone.of_run(execution)).map(|words| style(words).red().to_string()));
     facts.extend(cell.reply.as_deref().map(reply_facts));
     if state.is_stale(cell_id) {
         let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };

@@ -54,6 +54,7 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     let keys = Keys::of_folder(server, folder).await?;
     let kernels = kept.sentence();
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
+    agent.ready().await;
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
     // One that cannot be read is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));

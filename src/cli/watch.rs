@@ -10,6 +10,7 @@ use notarium_wire::{EventsMessage, KernelStatus, PeerState, ServerMessage, Subsc
 use super::check::{CHECK_EVERY, Checker};
 use super::client::NotebookClient;
 use super::follow::{FollowEvent, Follower};
+use super::kernels::advice;
 use super::narrate::{NarratedEvent, Narrator};
 use super::print::{self, style};
 use super::{Context, Ended, history};
@@ -184,7 +185,7 @@ impl Watcher {
     fn kernels(&self, kernels: &[KernelStatus]) -> Ended {
         let unreachable = kernels.iter().filter(|kernel| !kernel.reachable);
         unreachable
-            .map(|_| "the runtime agent of a kernel cannot be reached".to_owned())
+            .map(|kernel| advice(kernel.unreachable_since, self.notebook.id.as_str()))
             .try_for_each(|text| self.aside(text))
     }
 

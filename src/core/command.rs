@@ -175,7 +175,8 @@ pub enum Command {
         /// One that has not ended.
         execution_id: ExecutionId,
     },
-    /// A person gives an unreachable execution up.
+    /// A person gives an unreachable execution up. Where the kernel's agent cannot be reached, the kernel goes with it: what waits
+    /// for it is cancelled, and the next request launches another.
     GiveUpExecution {
         /// One that is assigned or running (`execution_state` otherwise). It is lost from then on.
         execution_id: ExecutionId,
@@ -210,12 +211,14 @@ pub enum Command {
         /// One that has started.
         kernel_session: KernelSessionId,
     },
-    /// Ends the kernel and all that its code has made, and begins a new session. What is queued is cancelled.
+    /// Ends the kernel and all that its code has made, and begins a new session. What is queued is cancelled. Where the kernel's agent
+    /// cannot be reached, any agent that offers the kernelspec may start the new one.
     RestartKernel {
-        /// One that has started.
+        /// One that has started, or whose agent cannot be reached.
         kernel_session: KernelSessionId,
     },
-    /// Ends the kernel and all that its code has made. What is queued is cancelled.
+    /// Ends the kernel and all that its code has made. What is queued is cancelled. Where its agent cannot be reached, it counts
+    /// as ended at once.
     ShutDownKernel {
         /// One that has not ended.
         kernel_session: KernelSessionId,

@@ -1,12 +1,14 @@
 //! What `decide` needs beside the state: who, when, new ids, what the past holds.
 
+use std::collections::BTreeSet;
+
 use sha2::{Digest, Sha256};
 use ulid::Ulid;
 
 use crate::authority::Authority;
 use crate::history::History;
 use crate::limits::Limits;
-use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, Millis, Salt, Version};
+use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, Version};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
 #[derive(Debug, Clone)]
@@ -31,6 +33,8 @@ pub struct Context {
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].
     pub history: History,
+    /// Kernel sessions whose runtime agent cannot be reached, as the server sees it now.
+    pub unreachable: BTreeSet<KernelSessionId>,
     /// The quotas that hold on this server.
     pub limits: Limits,
 }

@@ -78,7 +78,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
 
         C::RequestExecution(command) => executions::decide_request(notebook, context, command),
         C::CancelExecution { execution_id } => executions::decide_cancel(notebook, &execution_id),
-        C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, &execution_id),
+        C::GiveUpExecution { execution_id } => executions::decide_give_up(notebook, context, &execution_id),
         C::AnswerInput { execution_id, value } => executions::decide_answer(notebook, context, execution_id, value),
         C::RecordExecution { cell_id, outputs, execution_count } => {
             executions::decide_record(notebook, context, &cell_id, outputs, execution_count)
@@ -90,7 +90,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::LaunchKernel { kernelspec } => kernels::decide_launch(notebook, context, kernelspec),
         C::InterruptKernel { kernel_session } => kernels::decide_interrupt(notebook, kernel_session),
         C::RestartKernel { kernel_session } => kernels::decide_restart(notebook, context, kernel_session),
-        C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, kernel_session),
+        C::ShutDownKernel { kernel_session } => kernels::decide_shut_down(notebook, context, kernel_session),
         C::StopAll {} => Ok(kernels::decide_stop_all(notebook)),
         C::ClaimKernelLaunch { kernel_session } => kernels::decide_claim(notebook, context, kernel_session),
         C::ReportKernelStarted { kernel_session, language_info, sandbox } => {

@@ -9,8 +9,9 @@ use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::replayed;
-use crate::kernel_sessions;
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::{kernel_sessions, kernels};
 use notarium_record::{
     AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
     ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
@@ -37,7 +38,7 @@ pub(crate) fn named(command: &Command) -> Option<&ExecutionId> {
 // --- request ---
 
 pub(crate) fn decide_request(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     command: RequestExecution,
 ) -> Result<Decision, Rejection> {
@@ -56,7 +57,7 @@ pub(crate) fn decide_request(
 
 /// The run of a tool: one that fails stops nothing, and is stopped by nothing that failed before it.
 pub(crate) fn request_tool(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     subject: ExecutionSubject,
     kernel_session: Option<KernelSessionId>,
@@ -69,7 +70,7 @@ pub(crate) fn request_tool(
 }
 
 fn request(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     execution_id: ExecutionId,
     subject: ExecutionSubject,
@@ -148,7 +149,7 @@ fn cell_subject(
 
 /// The session to run on: the named one, else the oldest that lives, else a new one that an agent may claim.
 fn session_for(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     named: Option<KernelSessionId>,
 ) -> Result<(KernelSessionId, Vec<Decided>), Rejection> {
@@ -156,11 +157,25 @@ fn session_for(
         kernel_sessions::usable(notebook, &id)?;
         return Ok((id, Vec::new()));
     }
-    if let Some(id) = kernel_sessions::default_session(notebook) {
-        return Ok((id.clone(), Vec::new()));
+    match kernel_sessions::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
+        Some((id, session)) if is_worth_nothing(notebook, context, id) => {
+            let launch = kernel_sessions::requested(notebook, context, session.kernelspec.clone());
+            let mut events = kernels::given_up(notebook, id, session);
+            let next = launch.kernel_session.clone();
+            events.push(launch.into());
+            Ok((next, events))
+        }
+        Some((id, _)) => Ok((id.clone(), Vec::new())),
+        None => {
+            let (id, launch) = kernel_sessions::launch(notebook, context, None)?;
+            Ok((id, vec![launch.into()]))
+        }
     }
-    let (id, launch) = kernel_sessions::launch(notebook, context, None)?;
-    Ok((id, vec![launch.into()]))
+}
+
+/// A kernel that cannot be reached and has run nothing holds nothing that anybody would miss.
+fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId) -> bool {
+    context.unreachable.contains(id) && !notebook.ledger.kernels.has_run(id)
 }
 
 /// Request and assignment in one commit, when the kernel is idle.
@@ -265,13 +280,22 @@ pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
     ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
 }
 
-pub(crate) fn decide_give_up(notebook: &Document, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
     }
+    if let Some(events) = with_its_kernel(notebook, context, execution) {
+        return Ok(Decision { events, outcome: Outcome::default() });
+    }
     let lost = ExecutionLost { execution_id: id.clone(), cause: EndCause::GivenUp.into(), detail: None };
     Ok(ended(notebook, id, execution, lost.into()))
+}
+
+/// A run whose agent cannot be reached blocks its kernel: both go, and what waits is not left to wait.
+fn with_its_kernel(notebook: &Document, context: &Context, execution: &Execution) -> Option<Vec<Decided>> {
+    let id = execution.kernel_session.as_ref().filter(|id| context.unreachable.contains(*id))?;
+    Some(kernels::given_up(notebook, id, notebook.kernels.get(id)?))
 }
 
 pub(crate) fn decide_answer(

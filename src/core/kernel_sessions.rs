@@ -2,12 +2,13 @@
 
 use crate::checks::checked_title;
 use crate::context::Context;
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{Actor, AgentId, Document, KernelLaunchRequested, KernelSession, KernelSessionId, RawObject};
 
 /// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
 pub(crate) fn launch(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     kernelspec: Option<String>,
 ) -> Result<(KernelSessionId, KernelLaunchRequested), Rejection> {
@@ -20,8 +21,14 @@ pub(crate) fn launch(
         Some(name) => checked_title(&context.limits, &name)?,
         None => own_kernelspec(&notebook.metadata),
     };
-    let id: KernelSessionId = context.ids.ulid().into();
-    Ok((id.clone(), KernelLaunchRequested { kernel_session: id, kernelspec }))
+    let event = requested(notebook, context, kernelspec);
+    Ok((event.kernel_session.clone(), event))
+}
+
+/// A new session; it says what was lost with a kernel before it.
+pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
+    let replaces = notebook.ledger.kernels.lost().cloned();
+    KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
 }
 
 /// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.

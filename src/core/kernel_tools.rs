@@ -19,6 +19,7 @@ use crate::decision::Decision;
 use crate::executions;
 use crate::kernel_sessions;
 use crate::limits::Limits;
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::Arguments;
 use notarium_record::{Document, ExecutionSubject, Hash, Millis, RawObject, ToolCallId};
@@ -97,7 +98,7 @@ fn tool(arguments: &Arguments) -> Option<(&str, Hash)> {
 
 /// The run that begins the call; `None`: it runs no code of ours.
 pub(crate) fn run(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     call_id: &ToolCallId,
     arguments: &Arguments,

@@ -4,7 +4,8 @@ use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::executions::{self, cancelled, unfinished_on};
-use crate::kernel_sessions::{check_owner, launch, sender, session, wrong_phase};
+use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Because, Document, EndCause, Execution, ExecutionId, ExecutionLost, ExecutionStatus, KernelCause,
@@ -15,7 +16,7 @@ use notarium_record::{
 // --- people ---
 
 pub(crate) fn decide_launch(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     kernelspec: Option<String>,
 ) -> Result<Decision, Rejection> {
@@ -34,11 +35,14 @@ pub(crate) fn decide_interrupt(notebook: &Document, id: KernelSessionId) -> Resu
 }
 
 pub(crate) fn decide_restart(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &mut Context,
     id: KernelSessionId,
 ) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
+    if context.unreachable.contains(&id) {
+        return Ok(restart_elsewhere(notebook, context, &id, session));
+    }
     if session.phase != KernelPhase::Started {
         return Err(wrong_phase(&id, session));
     }
@@ -48,9 +52,44 @@ pub(crate) fn decide_restart(
     Ok(Decision { events, outcome: Outcome { kernel_session: Some(next), ..Outcome::default() } })
 }
 
-pub(crate) fn decide_shut_down(notebook: &Document, id: KernelSessionId) -> Result<Decision, Rejection> {
+/// Its agent is not there to do it: whichever agent offers the kernelspec starts the new one.
+fn restart_elsewhere(
+    notebook: &Notebook,
+    context: &mut Context,
+    id: &KernelSessionId,
+    session: &KernelSession,
+) -> Decision {
+    let launch = requested(notebook, context, session.kernelspec.clone());
+    let outcome = Outcome { kernel_session: Some(launch.kernel_session.clone()), ..Outcome::default() };
+    let mut events = shut_down_unreachable(notebook, id, session);
+    events.push(launch.into());
+    Decision { events, outcome }
+}
+
+fn shut_down_unreachable(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+    let asked: Option<Decided> =
+        (session.phase != KernelPhase::Ending).then(|| KernelShutdownRequested { kernel_session: id.clone() }.into());
+    asked.into_iter().chain(given_up(notebook, id, session)).collect()
+}
+
+/// The end of a kernel whose agent cannot be reached: nobody waits for it any more. If it comes back, it ends its kernel.
+pub(crate) fn given_up(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+    let why = Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached");
+    ending(notebook, id, session, &why)
+}
+
+pub(crate) fn decide_shut_down(
+    notebook: &Document,
+    context: &Context,
+    id: KernelSessionId,
+) -> Result<Decision, Rejection> {
+    let session = session(notebook, &id)?;
+    if context.unreachable.contains(&id) {
+        let events = shut_down_unreachable(notebook, &id, session);
+        return Ok(Decision { events, outcome: Outcome::default() });
+    }
     let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
-    match session(notebook, &id)?.phase {
+    match session.phase {
         KernelPhase::Ending => return Ok(Decision::nothing()),
         KernelPhase::Requested => {
             let (cause, detail) =

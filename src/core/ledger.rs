@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::kernel_uses::KernelUses;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
+use crate::written::WrittenByRun;
 use notarium_record::{
     Actor, CellId, ConversationId, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
     ToolCallRequested, TurnId,
@@ -32,6 +34,10 @@ pub struct Ledger {
     recent_calls: BTreeMap<ConversationId, Vec<Millis>>,
     /// Replies of cells that were deleted while an assistant was answering them, as far as they have come.
     replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
+    /// How much each run has written.
+    pub(crate) written: WrittenByRun,
+    /// What code has run where.
+    pub(crate) kernels: KernelUses,
 }
 
 impl Ledger {
@@ -50,6 +56,8 @@ impl Ledger {
     pub fn apply(&mut self, recorded: &Recorded) {
         self.undo.note(recorded, self.turn_of_effect(recorded));
         self.note_latest(recorded);
+        self.written.apply(&recorded.event);
+        self.kernels.apply(&recorded.event);
         match &recorded.event {
             Event::ToolCallRequested(event) => self.note_call(recorded, event),
             Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}

@@ -37,6 +37,7 @@ mod grants;
 mod history;
 mod kernel_sessions;
 pub mod kernel_tools;
+mod kernel_uses;
 mod kernels;
 mod ledger;
 mod lifecycle;
@@ -54,6 +55,7 @@ pub mod tools;
 mod undo;
 mod undo_stacks;
 mod undo_text;
+mod written;
 
 pub use access::{granted_role, role_of};
 pub use authority::{Authority, DelegatedAuthority, Operation, operation};

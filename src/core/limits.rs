@@ -32,6 +32,8 @@ pub struct Limits {
     pub max_kernels: usize,
     /// All outputs of one report; what is larger comes in several reports.
     pub max_output_bytes_per_report: usize,
+    /// What an agent may write of one run, with what each event costs; a notice takes the place of what goes beyond.
+    pub max_output_bytes_per_run: usize,
     /// All outputs of one run that a file brings.
     pub max_recorded_output_bytes: usize,
     /// Subjects with a role.
@@ -87,6 +89,7 @@ impl Default for Limits {
             max_queued_executions: 20_000,
             max_kernels: 8,
             max_output_bytes_per_report: 4 << 20,
+            max_output_bytes_per_run: 64 << 20,
             max_recorded_output_bytes: 64 << 20,
             max_access_entries: 1_000,
             max_named_versions: 1_000,

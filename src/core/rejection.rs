@@ -48,6 +48,10 @@ pub enum RejectionCode {
     AlreadyClaimed,
     /// The writer's kernel session is over: its fence is stale. 409
     StaleFence,
+    /// A report is missing before this one: send from `expected_seq` on. 409
+    ReportGap,
+    /// The run has written all that the server records of one run: report its end. 413
+    OutputLimit,
     /// No question is open. 409
     NoInputRequested,
     /// Nothing to undo or redo. 409
@@ -94,12 +98,15 @@ pub struct Rejection {
     /// For `conflict` and its like: the version that is.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub actual_version: Option<Version>,
+    /// For `report_gap`: the number that the execution's next report must have.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expected_seq: Option<u64>,
 }
 
 impl Rejection {
     /// A refusal without versions. `message` is one sentence that says what to do.
     pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), expected_version: None, actual_version: None }
+        Self { code, message: message.into(), expected_version: None, actual_version: None, expected_seq: None }
     }
 
     /// A mismatch that names both versions.
@@ -111,6 +118,7 @@ impl Rejection {
             ),
             expected_version: Some(expected),
             actual_version: Some(actual),
+            expected_seq: None,
         }
     }
 }

@@ -6,7 +6,9 @@ use crate::decision::Decision;
 use crate::executions::{cancelled, ended};
 use crate::history::replayed;
 use crate::mask::mask_outputs;
+use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::written::{Written, limit_notice};
 use notarium_record::{
     Actor, Document, EndCause, Execution, ExecutionCompleted, ExecutionId, ExecutionInputRequested, ExecutionLost,
     ExecutionOutcome, ExecutionOutputAppended, ExecutionOutputRecovered, ExecutionOutputUpdated,
@@ -23,7 +25,7 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn decide(
         self,
-        notebook: &Document,
+        notebook: &Notebook,
         context: &Context,
         mut report: ExecutionReport,
     ) -> Result<Decision, Rejection> {
@@ -44,10 +46,60 @@ impl Report {
         if matches!(execution.requested_by, Actor::Assistant { .. }) {
             mask(&mut report);
         }
+        let report = self.within_limit(notebook, context, execution, report)?;
         if execution.status.is_finished() {
             return Ok(self.late(execution, report));
         }
+        self.check_order(execution)?;
         self.running(notebook, execution, report)
+    }
+
+    /// Nothing is missing before it: what an agent could not report must not be passed over.
+    fn check_order(&self, execution: &Execution) -> Result<(), Rejection> {
+        let expected = execution.output_seq + 1;
+        if self.seq == expected {
+            return Ok(());
+        }
+        let message = format!(
+            "report {} of execution {} comes before report {expected}: send from {expected} on",
+            self.seq, self.execution_id
+        );
+        Err(Rejection { expected_seq: Some(expected), ..Rejection::new(RejectionCode::ReportGap, message) })
+    }
+
+    /// What goes beyond the run's limit becomes a notice, once; then outputs are refused.
+    fn within_limit(
+        &self,
+        notebook: &Notebook,
+        context: &Context,
+        execution: &Execution,
+        report: ExecutionReport,
+    ) -> Result<ExecutionReport, Rejection> {
+        use ExecutionReport as R;
+        let added = match &report {
+            R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. } => size_of(&report),
+            _ => return Ok(report),
+        };
+        let limit = context.limits.max_output_bytes_per_run;
+        let written = self.written(notebook, context, execution);
+        if written.is_full {
+            let message = format!(
+                "execution {} has written {} MiB, all that is recorded of a run: report its end",
+                self.execution_id,
+                limit >> 20
+            );
+            return Err(Rejection::new(RejectionCode::OutputLimit, message));
+        }
+        Ok(if written.bytes + added <= limit { report } else { R::Output { outputs: vec![limit_notice(limit)] } })
+    }
+
+    fn written(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Written {
+        let recorded = || context.history.events.iter().map(|recorded| &recorded.event);
+        let of_run = || recorded().filter(|event| event.execution_id() == Some(&self.execution_id));
+        let shown = || Written { bytes: execution.outputs.iter().map(Output::size_bytes).sum(), is_full: false };
+        let from_history =
+            || if notebook.executions.contains_key(&self.execution_id) { shown() } else { Written::of(of_run()) };
+        notebook.ledger.written.of(&self.execution_id).unwrap_or_else(from_history)
     }
 
     fn unknown(&self) -> Rejection {
@@ -133,7 +185,16 @@ fn mask(report: &mut ExecutionReport) {
 }
 
 fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejection> {
-    let size: usize = match report {
+    let limit = context.limits.max_output_bytes_per_report;
+    if size_of(report) <= limit {
+        return Ok(());
+    }
+    let message = format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports");
+    Err(Rejection::new(RejectionCode::LimitExceeded, message))
+}
+
+fn size_of(report: &ExecutionReport) -> usize {
+    match report {
         ExecutionReport::Output { outputs } => outputs.iter().map(Output::size_bytes).sum(),
         ExecutionReport::UpdateDisplay { display_id, output } => display_id.len() + output.size_bytes(),
         ExecutionReport::InputRequest { prompt, .. } => prompt.len(),
@@ -141,13 +202,7 @@ fn check_size(context: &Context, report: &ExecutionReport) -> Result<(), Rejecti
             text.as_ref().map_or(0, String::len)
         }
         ExecutionReport::Started {} | ExecutionReport::Clear { .. } => 0,
-    };
-    let limit = context.limits.max_output_bytes_per_report;
-    if size <= limit {
-        return Ok(());
     }
-    let message = format!("a report holds at most {limit} bytes: put large parts in blobs, and send several reports");
-    Err(Rejection::new(RejectionCode::LimitExceeded, message))
 }
 
 /// An interrupted run ends as cancelled: its error is the interrupt's.

@@ -62,6 +62,8 @@ causes! {
         AgentStopped = "its runtime agent was stopped",
         /// Killed, away for too long, or back without this kernel.
         AgentLost = "its runtime agent is gone",
+        /// A person did not wait for its agent, which could not be reached.
+        GivenUp = "somebody gave it up",
         /// What the kernelspec names is not on the agent's machine.
         NotInstalled = "the kernel is not installed",
         /// The agent's machine does not let it start.
@@ -133,6 +135,7 @@ impl From<KernelCause> for EndCause {
             KernelCause::Died => EndCause::KernelDied,
             KernelCause::AgentStopped => EndCause::AgentStopped,
             KernelCause::AgentLost => EndCause::AgentLost,
+            KernelCause::GivenUp => EndCause::GivenUp,
             KernelCause::NotInstalled | KernelCause::CannotStart | KernelCause::NoAnswer => EndCause::KernelNotStarted,
         }
     }

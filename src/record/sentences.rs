@@ -2,8 +2,8 @@
 
 use crate::cause::{BLOCKED, sentence};
 use crate::event::{
-    ExecutionBlocked, ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, ToolCallVoided,
-    ToolCallWithdrawn, TurnFailed, TurnModelCallFinished,
+    ExecutionBlocked, ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, LostKernel,
+    ToolCallVoided, ToolCallWithdrawn, TurnFailed, TurnModelCallFinished,
 };
 use crate::state::KernelNotice;
 
@@ -19,7 +19,7 @@ macro_rules! ends {
 }
 
 ends! {
-    ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, KernelNotice, TurnFailed, ToolCallWithdrawn, ToolCallVoided,
+    ExecutionCancelled, ExecutionLost, KernelLaunchFailed, KernelSessionEnded, KernelNotice, LostKernel, TurnFailed, ToolCallWithdrawn, ToolCallVoided,
 }
 
 impl ExecutionBlocked {

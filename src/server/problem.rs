@@ -79,7 +79,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::NotRunnable
         | C::InvalidValue
         | C::InvalidArguments => StatusCode::BAD_REQUEST,
-        C::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
+        C::LimitExceeded | C::OutputLimit => StatusCode::PAYLOAD_TOO_LARGE,
         C::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         C::NotebookExists
         | C::NotebookArchived
@@ -91,6 +91,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::KernelState
         | C::AlreadyClaimed
         | C::StaleFence
+        | C::ReportGap
         | C::NoInputRequested
         | C::NothingToUndo
         | C::CommandIdReused

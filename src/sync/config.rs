@@ -65,7 +65,7 @@ impl Default for RoomConfig {
             presence_delay_ms: 50,
             activity_delay_ms: 30,
             presence_ttl_ms: 30_000,
-            unreachable_after_ms: 5_000,
+            unreachable_after_ms: 3_000,
             lease_ms: 15 * 60_000,
             catalog_delay_ms: 5_000,
             idle_ms: 5_000,

@@ -97,10 +97,31 @@ impl Leases {
         let claimed = notebook.kernels.iter().filter_map(|(id, session)| Some((id, session.agent.as_ref()?)));
         let status = |(id, agent): (&KernelSessionId, &AgentId)| KernelStatus {
             kernel_session: id.clone(),
-            reachable: self.agents.get(agent).is_some_and(|lease| lease.is_reachable(now, config)),
+            reachable: self.is_reachable(agent, now, config),
+            unreachable_since: self.unreachable_since(agent, now, config),
             busy: self.busy.contains(id),
         };
         claimed.map(status).collect()
+    }
+
+    fn is_reachable(&self, agent: &AgentId, now: Millis, config: &RoomConfig) -> bool {
+        self.agents.get(agent).is_some_and(|lease| lease.is_reachable(now, config))
+    }
+
+    fn unreachable_since(&self, agent: &AgentId, now: Millis, config: &RoomConfig) -> Option<Millis> {
+        self.agents.get(agent).filter(|lease| !lease.is_reachable(now, config))?.gone_at
+    }
+
+    /// The sessions whose agent is not there.
+    pub(crate) fn unreachable(
+        &self,
+        notebook: &Notebook,
+        now: Millis,
+        config: &RoomConfig,
+    ) -> BTreeSet<KernelSessionId> {
+        let is_gone = |agent: &AgentId| !self.is_reachable(agent, now, config);
+        let gone = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref().is_some_and(is_gone));
+        gone.map(|(id, _)| id.clone()).collect()
     }
 
     /// The statuses, if they are others than the last ones sent.

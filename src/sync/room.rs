@@ -405,9 +405,9 @@ impl Room {
     }
 
     fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
-        let Rejection { code, message, expected_version, actual_version } = rejection;
+        let Rejection { code, message, expected_version, actual_version, expected_seq } = rejection;
         let (id, notebook) = (id.clone(), self.notebook_id.clone());
-        RejectMessage { id, notebook, code, message, expected_version, actual_version }
+        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq }
     }
 
     fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {

@@ -70,6 +70,11 @@ fn a_stale_fence_that_is_accepted_is_caught() {
 }
 
 #[test]
+fn a_report_that_is_taken_before_the_one_that_is_missing_is_caught() {
+    assert!(is_caught(Fault::AcceptGap, &["line", "was printed"]));
+}
+
+#[test]
 fn a_gated_call_that_starts_unconfirmed_is_caught() {
     assert!(is_caught(Fault::OpenGate, &["without a confirmation"]));
 }

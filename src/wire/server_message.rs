@@ -246,6 +246,9 @@ pub struct RejectMessage {
     /// Of a `conflict`: the version that is, of the same thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
+    /// Of a `report_gap`: the number that the execution's next report must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_seq: Option<u64>,
 }
 
 /// Somebody who is in the notebook.
@@ -267,8 +270,11 @@ pub struct PeerState {
 pub struct KernelStatus {
     /// The session, as in the state's `kernels`.
     pub kernel_session: KernelSessionId,
-    /// False: its runtime agent has not been heard of for five seconds.
+    /// False: its runtime agent has not been heard of for some seconds.
     pub reachable: bool,
+    /// Where it cannot be reached: since when, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable_since: Option<Millis>,
     /// Its agent says that it is executing. False while it cannot be reached.
     pub busy: bool,
 }

@@ -106,6 +106,11 @@ impl Process {
         let _ = self.child.wait();
     }
 
+    /// SIGKILL; what is left of it stays until it is dropped.
+    pub fn kill_unawaited(&mut self) {
+        let _ = self.child.kill();
+    }
+
     /// SIGTERM, and the exit code.
     pub fn stop(&mut self) -> Option<i32> {
         self.end(Signal::TERM)
@@ -170,6 +175,10 @@ impl Fixture {
         Self { folder, server, url, session, agent_token, arguments }
     }
 
+    pub fn server_id(&self) -> u32 {
+        self.server.id()
+    }
+
     pub fn kill_server(&mut self) {
         self.server.kill();
     }
@@ -206,6 +215,11 @@ impl Fixture {
     /// What server and agents have said on standard error.
     pub fn notes(&self) -> String {
         std::fs::read_to_string(self.folder.path().join(NOTES)).expect("the fixture was started with notes")
+    }
+
+    /// Where its processes begin, and keep what is theirs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The agents' token.

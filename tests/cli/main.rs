@@ -3,6 +3,7 @@
 mod assistants;
 #[cfg(unix)]
 mod chat;
+mod kernels;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

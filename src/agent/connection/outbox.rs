@@ -95,6 +95,7 @@ fn too_large(id: CommandId, notebook: NotebookId, bytes: usize, limit: u64) -> C
         message,
         expected_version: None,
         actual_version: None,
+        expected_seq: None,
     }))
 }
 

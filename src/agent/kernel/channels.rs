@@ -198,10 +198,13 @@ async fn drain(
     }
 }
 
+/// What a message costs beside its content, in bytes: a flood of small ones costs more so than by what it says.
+const MESSAGE_OVERHEAD_BYTES: usize = 1 << 10;
+
 /// A message larger than the limit is let in alone.
 fn weight(incoming: &Incoming, limit: u32) -> u32 {
     let bytes: usize = incoming.iter().flat_map(|raw| &raw.jparts).map(bytes::Bytes::len).sum();
-    u32::try_from(bytes).unwrap_or(u32::MAX).min(limit)
+    u32::try_from(bytes + MESSAGE_OVERHEAD_BYTES).unwrap_or(u32::MAX).min(limit)
 }
 
 /// The next message. Errors of the socket itself mean that the kernel is gone, which its process tells better.

@@ -176,7 +176,7 @@ impl Driver {
             silent: false,
             store_history: request.store_history,
             user_expressions: None,
-            allow_stdin: true,
+            allow_stdin: request.allow_stdin,
             stop_on_error: false,
         };
         let message = JupyterMessage::new(content, None);

@@ -33,7 +33,8 @@ impl Default for KernelSessionLimits {
             outputs: OutputLimits::default(),
             linger_ms: 10,
             max_batch_bytes: 256 << 10,
-            max_unanswered_bytes: 8 << 20,
+            // Above what one run puts in the log: text never waits for the server, the rest of it goes on the disk.
+            max_unanswered_bytes: 16 << 20,
             max_buffered_bytes: 64 << 20,
             idle_timeout_ms: None,
         }
@@ -57,6 +58,8 @@ pub struct Assigned {
     pub source: Arc<str>,
     /// Code of no cell, which leaves no trace in the kernel's history.
     pub is_scratch: bool,
+    /// False: nobody sits there who could answer what its code asks.
+    pub may_ask: bool,
     pub timeout_ms: Option<Millis>,
     pub cancel_requested: bool,
     /// An assistant asked for it: keys stay out of what is recorded of it.
@@ -73,6 +76,7 @@ impl View {
                 fence,
                 source: notarium_wire::kernel_tools::text_to_run(notebook, &execution.subject, hidden).into(),
                 is_scratch: execution.subject.cell_id().is_none(),
+                may_ask: !matches!(execution.requested_by, Actor::Assistant { .. }),
                 timeout_ms: execution.timeout_ms,
                 cancel_requested: execution.cancel_requested,
                 masks_keys: matches!(execution.requested_by, Actor::Assistant { .. }),
@@ -97,11 +101,10 @@ pub enum Input {
     },
     Kernel(KernelEvent),
     LaunchFailed(Because<KernelCause>),
-    /// A report was answered; `bytes` are what [`Report::bytes`] said.
+    /// All of a report is in the log, or stands in the run as missing; else why not.
     Answered {
         report: Report,
-        answer: Result<(), RejectionCode>,
-        message: String,
+        refusal: Option<(RejectionCode, String)>,
     },
     /// The connection came or went.
     Online(bool),
@@ -119,11 +122,14 @@ pub enum Output {
         execution_id: ExecutionId,
         source: Arc<str>,
         is_scratch: bool,
+        may_ask: bool,
     },
     Interrupt,
     AnswerInput(String),
-    /// Stop the kernel, politely first; its end is an input.
-    Stop,
+    /// Stop the kernel, politely first; its end is an input. In a hurry: the agent stops too.
+    Stop {
+        in_a_hurry: bool,
+    },
     /// End the kernel at once; nothing more is expected of it.
     Kill,
     /// To be sent after those before it; the answer is an input.

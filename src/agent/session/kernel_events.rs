@@ -9,6 +9,8 @@ use super::{KernelSessionMachine, Output, Phase};
 use crate::kernel::{EndCause, FinishStatus, KernelEvent, LossReason};
 use crate::outputs::KernelOutput;
 
+/// Of a question; the rest of it is left out.
+const MAX_PROMPT_CHARACTERS: usize = 4_000;
 /// Finished executions whose late outputs (threads) still find their number.
 const MAX_FINISHED_RUNS: usize = 32;
 
@@ -88,6 +90,7 @@ impl KernelSessionMachine {
         let Some(id) = id.and_then(|id| id_of(id)).or_else(|| self.latest.clone()) else { return };
         let Some(run) = self.runs.get_mut(&id) else { return };
         run.waits_for_input = true;
+        let prompt: String = prompt.chars().take(MAX_PROMPT_CHARACTERS).collect();
         let emits = run.collector.finish(now_ms);
         self.emit(now_ms, &id, emits);
         self.push_report(now_ms, &id, PendingReport::Plain(ExecutionReport::InputRequest { prompt, password }));
@@ -106,7 +109,8 @@ impl KernelSessionMachine {
 
     fn finished(&mut self, now_ms: u64, id: &Option<ExecutionId>, status: FinishStatus, execution_count: Option<u64>) {
         let Some((id, run)) = id.as_ref().and_then(|id| Some((id, self.runs.get_mut(id)?))) else { return };
-        if status == FinishStatus::Aborted {
+        // Some kernels (bash, R) answer so to an interrupt.
+        if status == FinishStatus::Aborted && run.failure() == ExecutionOutcome::Error {
             run.note("the kernel did not run it, because one before it failed");
         }
         let outcome = if status == FinishStatus::Ok { ExecutionOutcome::Ok } else { run.failure() };

@@ -27,7 +27,6 @@ pub enum PendingCommand {
     Execution {
         execution_id: ExecutionId,
         fence: Version,
-        seq: u64,
         report: PendingReport,
     },
 }
@@ -72,14 +71,14 @@ impl PendingCommand {
         displayed.iter().flat_map(|displayed| &displayed.object.large_parts)
     }
 
-    /// The command, with the blobs that hold its large parts, in their order.
+    /// The command, with the blobs that hold its large parts, in their order. A report is numbered when it is sent.
     pub fn to_command(&self, blobs: &mut impl Iterator<Item = BlobPart>, overflow: Option<&BlobPart>) -> Command {
         match self {
             Self::Kernel(command) | Self::Functions { command, .. } => command.clone(),
-            Self::Execution { execution_id, fence, seq, report } => Command::ReportExecution {
+            Self::Execution { execution_id, fence, report } => Command::ReportExecution {
                 execution_id: execution_id.clone(),
                 fence: *fence,
-                seq: *seq,
+                seq: 0,
                 report: report.to_report(blobs, overflow),
             },
         }

@@ -1,13 +1,10 @@
-//! Reports on their way to the log: numbered, batched, answered, and said again where the server could not take them.
+//! Reports on their way to the log: batched, counted until they are answered.
 
 use notarium_core::{Command, ExecutionId, ExecutionReport, RejectionCode};
 
 use super::report::{Displayed, PendingCommand, PendingReport, Report};
 use super::{KernelSessionMachine, Output};
 use crate::outputs::Emit;
-
-/// Refused parts of one run after which nothing is said again.
-const MAX_REFUSALS: u32 = 100;
 
 impl KernelSessionMachine {
     /// Turns what the collector gives into reports; outputs that follow each other go in one.
@@ -77,13 +74,12 @@ impl KernelSessionMachine {
     }
 
     pub(super) fn push_report(&mut self, now_ms: u64, id: &ExecutionId, report: PendingReport) {
-        let Some(run) = self.runs.get_mut(id) else { return };
-        let (fence, seq) = (run.fence, run.next_seq());
+        let Some(fence) = self.runs.get(id).map(|run| run.fence) else { return };
         let is_large = self.pending_bytes + report.bytes() > self.limits.max_batch_bytes;
         if is_large {
             self.flush();
         }
-        self.push(PendingCommand::Execution { execution_id: id.clone(), fence, seq, report });
+        self.push(PendingCommand::Execution { execution_id: id.clone(), fence, report });
         self.pending_since.get_or_insert(now_ms);
     }
 
@@ -127,65 +123,21 @@ impl KernelSessionMachine {
         self.out.push(Output::Report(report));
     }
 
-    pub(super) fn answered(&mut self, now_ms: u64, report: Report, answer: Result<(), RejectionCode>, message: &str) {
+    /// It is in the log, or nothing of it will be.
+    pub(super) fn answered(&mut self, now_ms: u64, report: Report, refusal: Option<(RejectionCode, String)>) {
         self.unanswered_bytes = self.unanswered_bytes.saturating_sub(report.bytes);
         self.unanswered = self.unanswered.saturating_sub(1);
-        match answer {
-            Ok(()) | Err(RejectionCode::UnknownExecution | RejectionCode::UnknownKernelSession) => {}
-            Err(RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook) => {
+        match refusal {
+            None => {}
+            Some((RejectionCode::StaleFence | RejectionCode::Forbidden | RejectionCode::UnknownNotebook, _)) => {
                 self.abandon()
             }
-            Err(RejectionCode::Unavailable) => self.report_again(now_ms, report),
-            Err(_) => self.report_refused(now_ms, report, message),
-        }
-    }
-
-    /// The server could not store it: the same again, under later numbers, because those behind it may have arrived.
-    fn report_again(&mut self, now_ms: u64, report: Report) {
-        for command in report.commands {
-            match command {
-                PendingCommand::Execution { execution_id, report, .. } => {
-                    self.push_report(now_ms, &execution_id, report)
+            Some((_, message)) => {
+                for command in report.commands {
+                    if let PendingCommand::Functions { execution_id, .. } = command {
+                        self.say_not_registered(now_ms, &execution_id, &message);
+                    }
                 }
-                PendingCommand::Kernel(command) => {
-                    self.push_command(command);
-                    self.pending_since.get_or_insert(now_ms);
-                }
-                PendingCommand::Functions { execution_id, command } => self.push_functions(execution_id, command),
-            }
-        }
-    }
-
-    /// A limit: the outputs go, everything else is said again with the reason.
-    fn report_refused(&mut self, now_ms: u64, report: Report, message: &str) {
-        tracing::warn!(kernel_session = %self.id, message, "the server refused a report");
-        let is_alone = report.commands.len() == 1;
-        for command in report.commands {
-            let (execution_id, report) = match command {
-                PendingCommand::Execution { execution_id, report, .. } => (execution_id, report),
-                PendingCommand::Functions { execution_id, .. } => {
-                    self.say_not_registered(now_ms, &execution_id, message);
-                    continue;
-                }
-                PendingCommand::Kernel(_) if is_alone => continue,
-                PendingCommand::Kernel(command) => {
-                    self.push_command(command);
-                    self.pending_since.get_or_insert(now_ms);
-                    continue;
-                }
-            };
-            let Some(run) = self.runs.get_mut(&execution_id) else { continue };
-            run.refusals += 1;
-            match report {
-                _ if run.refusals > MAX_REFUSALS => {}
-                PendingReport::Plain(ExecutionReport::Completed { outcome, execution_count, .. }) => {
-                    run.note(&format!("some output was refused: {message}"));
-                    let notice = run.notice();
-                    let completed = ExecutionReport::Completed { outcome, execution_count, notice };
-                    self.push_report(now_ms, &execution_id, PendingReport::Plain(completed));
-                }
-                PendingReport::Plain(plain) => self.push_report(now_ms, &execution_id, PendingReport::Plain(plain)),
-                _ => run.note(&format!("some output was refused: {message}")),
             }
         }
     }

@@ -27,9 +27,6 @@ pub(super) struct Run {
     pub has_spilled: bool,
     /// Not reported yet.
     pub dropped_bytes: usize,
-    /// How often the server refused a part of it.
-    pub refusals: u32,
-    last_seq: u64,
     timeout_ms: Option<Millis>,
     started_ms: Option<u64>,
     timed_out: bool,
@@ -51,18 +48,11 @@ impl Run {
             waits_for_input: false,
             has_spilled: false,
             dropped_bytes: 0,
-            refusals: 0,
-            last_seq: 0,
             timeout_ms,
             started_ms: None,
             timed_out: false,
             notices: Vec::new(),
         }
-    }
-
-    pub fn next_seq(&mut self) -> u64 {
-        self.last_seq += 1;
-        self.last_seq
     }
 
     pub fn start(&mut self, now_ms: u64) {

@@ -1,5 +1,6 @@
 //! The agent against the core behind a fake server, with real kernels.
 
+mod faults;
 mod support;
 mod tools;
 
@@ -34,6 +35,16 @@ struct RunningAgent {
 }
 
 fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: KernelSessionLimits) -> RunningAgent {
+    start_agent_with(server, token, kernel_path, limits, None)
+}
+
+fn start_agent_with(
+    server: &FakeServer,
+    token: &str,
+    kernel_path: PathBuf,
+    limits: KernelSessionLimits,
+    state_dir: Option<PathBuf>,
+) -> RunningAgent {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let options = AgentOptions {
         connect: ConnectOptions::new(&server.address, token, "test"),
@@ -44,7 +55,7 @@ fn start_agent(server: &FakeServer, token: &str, kernel_path: PathBuf, limits: K
             ..LaunchOptions::default()
         },
         limits,
-        state_dir: None,
+        state_dir,
         displaced_patience: notarium_agent::agent::DISPLACED_PATIENCE,
     };
     let (stop, stopped) = oneshot::channel::<()>();

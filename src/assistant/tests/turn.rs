@@ -85,6 +85,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, seed),
             history: History { events: self.recorded.clone(), judgement },
+            unreachable: Default::default(),
             limits: Limits::default(),
         };
         let decision = decide(&self.notebook, &mut context, command)?;

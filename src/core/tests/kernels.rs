@@ -234,7 +234,7 @@ fn a_dead_kernel_is_lost_with_its_cause_and_the_next_request_launches_anew() {
     assert_eq!(
         world.whole(&events),
         json!([
-            {"KernelLaunchRequested": {"kernel_session": "000000YGJM00000000000181R8", "kernelspec": "python3"}},
+            {"KernelLaunchRequested": {"kernel_session": "000000YGJM00000000000181R8", "kernelspec": "python3", "replaces": {"kernel_session": "$kernel", "cause": "died", "detail": "killed"}}},
             {"ExecutionRequested": {"execution_id": "again", "subject": {"kind": "cell", "cell_id": "a", "cell_version": 8, "source": "x = 1"}, "cause": "requested", "kernel_session": "000000YGJM00000000000181R8"}},
         ])
     );
@@ -267,4 +267,79 @@ fn an_archived_notebook_still_lets_its_runs_end() {
     world.step(&user("ann"), on_kernel("ShutDownKernel"));
     world.step(&agent("gpu"), told("ReportKernelEnded"));
     assert!(world.notebook.kernels.is_empty());
+}
+
+/// The agent of the kernel cannot be reached.
+fn cut_off(mut world: World) -> World {
+    let id = world.names["kernel"].trim_matches('"').parse().unwrap();
+    world.unreachable.insert(id);
+    world
+}
+
+#[test]
+fn a_restart_of_a_kernel_that_cannot_be_reached_is_a_launch_for_any_agent() {
+    for given in [running as fn() -> World, queued, claimed] {
+        let mut world = cut_off(given());
+        let next = world.step(&user("ann"), on_kernel("RestartKernel")).kernel_session.unwrap();
+        assert_eq!(world.notebook.kernels.len(), 1);
+        let session = &world.notebook.kernels[&next];
+        assert_eq!((session.phase, &session.agent), (KernelPhase::Requested, &None));
+        assert!(world.notebook.executions.values().all(|run| run.status.is_finished()));
+        world.name("kernel", format!("\"{next}\""));
+        world.step(&agent("tpu"), on_kernel("ClaimKernelLaunch"));
+    }
+    let mut ending = cut_off(queued().with(&user("ann"), on_kernel("RestartKernel")));
+    ending.step(&user("ann"), on_kernel("RestartKernel"));
+}
+
+#[test]
+fn a_kernel_that_cannot_be_reached_is_shut_down_at_once() {
+    let mut world = cut_off(queued());
+    let (events, _) = world.try_do(&user("ann"), &on_kernel("ShutDownKernel")).unwrap();
+    assert_eq!(
+        types(&events),
+        ["KernelShutdownRequested", "ExecutionLost", "ExecutionCancelled", "KernelSessionEnded"]
+    );
+    assert!(world.notebook.kernels.is_empty() && world.notebook.kernel_notice.is_none());
+    let late = world.try_do(&agent("gpu"), &report("run-a", 2, output(&["late"]))).unwrap();
+    assert_eq!(types(&late.0), ["ExecutionOutputRecovered"]);
+}
+
+#[test]
+fn giving_up_a_run_that_cannot_be_reached_frees_the_queue() {
+    let mut world = cut_off(queued());
+    world.step(&user("ann"), json!({"GiveUpExecution": {"execution_id": "run-a"}}));
+    assert_eq!((world.status("run-a"), world.status("run-c")), (Status::Lost, Status::Cancelled));
+    let (events, _) = world.try_do(&user("ann"), &request("a", "again")).unwrap();
+    assert_eq!(types(&events), ["KernelLaunchRequested", "ExecutionRequested"]);
+}
+
+#[test]
+fn a_run_goes_elsewhere_by_itself_only_where_no_variables_are_lost() {
+    for given in [claimed as fn() -> World, started] {
+        let mut world = cut_off(given());
+        let (events, _) = world.try_do(&user("ann"), &request("a", "run")).unwrap();
+        assert_eq!(types(&events), ["KernelSessionEnded", "KernelLaunchRequested", "ExecutionRequested"]);
+        assert_eq!(world.notebook.kernels.len(), 1);
+    }
+    let mut used = cut_off(running());
+    let (events, _) = used.try_do(&user("ann"), &request("a", "run")).unwrap();
+    assert_eq!(types(&events), ["ExecutionRequested"]);
+}
+
+#[test]
+fn the_first_launch_after_a_loss_says_what_is_gone_and_the_next_does_not() {
+    let lost = |world: &mut World| {
+        let (events, outcome) = world.try_do(&user("ann"), &json!({"LaunchKernel": {}})).unwrap();
+        world.name("kernel", format!("\"{}\"", outcome.kernel_session.unwrap()));
+        world.whole(&events)[0]["KernelLaunchRequested"]["replaces"].clone()
+    };
+    let mut world = running().with(&agent("gpu"), told("ReportKernelEnded"));
+    let said = lost(&mut world);
+    assert_eq!((&said["cause"], &said["detail"]), (&json!("died"), &json!("why")));
+    assert_eq!(lost(&mut world), json!(null), "once");
+    // Nothing had run there; people had asked for the end.
+    assert_eq!(lost(&mut started().with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));
+    let asked = running().with(&user("ann"), on_kernel("ShutDownKernel"));
+    assert_eq!(lost(&mut asked.with(&agent("gpu"), told("ReportKernelEnded"))), json!(null));
 }

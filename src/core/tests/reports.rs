@@ -30,6 +30,8 @@ pub fn cases() -> Vec<Case> {
         case(running, gpu(), report("run-a", 2, output(&["x"])), events(["ExecutionOutputAppended"])),
         case(running, gpu(), report("run-a", 2, output(&[])), nothing()),
         case(running, gpu(), report("run-a", 1, output(&["x"])), nothing()),
+        case(running, gpu(), report("run-a", 3, output(&["x"])), rejected(Code::ReportGap)),
+        case(running, gpu(), report("run-a", 3, completed(true)), rejected(Code::ReportGap)),
         case(running, gpu(), report("run-a", 2, update("d", "x")), events(["ExecutionOutputUpdated"])),
         case(running, gpu(), report("run-a", 2, json!({"clear": {"wait": true}})), events(["ExecutionOutputsCleared"])),
         case(
@@ -88,6 +90,57 @@ fn each_write_counts_once_however_often_it_is_sent() {
         world.step(&agent("gpu"), report("run-a", seq, output(&[text])));
     }
     assert_eq!(world.outputs("run-a"), ["1", "2"]);
+}
+
+#[test]
+fn a_report_before_one_that_is_missing_is_refused_and_told_where_to_go_on() {
+    let mut world = running().with(&agent("gpu"), report("run-a", 2, output(&["1"])));
+    let refused = world.try_do(&agent("gpu"), &report("run-a", 5, completed(true))).unwrap_err();
+    assert_eq!((refused.code, refused.expected_seq), (Code::ReportGap, Some(3)));
+    world.step(&agent("gpu"), report("run-a", 3, output(&["2"])));
+    world.step(&agent("gpu"), report("run-a", 4, completed(true)));
+    assert_eq!((world.status("run-a"), world.outputs("run-a")), (Status::Ok, vec!["1".to_owned(), "2".to_owned()]));
+}
+
+#[test]
+fn a_run_that_writes_without_end_gets_a_notice_and_its_end_is_taken() {
+    let mut world = running();
+    world.limits.max_output_bytes_per_run = 5_000;
+    let piece = "x".repeat(1_000);
+    let mut last = 1;
+    let refused = loop {
+        last += 1;
+        let said = if last % 3 == 0 { update("d", &piece) } else { output(&[&piece]) };
+        match world.try_do(&agent("gpu"), &report("run-a", last, said)) {
+            Ok(_) => assert!(last < 10, "it takes everything"),
+            Err(refused) => break refused,
+        }
+    };
+    assert_eq!(refused.code, Code::OutputLimit);
+    assert!(world.outputs("run-a").last().unwrap().contains("all that the server records of one run"));
+    let clear = report("run-a", last, json!({"clear": {"wait": false}}));
+    assert_eq!(world.try_do(&agent("gpu"), &clear).unwrap_err().code, Code::OutputLimit);
+    world.step(&agent("gpu"), report("run-a", last, completed(true)));
+    for thread in [output(&["late"]), output(&["later"])] {
+        assert_eq!(
+            world.try_do(&agent("gpu"), &report("run-a", last + 1, thread)).unwrap_err().code,
+            Code::OutputLimit
+        );
+    }
+    let mut forgotten = world.with(&user("ann"), json!({"ClearOutputs": {"cell_id": "a"}}));
+    forgotten.notebook.ledger = notarium_core::Ledger::default();
+    let late = forgotten.try_do(&agent("gpu"), &report("run-a", last + 1, output(&["late"])));
+    assert_eq!(late.unwrap_err().code, Code::OutputLimit, "also when only the record knows");
+}
+
+#[test]
+fn many_small_writes_are_no_way_round_the_limit() {
+    let mut world = running();
+    world.limits.max_output_bytes_per_run = 5_000;
+    let refused = (2..)
+        .find_map(|seq| world.try_do(&agent("gpu"), &report("run-a", seq, json!({"clear": {"wait": false}}))).err());
+    assert_eq!(refused.unwrap().code, Code::OutputLimit);
+    assert!(world.execution("run-a").unwrap().output_seq < 30);
 }
 
 #[test]

@@ -16,6 +16,22 @@ pub struct KernelLaunchRequested {
     pub kernel_session: KernelSessionId,
     /// The kernelspec's name, as in `python3`.
     pub kernelspec: String,
+    /// A kernel that code had run in has ended, and nobody had asked for it: what the code had made there is gone. Said once, by the
+    /// first launch after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<LostKernel>,
+}
+
+/// A kernel that has ended with all that its code had made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostKernel {
+    /// Its session.
+    pub kernel_session: KernelSessionId,
+    /// Why it ended.
+    pub cause: Open<KernelCause>,
+    /// More about it, in a sentence for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// An agent's claim, before it acts: one wins.

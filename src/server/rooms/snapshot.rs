@@ -13,7 +13,7 @@ const FORMAT: u32 = 5;
 /// Raised when the document changes so that old JSON would be read wrongly.
 const DOCUMENT_FORMAT: u32 = 1;
 /// Raised when the ledger changes so that old JSON would be read wrongly.
-const LEDGER_FORMAT: u32 = 1;
+const LEDGER_FORMAT: u32 = 2;
 /// A snapshot that unpacks to more is not ours.
 const MAX_BYTES: usize = 1 << 30;
 

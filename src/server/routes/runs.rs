@@ -11,6 +11,7 @@ use notarium_core::{
     CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, NotebookId,
     Operation, Rejection, RejectionCode, RequestExecution,
 };
+use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
 
 use super::answers::{Accepted, Submit};
@@ -41,7 +42,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .command(run, Method::POST, "/{run}/cancel", |(_, execution_id): RunPath, _: NoBody| {
             Ok(Command::CancelExecution { execution_id })
         })
-        .says("Gives up a run whose runtime agent cannot be reached: it is lost.")
+        .says("Gives up a run whose runtime agent cannot be reached: it is lost with its kernel, and the next run launches another.")
         .command(run, Method::POST, "/{run}/give-up", |(_, execution_id): RunPath, _: NoBody| {
             Ok(Command::GiveUpExecution { execution_id })
         })
@@ -101,7 +102,8 @@ async fn list_runs(
     Params(notebook): Params<NotebookId>,
     QueryOf(query): QueryOf<RunsQuery>,
 ) -> Result<Json<RunPage>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
+    let read = app.read(&authenticated, &notebook).await?;
+    let state = &read.notebook;
     let wanted = Wanted::page(query.before, query.limit);
     let (ids, next) = latest(&*app.store, &notebook, "ExecutionRequested", wanted, |recorded| match recorded.event {
         Event::ExecutionRequested(event) => {
@@ -113,10 +115,17 @@ async fn list_runs(
     .await?;
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
-        let execution = execution_of(&app, &state, &id).await?;
-        runs.push(Run { id, execution: without_outputs(execution) });
+        let execution = execution_of(&app, state, &id).await?;
+        runs.push(run(id, without_outputs(execution), &read.kernels));
     }
     Ok(Json(RunPage { runs, next }))
+}
+
+fn run(id: ExecutionId, execution: Arc<Execution>, kernels: &[KernelStatus]) -> Run {
+    let is_its = |status: &&KernelStatus| execution.kernel_session.as_ref() == Some(&status.kernel_session);
+    let status = kernels.iter().find(is_its).filter(|_| !execution.status.is_finished());
+    let unreachable_since = status.and_then(|status| status.unreachable_since);
+    Run { id, execution, unreachable_since }
 }
 
 fn without_outputs(mut execution: Arc<Execution>) -> Arc<Execution> {
@@ -145,9 +154,9 @@ async fn read_run(
     authenticated: Authenticated,
     Params((notebook, id)): Params<RunPath>,
 ) -> Result<Json<Run>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
-    let execution = execution_of(&app, &state, &id).await?;
-    Ok(Json(Run { id, execution }))
+    let read = app.read(&authenticated, &notebook).await?;
+    let execution = execution_of(&app, &read.notebook, &id).await?;
+    Ok(Json(run(id, execution, &read.kernels)))
 }
 
 async fn compare_runs(
@@ -155,9 +164,9 @@ async fn compare_runs(
     authenticated: Authenticated,
     Params((notebook, left, right)): Params<(NotebookId, ExecutionId, ExecutionId)>,
 ) -> Result<Json<Comparison>, Problem> {
-    let state = app.read(&authenticated, &notebook).await?.notebook;
-    let one = execution_of(&app, &state, &left).await?;
-    let other = execution_of(&app, &state, &right).await?;
+    let read = app.read(&authenticated, &notebook).await?;
+    let one = execution_of(&app, &read.notebook, &left).await?;
+    let other = execution_of(&app, &read.notebook, &right).await?;
     let (one_text, other_text) = (output_text(&one), output_text(&other));
     Ok(Json(Comparison {
         same_source: one.subject.source() == other.subject.source(),
@@ -165,8 +174,8 @@ async fn compare_runs(
         same_outputs: one_text == other_text,
         source_diff: diff::unified(one.subject.source(), other.subject.source()),
         output_diff: diff::unified(&one_text, &other_text),
-        left: Run { id: left, execution: without_outputs(one) },
-        right: Run { id: right, execution: without_outputs(other) },
+        left: run(left, without_outputs(one), &read.kernels),
+        right: run(right, without_outputs(other), &read.kernels),
     }))
 }
 

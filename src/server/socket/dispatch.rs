@@ -293,5 +293,6 @@ fn reject(message: &CommandMessage, rejection: Rejection) -> RejectMessage {
         message: rejection.message,
         expected_version: rejection.expected_version,
         actual_version: rejection.actual_version,
+        expected_seq: rejection.expected_seq,
     }
 }

@@ -64,7 +64,7 @@ fn an_agent_that_is_gone_is_unreachable_then_its_kernel_is_given_up() {
     run(&mut scene);
     scene.seen(1);
     scene.feed(Input::Unsubscribe { client: ClientId(9) });
-    scene.advance(4_900);
+    scene.advance(2_900);
     assert!(scene.words(1).is_empty());
     scene.advance(200);
     assert_eq!(scene.words(1), ["kernels [(false, true)]"]);

@@ -197,6 +197,7 @@ impl Room {
             expected_version: pending.submission.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
+            unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             limits: self.config.limits.clone(),
         }
     }

@@ -27,9 +27,14 @@ struct Kernel {
 
 struct Run {
     execution_id: ExecutionId,
-    seq: u64,
+    /// All that the kernel has said of it: the first is number 1.
+    reports: Vec<ExecutionReport>,
+    /// How many of them were sent.
+    sent: usize,
     outputs_left: u64,
+    printed: u64,
     is_interrupted: bool,
+    is_over: bool,
 }
 
 pub(crate) struct Agent {
@@ -61,10 +66,19 @@ impl Agent {
             match received {
                 Received::Applied(recorded) => self.follow(&recorded),
                 Received::Replaced { .. } => self.adopt(),
-                Received::Acked(_) | Received::Rejected(_) => {}
+                Received::Rejected(reject) => self.go_back(reject.expected_seq),
+                Received::Acked(_) => {}
             }
         }
         Ok(self.reconcile())
+    }
+
+    /// A report that was refused: from there on all are sent again.
+    fn go_back(&mut self, expected_seq: Option<u64>) {
+        let Some(accepted) = expected_seq.and_then(|seq| usize::try_from(seq - 1).ok()) else { return };
+        for run in self.kernels.values_mut().filter_map(|kernel| kernel.running.as_mut()) {
+            run.sent = run.sent.min(accepted);
+        }
     }
 
     /// A new process says so: what its predecessor hosted is dead.
@@ -181,26 +195,34 @@ impl Agent {
             return vec![self.replica.command(&ended, None)];
         }
         let Some(fence) = kernel.fence else { return Vec::new() };
-        let Some((execution_id, report, seq)) = kernel.report(notebook, session, chance) else { return Vec::new() };
-        let mut commands = vec![Command::ReportExecution { execution_id: execution_id.clone(), fence, seq, report }];
+        let Some(run) = kernel.go_on(notebook, session, chance) else { return Vec::new() };
+        let command = |seq: u64, fence: Version, report: ExecutionReport| Command::ReportExecution {
+            execution_id: run.execution_id.clone(),
+            fence,
+            seq,
+            report,
+        };
+        let numbered = (1..).zip(&run.reports).skip(run.sent);
+        let mut commands: Vec<Command> = numbered.map(|(seq, report)| command(seq, fence, report.clone())).collect();
         if chance.percent(15) {
             let ghost = ExecutionReport::Output { outputs: vec![output(GHOST)] };
-            commands
-                .insert(0, Command::ReportExecution { execution_id, fence: fence - 1, seq: seq + 50, report: ghost });
+            // The number that is wanted: the fence alone keeps it out.
+            commands.insert(0, command(run.sent as u64 + 1, fence - 1, ghost));
         }
+        run.sent = run.reports.len();
         let correlation = || CorrelationId::new("run").ok();
         commands.iter().map(|command| self.replica.command(command, correlation())).collect()
     }
 }
 
+/// What the kernel prints as its `number`th line.
+pub(crate) fn line(number: u64) -> String {
+    format!("line {number}")
+}
+
 impl Kernel {
-    /// What the kernel says next of its run.
-    fn report(
-        &mut self,
-        notebook: &Document,
-        session: &KernelSessionId,
-        chance: &mut Chance,
-    ) -> Option<(ExecutionId, ExecutionReport, u64)> {
+    /// Its run, after it has said some more of it.
+    fn go_on(&mut self, notebook: &Document, session: &KernelSessionId, chance: &mut Chance) -> Option<&mut Run> {
         let is_current = |id: &ExecutionId| {
             let run = notebook.executions.get(id);
             run.is_some_and(|run| {
@@ -208,23 +230,39 @@ impl Kernel {
             })
         };
         if !self.running.as_ref().is_some_and(|run| is_current(&run.execution_id)) {
-            let next = notebook.executions.keys().find(|id| is_current(id))?;
-            let seq = notebook.executions[next].output_seq;
-            let outputs_left = chance.below(4);
-            self.running = Some(Run { execution_id: next.clone(), seq, outputs_left, is_interrupted: false });
+            let execution_id = notebook.executions.keys().find(|id| is_current(id))?.clone();
+            self.running = Some(Run {
+                execution_id,
+                reports: vec![ExecutionReport::Started {}],
+                sent: 0,
+                outputs_left: chance.below(6),
+                printed: 0,
+                is_interrupted: false,
+                is_over: false,
+            });
         }
         let run = self.running.as_mut()?;
-        run.seq += 1;
-        let (id, seq) = (run.execution_id.clone(), run.seq);
-        if seq == 1 {
-            return Some((id, ExecutionReport::Started {}, seq));
+        for _ in 0..chance.below(4) {
+            run.say_more();
         }
-        if run.outputs_left > 0 && !run.is_interrupted {
-            run.outputs_left -= 1;
-            return Some((id, ExecutionReport::Output { outputs: vec![output("text")] }, seq));
+        Some(run)
+    }
+}
+
+impl Run {
+    fn say_more(&mut self) {
+        if self.is_over {
+            return;
         }
-        let outcome = if run.is_interrupted { ExecutionOutcome::Interrupted } else { ExecutionOutcome::Ok };
-        self.running = None;
-        Some((id, ExecutionReport::Completed { outcome, execution_count: Some(1), notice: None }, seq))
+        if self.outputs_left > 0 && !self.is_interrupted {
+            self.outputs_left -= 1;
+            self.printed += 1;
+            return self.reports.push(ExecutionReport::Output { outputs: vec![output(&line(self.printed))] });
+        }
+        let outcome = if self.is_interrupted { ExecutionOutcome::Interrupted } else { ExecutionOutcome::Ok };
+        // The audit reads from the count how much was printed.
+        let execution_count = Some(self.printed);
+        self.is_over = true;
+        self.reports.push(ExecutionReport::Completed { outcome, execution_count, notice: None });
     }
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use notarium_core::{
-    AccessEntry, Actor, Command, CommandId, Document, Event, ExecutionCause, Hash, Millis, Recorded, Risk, Role,
-    Stored, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallRequested, ToolCallStarted, Version,
-    arguments_hash,
+    AccessEntry, Actor, Command, CommandId, Document, Event, ExecutionCause, ExecutionId, Hash, Millis, Output,
+    Recorded, Risk, Role, Stored, Subject, Target, ToolCallConfirmed, ToolCallId, ToolCallRequested, ToolCallStarted,
+    Version, arguments_hash,
 };
 use notarium_wire::CommandMessage;
 
+use super::agent::line;
 use super::disk::context_notebook;
 
 /// How far a call is.
@@ -37,6 +38,8 @@ pub(crate) struct Audit {
     said: BTreeMap<CommandId, Hash>,
     /// How often each call was done in the world outside of the log.
     done: BTreeMap<ToolCallId, u32>,
+    /// How many lines of each run are in the log.
+    printed: BTreeMap<ExecutionId, u64>,
 }
 
 impl Audit {
@@ -47,6 +50,7 @@ impl Audit {
             access: Vec::new(),
             said: BTreeMap::new(),
             done: BTreeMap::new(),
+            printed: BTreeMap::new(),
         }
     }
 
@@ -92,6 +96,14 @@ impl Audit {
             who.check(&self.document, needed, &envelope.event_type)?;
         }
         match &recorded.event {
+            Event::ExecutionOutputAppended(event) if matches!(envelope.actor, Actor::Agent { .. }) => {
+                self.print(&event.execution_id, &event.outputs)
+            }
+            Event::ExecutionCompleted(event) if matches!(envelope.actor, Actor::Agent { .. }) => {
+                let (kept, printed) = (self.printed.get(&event.execution_id), event.execution_count.unwrap_or(0));
+                let kept = kept.copied().unwrap_or(0);
+                check(kept == printed, &format!("a run ends with {kept} lines, and {printed} was printed"))
+            }
             Event::ToolCallRequested(event) => self.request(event),
             Event::ToolCallConfirmed(event) => self.confirm(&who, &envelope.command_id, event),
             Event::ToolCallStarted(event) => self.start(&who, event),
@@ -108,6 +120,18 @@ impl Audit {
             Event::ToolCallExecuted(event) => self.advance(&event.call_id, &[Stage::Started], Stage::Ended).map(drop),
             _ => self.see_effect(recorded),
         }
+    }
+
+    /// Lines come in the order in which they were printed, each once.
+    fn print(&mut self, id: &ExecutionId, outputs: &[Output]) -> Result<(), String> {
+        let printed = self.printed.entry(id.clone()).or_default();
+        for output in outputs {
+            *printed += 1;
+            let expected = line(*printed);
+            let is_next = output.content.get().contains(&format!("\"{expected}\""));
+            check(is_next, &format!("{expected} of a run was to come, and this came: {}", output.content.get()))?;
+        }
+        Ok(())
     }
 
     fn request(&mut self, asked: &ToolCallRequested) -> Result<(), String> {

@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     ApplyTwice,
     /// An agent's report is taken whatever its fence.
     AcceptStaleFence,
+    /// A report is taken although one before it is missing.
+    AcceptGap,
     /// What waits for a person counts as confirmed.
     OpenGate,
     /// What has started counts as not started.
@@ -56,6 +58,7 @@ impl FaultyRoom {
     pub(crate) fn handle(&mut self, now: Millis, mut input: Input) -> Vec<Output> {
         match self.fault {
             Some(Fault::AcceptStaleFence) => self.renew_fence(&mut input),
+            Some(Fault::AcceptGap) => self.close_gap(&mut input),
             Some(Fault::ConfirmAnything) => self.renew_hash(&mut input),
             Some(Fault::OpenGate) => self.confirm_all(|phase| *phase == ToolCallPhase::Waiting),
             Some(Fault::StartAgain) => self.confirm_all(|phase| matches!(phase, ToolCallPhase::Started { .. })),
@@ -91,6 +94,19 @@ impl FaultyRoom {
             && let Some(wanted) = self.room.state.executions.get(execution_id).and_then(|execution| execution.fence)
         {
             *fence = wanted;
+            message.body = RawJson::of(&command).expect("a command serialises");
+        }
+    }
+
+    /// A report that comes too early gets the number that is wanted.
+    fn close_gap(&self, input: &mut Input) {
+        if let Input::Command(Submission { message, .. }) = input
+            && self.room.queue.is_empty()
+            && let Ok(mut command) = serde_json::from_str(message.body.get())
+            && let Command::ReportExecution { execution_id, fence, seq, .. } = &mut command
+            && let Some(run) = self.room.state.executions.get(execution_id).filter(|run| run.fence == Some(*fence))
+        {
+            *seq = (*seq).min(run.output_seq + 1);
             message.body = RawJson::of(&command).expect("a command serialises");
         }
     }

@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use notarium_core::Stored;
 
 /// Each must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 21] = [
+const AT_LEAST_ONCE: [&str; 23] = [
     "crash",
     "resync",
     "conflict",
     "retry",
+    "store failure",
+    "report gap",
     "snapshot",
     "shut out",
     "imported",

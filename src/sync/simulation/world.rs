@@ -405,6 +405,7 @@ impl World {
         if let ServerMessage::Error(error) = &message {
             return self.take_error(actor, error.code);
         }
+        self.count_gap(&message);
         let is_unavailable = matches!(&message, ServerMessage::Reject(reject) if reject.code == notarium_core::RejectionCode::Unavailable);
         if actor != AGENT {
             match self.editors[actor].judge(&message) {

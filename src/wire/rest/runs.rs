@@ -64,6 +64,10 @@ pub struct Run {
     pub id: ExecutionId,
     /// Subject (with its source), status, requester, times, outputs: `execution` of `protocol/schema/notebook.json`.
     pub execution: Arc<Execution>,
+    /// It has not ended, and the runtime agent of its kernel cannot be reached: since when, in milliseconds since 1970. It goes on if
+    /// the agent comes back; `POST …/give-up` does not wait for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable_since: Option<Millis>,
 }
 
 /// What differs between two runs.

@@ -151,7 +151,7 @@ function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run
         className="link"
         onClick={() => void store.do({ GiveUpExecution: { execution_id: store.document.latest.get(id) ?? "" } })}
       >
-        give the run up
+        give it and the kernel up
       </button>
     </span>
   );

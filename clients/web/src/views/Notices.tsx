@@ -5,6 +5,7 @@ import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
+import { date } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
 import { SignIn } from "./SignIn.tsx";
@@ -139,7 +140,6 @@ function Unreachable({ store }: { store: NotebookStore }) {
   const runs = store.queue.filter(([, run]) => run.status !== "queued" && ids.includes(run.kernel_session ?? ""));
   const giveUp = () => runs.forEach(([execution_id]) => void store.do({ GiveUpExecution: { execution_id } }));
   const elsewhere = async () => {
-    giveUp();
     const commands = ids.map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
     await store.do({ Batch: { commands: [...commands, { LaunchKernel: {} }] } });
   };
@@ -147,13 +147,16 @@ function Unreachable({ store }: { store: NotebookStore }) {
     runs.length === 0 ? "" : runs.length === 1 ? " One run may still go on there." : ` ${runs.length} runs may still go on there.`;
   return (
     <Strip look="warn">
-      <span className="grow">The kernel’s runtime agent cannot be reached.{what} It may come back by itself.</span>
+      <span className="grow">
+        The kernel is unreachable{lost[0]?.unreachable_since ? ` since ${date(lost[0].unreachable_since)}` : ""}: its runtime agent is gone or
+        cut off.{what} It may come back by itself; another kernel begins without its variables.
+      </span>
       <button className="button" onClick={() => setDismissed(ids.join())}>
         Wait
       </button>
       {runs.length > 0 && (
         <button className="button" disabled={!store.mayRun} onClick={giveUp}>
-          Give up {runs.length === 1 ? "the run" : "the runs"}
+          Give up {runs.length === 1 ? "the run" : "the runs"} and the kernel
         </button>
       )}
       <button className="button" disabled={!store.mayRun} onClick={() => void elsewhere()}>

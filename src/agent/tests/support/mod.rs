@@ -45,6 +45,10 @@ struct Inner {
     clients: BTreeMap<u64, Client>,
     blobs: BTreeMap<String, Vec<u8>>,
     next: u64,
+    limits: Limits,
+    /// Every so many commands of agents the store fails; 0: never.
+    fails_every: u64,
+    agent_commands: u64,
 }
 
 /// See the module's documentation.
@@ -77,6 +81,15 @@ impl FakeServer {
 
     pub fn mend(&self) {
         self.network.send_replace(true);
+    }
+
+    /// Of this many commands of agents one is answered with `unavailable`; half of these are written all the same.
+    pub fn fail_every(&self, commands: u64) {
+        self.inner.lock().unwrap().fails_every = commands;
+    }
+
+    pub fn limit(&self, change: impl FnOnce(&mut Limits)) {
+        change(&mut self.inner.lock().unwrap().limits);
     }
 
     pub fn blob(&self, sha256: &str) -> Option<Vec<u8>> {
@@ -183,6 +196,24 @@ fn actor_of(token: &str) -> Actor {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failure {
+    NotWritten,
+    Written,
+}
+
+fn unavailable(message: &CommandMessage) -> ServerMessage {
+    ServerMessage::Reject(RejectMessage {
+        id: message.id.clone(),
+        notebook: message.notebook.clone(),
+        code: notarium_core::RejectionCode::Unavailable,
+        message: "the disk is full".to_owned(),
+        expected_version: None,
+        actual_version: None,
+        expected_seq: None,
+    })
+}
+
 impl Inner {
     fn message(&mut self, number: u64, out: &mpsc::UnboundedSender<ServerMessage>, message: ClientMessage) {
         match message {
@@ -265,9 +296,22 @@ impl Inner {
         if let Some(answer) = self.answers.get(&message.id) {
             return answer.clone();
         }
+        let failure = self.failure(actor);
+        if failure == Some(Failure::NotWritten) {
+            return unavailable(message);
+        }
         let answer = self.decide(actor, message);
         self.answers.insert(message.id.clone(), answer.clone());
-        answer
+        if failure.is_some() { unavailable(message) } else { answer }
+    }
+
+    fn failure(&mut self, actor: &Actor) -> Option<Failure> {
+        self.agent_commands += u64::from(matches!(actor, Actor::Agent { .. }));
+        let fails = matches!(actor, Actor::Agent { .. })
+            && self.fails_every > 0
+            && self.agent_commands.is_multiple_of(self.fails_every);
+        let is_written = (self.agent_commands / self.fails_every.max(1)).is_multiple_of(2) && self.fails_every > 1;
+        fails.then_some(if is_written { Failure::Written } else { Failure::NotWritten })
     }
 
     fn decide(&mut self, actor: &Actor, message: &CommandMessage) -> ServerMessage {
@@ -287,7 +331,8 @@ impl Inner {
             expected_version: message.expected_version,
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
-            limits: Limits::default(),
+            unreachable: Default::default(),
+            limits: self.limits.clone(),
         };
         for query in required_history(state, &context, &command) {
             let select = |wanted: &Selection| {
@@ -307,6 +352,7 @@ impl Inner {
                     message: rejection.message,
                     expected_version: None,
                     actual_version: None,
+                    expected_seq: rejection.expected_seq,
                 });
             }
         };

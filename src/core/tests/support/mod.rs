@@ -3,7 +3,7 @@
 mod expected;
 mod fixtures;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use notarium_core::*;
 use serde_json::Value;
@@ -91,6 +91,8 @@ pub struct World {
     pub names: BTreeMap<String, String>,
     /// The undo group of the next commands; each its own when absent.
     pub correlation: Option<&'static str>,
+    /// Kernel sessions whose agent cannot be reached.
+    pub unreachable: BTreeSet<KernelSessionId>,
     count: u64,
 }
 
@@ -108,6 +110,7 @@ impl World {
             limits: Limits::default(),
             names: BTreeMap::new(),
             correlation: None,
+            unreachable: BTreeSet::new(),
             count: 0,
         }
     }
@@ -143,6 +146,7 @@ impl World {
             expected_version,
             ids: IdSource::new(self.now, seed),
             history: History::default(),
+            unreachable: self.unreachable.clone(),
             limits: self.limits.clone(),
         }
     }

@@ -151,6 +151,7 @@ impl World {
             self.interfere();
         }
         if self.fails(3) {
+            self.totals.count("store failure");
             // Not every failure says the truth: sometimes it was written.
             if self.chance.percent(50) {
                 let _ = self.disk.append(append);
@@ -184,6 +185,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
+            unreachable: Default::default(),
             limits: Limits::default(),
         };
         let rename = Command::RenameNotebook { title: format!("by another node {}", self.count) };

@@ -20,6 +20,12 @@ impl World {
         }
     }
 
+    pub(super) fn count_gap(&mut self, message: &ServerMessage) {
+        if matches!(message, ServerMessage::Reject(reject) if reject.expected_seq.is_some()) {
+            self.totals.count("report gap");
+        }
+    }
+
     /// Nobody is shown the notebook without a role: of what an event says, when it was recorded; of the state, now.
     pub(super) fn check_is_shown(&mut self, client: ClientId, text: &str) {
         let Some(connection) = self.connections.get(&client.0) else { return };

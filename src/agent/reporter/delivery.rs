@@ -1,0 +1,334 @@
+//! The order in which a session's reports go into the log. Pure.
+//!
+//! **Invariants.** One report is on its way at a time, and gets its numbers when it is sent: what is refused takes no number,
+//! so that none is left out and nothing overtakes. What cannot be recorded is said in the run, in its place or at its end.
+
+use std::collections::VecDeque;
+
+use notarium_core::{Command, ExecutionId, ExecutionReport, Output, RawJson, RejectionCode};
+
+use crate::outputs::stream_object;
+
+/// Runs whose numbers are known. A session remembers fewer.
+const MAX_RUNS: usize = 64;
+/// Notices that one run keeps for its end; more of the same say nothing new.
+const MAX_NOTES: usize = 4;
+
+/// Commands that go together: all or nothing.
+pub(super) type Group = Vec<Command>;
+
+/// Why a group was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub code: RejectionCode,
+    pub message: String,
+    pub expected_seq: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Run {
+    id: ExecutionId,
+    last_seq: u64,
+    /// What was given up, for the end of the run.
+    notes: Vec<String>,
+    /// The server takes no more output of it.
+    is_full: bool,
+    /// The last number that the server missed.
+    gap_at: Option<u64>,
+}
+
+/// What is in the log of a session's runs, and what is not.
+#[derive(Debug, Default)]
+pub(super) struct Delivery {
+    /// In the order in which they began.
+    runs: VecDeque<Run>,
+}
+
+impl Delivery {
+    /// The group as it is to be sent now. Empty: there is nothing left to send.
+    pub fn numbered(&mut self, group: Group) -> Group {
+        let mut numbered = Group::new();
+        for mut command in group {
+            let Command::ReportExecution { execution_id, seq, report, .. } = &mut command else {
+                numbered.push(command);
+                continue;
+            };
+            let before = numbered.iter().filter(|other| is_of(other, execution_id)).count() as u64;
+            let run = self.run(execution_id);
+            if run.is_full && is_output(report) {
+                continue;
+            }
+            if let ExecutionReport::Completed { notice, .. } = report {
+                let told = notice.take().into_iter().chain(run.notes.clone());
+                *notice = Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty());
+            }
+            *seq = run.last_seq + before + 1;
+            numbered.push(command);
+        }
+        numbered
+    }
+
+    /// It is in the log.
+    pub fn accepted(&mut self, group: &[Command]) {
+        for command in group {
+            if let Command::ReportExecution { execution_id, seq, .. } = command {
+                self.run(execution_id).last_seq = *seq;
+            }
+        }
+    }
+
+    /// What is sent in place of a refused group, in this order. The error: the session must hear of it.
+    pub fn refused(&mut self, mut group: Group, refusal: Refusal) -> Result<Vec<Group>, Refusal> {
+        use RejectionCode as C;
+        match refusal.code {
+            C::StaleFence | C::Forbidden | C::UnknownNotebook => return Err(refusal),
+            C::ReportGap => {
+                if let Some(again) = self.close_gap(&group, &refusal) {
+                    return Ok(again);
+                }
+            }
+            _ => {}
+        }
+        // All or nothing: which of them it was shows when each goes alone.
+        if group.len() > 1 {
+            return Ok(group.into_iter().map(|command| vec![command]).collect());
+        }
+        match group.pop() {
+            Some(Command::RegisterFunctions { .. }) => Err(refusal),
+            Some(Command::ReportExecution { execution_id, fence, report, .. }) => {
+                let instead = self.instead(&execution_id, report, refusal);
+                Ok(instead.map(|report| vec![report_of(execution_id, fence, report)]).into_iter().collect())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The server's log ends before what it had acked (it was restored from a backup): the rest follows a notice.
+    fn close_gap(&mut self, group: &[Command], refusal: &Refusal) -> Option<Vec<Group>> {
+        let expected = refusal.expected_seq?;
+        let (execution_id, fence) = group.iter().find_map(|command| match command {
+            Command::ReportExecution { execution_id, fence, seq, .. } if *seq > expected => {
+                Some((execution_id, *fence))
+            }
+            _ => None,
+        })?;
+        let run = self.run(execution_id);
+        if run.gap_at.replace(expected) == Some(expected) {
+            return None;
+        }
+        run.last_seq = expected - 1;
+        let notice =
+            notice("the server's record ends before what was written here; it may have been restored from a backup");
+        Some(vec![vec![report_of(execution_id.clone(), fence, notice)], group.to_vec()])
+    }
+
+    /// What takes the place of a report that is refused alone.
+    fn instead(&mut self, id: &ExecutionId, report: ExecutionReport, refusal: Refusal) -> Option<ExecutionReport> {
+        use ExecutionReport as R;
+        let Refusal { code, message, .. } = refusal;
+        tracing::warn!(execution = %id, message, "the server refused a report");
+        if code == RejectionCode::UnknownExecution {
+            return None;
+        }
+        let run = self.run(id);
+        run.is_full |= code == RejectionCode::OutputLimit;
+        let is_notice = matches!(&report, R::Output { outputs } if outputs.iter().any(is_our_notice));
+        match report {
+            R::Output { .. } | R::UpdateDisplay { .. } if !run.is_full && !is_notice => {
+                Some(notice(&format!("it was refused ({message})")))
+            }
+            R::Completed { outcome, execution_count, notice: Some(_) } => {
+                run.notes.clear();
+                Some(R::Completed { outcome, execution_count, notice: None })
+            }
+            _ => {
+                run.note(format!("some of it was not recorded: {message}"));
+                None
+            }
+        }
+    }
+
+    fn run(&mut self, id: &ExecutionId) -> &mut Run {
+        let at = self.runs.iter().rposition(|run| run.id == *id).unwrap_or_else(|| {
+            if self.runs.len() == MAX_RUNS {
+                self.runs.pop_front();
+            }
+            self.runs.push_back(Run { id: id.clone(), last_seq: 0, notes: Vec::new(), is_full: false, gap_at: None });
+            self.runs.len() - 1
+        });
+        &mut self.runs[at]
+    }
+}
+
+impl Run {
+    fn note(&mut self, note: String) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}
+
+fn is_of(command: &Command, id: &ExecutionId) -> bool {
+    matches!(command, Command::ReportExecution { execution_id, .. } if execution_id == id)
+}
+
+fn is_output(report: &ExecutionReport) -> bool {
+    use ExecutionReport as R;
+    matches!(report, R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. })
+}
+
+/// Numbered when it is sent.
+fn report_of(execution_id: ExecutionId, fence: u64, report: ExecutionReport) -> Command {
+    Command::ReportExecution { execution_id, fence, seq: 0, report }
+}
+
+const MISSING: &str = "[notarium: output is missing here: ";
+
+fn is_our_notice(output: &Output) -> bool {
+    output.content.get().contains(MISSING)
+}
+
+/// What stands in the run where output is missing.
+fn notice(why: &str) -> ExecutionReport {
+    let content = RawJson::from(stream_object("stderr", &missing(why)));
+    ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] }
+}
+
+/// The same, as text.
+pub(super) fn missing(why: &str) -> String {
+    format!("\n{MISSING}{why}]\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use notarium_core::ExecutionOutcome;
+
+    fn command(report: ExecutionReport) -> Command {
+        report_of("e".parse().unwrap(), 7, report)
+    }
+
+    fn text(text: &str) -> Command {
+        let content = RawJson::from(stream_object("stdout", text));
+        command(ExecutionReport::Output { outputs: vec![Output { content, blobs: Vec::new(), display_id: None }] })
+    }
+
+    fn started() -> Command {
+        command(ExecutionReport::Started {})
+    }
+
+    fn completed() -> Command {
+        let outcome = ExecutionOutcome::Ok;
+        command(ExecutionReport::Completed { outcome, execution_count: None, notice: None })
+    }
+
+    fn say(command: &Command) -> String {
+        let Command::ReportExecution { seq, report, .. } = command else { return "other".to_owned() };
+        match report {
+            ExecutionReport::Started {} => format!("{seq} started"),
+            ExecutionReport::Output { outputs } => {
+                let content: serde_json::Value = serde_json::from_str(outputs[0].content.get()).unwrap();
+                format!("{seq} {}", content["text"].as_str().unwrap().trim())
+            }
+            ExecutionReport::Completed { notice, .. } => {
+                format!("{seq} completed{}", notice.as_ref().map(|it| format!(" ({it})")).unwrap_or_default())
+            }
+            other => format!("{seq} {other:?}"),
+        }
+    }
+
+    /// Sends the groups to a log that answers with `judge`; what it took.
+    fn deliver(
+        delivery: &mut Delivery,
+        groups: impl IntoIterator<Item = Group>,
+        mut judge: impl FnMut(&Group) -> Result<(), (RejectionCode, Option<u64>)>,
+    ) -> Vec<String> {
+        let (mut waiting, mut log): (VecDeque<Group>, _) = (groups.into_iter().collect(), Vec::new());
+        while let Some(group) = waiting.pop_front() {
+            let group = delivery.numbered(group);
+            if group.is_empty() {
+                continue;
+            }
+            match judge(&group) {
+                Ok(()) => {
+                    log.extend(group.iter().map(say));
+                    delivery.accepted(&group);
+                }
+                Err((code, expected_seq)) => {
+                    let refusal = Refusal { code, message: "because".to_owned(), expected_seq };
+                    let again = delivery.refused(group, refusal).expect("it goes on");
+                    again.into_iter().rev().for_each(|group| waiting.push_front(group));
+                }
+            }
+        }
+        log
+    }
+
+    fn holds(group: &[Command], word: &str) -> bool {
+        group.iter().any(|command| say(command).ends_with(word))
+    }
+
+    #[test]
+    fn numbers_go_on_from_group_to_group() {
+        let groups = [vec![started(), text("a")], vec![text("b"), completed()]];
+        let log = deliver(&mut Delivery::default(), groups, |_| Ok(()));
+        assert_eq!(log, ["1 started", "2 a", "3 b", "4 completed"]);
+    }
+
+    #[test]
+    fn what_is_refused_leaves_a_notice_in_its_place_and_no_number_out() {
+        let judge = |group: &Group| if holds(group, "b") { Err((RejectionCode::InvalidValue, None)) } else { Ok(()) };
+        let log = deliver(
+            &mut Delivery::default(),
+            [vec![started(), text("a"), text("b"), text("c")], vec![completed()]],
+            judge,
+        );
+        let notice = "3 [notarium: output is missing here: it was refused (because)]";
+        assert_eq!(log, ["1 started", "2 a", notice, "4 c", "5 completed"]);
+    }
+
+    #[test]
+    fn where_not_even_the_notice_is_taken_the_end_says_so() {
+        let judge = |group: &Group| match group.iter().any(|command| {
+            !say(command).ends_with("started") && say(command).contains('[') || say(command).ends_with('b')
+        }) {
+            true => Err((RejectionCode::LimitExceeded, None)),
+            false => Ok(()),
+        };
+        let log = deliver(&mut Delivery::default(), [vec![started()], vec![text("b")], vec![completed()]], judge);
+        assert_eq!(log, ["1 started", "2 completed (some of it was not recorded: because)"]);
+    }
+
+    #[test]
+    fn a_full_run_sends_no_more_output_and_its_end_says_so() {
+        let mut asked = 0;
+        let judge = |group: &Group| {
+            asked += 1;
+            if holds(group, "b") || holds(group, "c") { Err((RejectionCode::OutputLimit, None)) } else { Ok(()) }
+        };
+        let groups = [vec![started(), text("a")], vec![text("b")], vec![text("c")], vec![text("c")], vec![completed()]];
+        let log = deliver(&mut Delivery::default(), groups, judge);
+        assert_eq!(log, ["1 started", "2 a", "3 completed (some of it was not recorded: because)"]);
+        assert_eq!(asked, 3, "what follows is not even sent");
+    }
+
+    #[test]
+    fn a_record_that_ends_earlier_is_continued_after_a_notice() {
+        let mut delivery = Delivery::default();
+        deliver(&mut delivery, [vec![started(), text("a"), text("b")]], |_| Ok(()));
+        let judge = |group: &Group| {
+            if say(&group[0]).starts_with('4') { Err((RejectionCode::ReportGap, Some(2))) } else { Ok(()) }
+        };
+        let log = deliver(&mut delivery, [vec![text("c"), completed()]], judge);
+        assert!(log[0].starts_with("2 [notarium: output is missing here: the server's record ends"), "{log:?}");
+        assert_eq!(log[1..], ["3 c", "4 completed"]);
+    }
+
+    #[test]
+    fn the_session_hears_of_what_ends_it_and_of_functions() {
+        let stale = Refusal { code: RejectionCode::StaleFence, message: String::new(), expected_seq: None };
+        assert_eq!(Delivery::default().refused(vec![started(), text("a")], stale.clone()), Err(stale));
+        let unknown = Refusal { code: RejectionCode::UnknownExecution, message: String::new(), expected_seq: None };
+        assert_eq!(Delivery::default().refused(vec![text("a")], unknown), Ok(vec![]));
+    }
+}

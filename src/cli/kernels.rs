@@ -1,0 +1,193 @@
+//! Kernels: list, launch, interrupt, restart, shut down, give up.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use notarium_core::{Command, Execution, KernelSessionId, Millis};
+use notarium_wire::KernelStatus;
+use notarium_wire::rest::Kernels;
+
+use super::client::NotebookClient;
+use super::narrate::word;
+use super::{Context, Ended, Failure, print};
+
+/// Kernels that cannot be reached, and since when.
+#[derive(Debug, Default)]
+pub struct Unreachable(BTreeMap<KernelSessionId, Option<Millis>>);
+
+impl Unreachable {
+    pub fn of(status: &[KernelStatus]) -> Self {
+        let gone = status.iter().filter(|status| !status.reachable);
+        Self(gone.map(|status| (status.kernel_session.clone(), status.unreachable_since)).collect())
+    }
+
+    /// Of a run that waits for such a kernel.
+    pub fn of_run(&self, execution: &Execution) -> Option<String> {
+        let since = self.0.get(execution.kernel_session.as_ref()?)?;
+        (!execution.status.is_finished()).then(|| words(*since))
+    }
+
+    /// What can be done, once for all of them.
+    pub fn advice(&self, notebook: &str) -> Option<String> {
+        self.0.values().next().map(|since| advice(*since, notebook))
+    }
+}
+
+fn words(since: Option<Millis>) -> String {
+    let since = since.map(|since| format!(" since {}", print::clock(since)));
+    format!("its kernel is unreachable{}", since.unwrap_or_default())
+}
+
+/// What people read where a kernel's agent is not there.
+pub fn advice(since: Option<Millis>, notebook: &str) -> String {
+    let since = since.map(|since| format!(" since {}", print::clock(since))).unwrap_or_default();
+    format!(
+        "the kernel is unreachable{since}: its runtime agent is gone or cut off. Wait, and it goes on if the agent comes back; or \
+         `notarium kernels give-up {notebook}`, or `notarium restart {notebook} --elsewhere` for a new kernel of another agent: \
+         its run and its variables are lost then"
+    )
+}
+
+commands! {
+    pub enum KernelsCommand {
+        /// List the notebook's kernels, and what agents could launch.
+        Ls(ListArgs) => list,
+        /// Launch a kernel without running anything.
+        Launch(LaunchArgs) => launch,
+        /// Interrupt what a kernel runs.
+        Interrupt(KernelArgs) => interrupt,
+        /// Restart a kernel: its memory is lost, and what waits is cancelled.
+        Restart(RestartArgs) => restart,
+        /// Shut a kernel down: its memory is lost, and what waits is cancelled.
+        Shutdown(KernelArgs) => shut_down,
+        /// Give a kernel up whose agent cannot be reached: its run is lost, and the next run launches another kernel.
+        GiveUp(KernelArgs) => give_up,
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Id or title.
+    notebook: String,
+    /// The answer in JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+async fn list(args: ListArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    let there = notebook.kernels().await?;
+    if args.json {
+        return print::json(&there);
+    }
+    let kernels: Vec<_> = there.kernels.iter().collect();
+    let empty = "no kernels: `notarium kernels launch` or the next run launches one";
+    print::list(&kernels, false, empty, ["kernel", "kernelspec", "how it is"], async |(id, kernel)| {
+        [id.to_string(), kernel.kernelspec.clone(), state(id, &word(&kernel.phase), &there.status)]
+    })
+    .await?;
+    if let Some(notice) = &there.notice {
+        print::note(format!("the last kernel ended: {}", print::clean(&notice.sentence())));
+    }
+    let offers: Vec<String> = there.kernelspecs.iter().map(|offer| print::clean(&offer.name)).collect();
+    match offers.is_empty() {
+        true => print::note("no runtime agent is connected that could launch one: start one with `notarium agent`"),
+        false => print::note(format!("agents offer: {}", offers.join(", "))),
+    }
+    if let Some(advice) = Unreachable::of(&there.status).advice(&args.notebook) {
+        print::note(advice);
+    }
+    Ok(())
+}
+
+fn state(id: &KernelSessionId, phase: &str, status: &[KernelStatus]) -> String {
+    match status.iter().find(|status| status.kernel_session == *id) {
+        Some(status) if !status.reachable => {
+            let since = status.unreachable_since.map(|since| format!(" since {}", print::clock(since)));
+            format!("unreachable{}", since.unwrap_or_default())
+        }
+        Some(status) if status.busy => "busy".to_owned(),
+        _ => phase.to_owned(),
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct LaunchArgs {
+    /// Id or title.
+    notebook: String,
+    /// As agents offer it; absent: the notebook's own, else `python3`.
+    #[arg(long, value_name = "NAME")]
+    kernelspec: Option<String>,
+}
+
+async fn launch(args: LaunchArgs, context: &Context) -> Ended {
+    let notebook = context.notebook(&args.notebook).await?;
+    notebook.change(&Command::LaunchKernel { kernelspec: args.kernelspec }).await
+}
+
+#[derive(Debug, Args)]
+pub struct KernelArgs {
+    /// Id or title.
+    notebook: String,
+    /// One of several kernels, by its session's id; absent: the notebook's first.
+    #[arg(long, value_name = "SESSION")]
+    kernel: Option<KernelSessionId>,
+}
+
+#[derive(Debug, Args)]
+pub struct RestartArgs {
+    #[command(flatten)]
+    which: KernelArgs,
+    /// Let any agent that offers the kernel launch the new one.
+    #[arg(long)]
+    elsewhere: bool,
+}
+
+/// A kernel, and what is known of all of them.
+async fn find(args: &KernelArgs, context: &Context) -> Result<(NotebookClient, KernelSessionId, Kernels), Failure> {
+    let notebook = context.notebook(&args.notebook).await?;
+    let there = notebook.kernels().await?;
+    let first = there.kernels.iter().min_by_key(|(_, kernel)| (!kernel.is_usable(), kernel.requested_version));
+    let none = || Failure::failed("the notebook has no kernel: `notarium exec` starts one");
+    let id = args.kernel.clone().or_else(|| first.map(|(id, _)| id.clone())).ok_or_else(none)?;
+    Ok((notebook, id, there))
+}
+
+fn is_reachable(id: &KernelSessionId, there: &Kernels) -> bool {
+    !there.status.iter().any(|status| status.kernel_session == *id && !status.reachable)
+}
+
+pub async fn interrupt(args: KernelArgs, context: &Context) -> Ended {
+    let (notebook, kernel_session, there) = find(&args, context).await?;
+    if !is_reachable(&kernel_session, &there) {
+        print::note(Unreachable::of(&there.status).advice(&args.notebook).unwrap_or_default());
+    }
+    notebook.change(&Command::InterruptKernel { kernel_session }).await
+}
+
+pub async fn restart(args: RestartArgs, context: &Context) -> Ended {
+    let (notebook, kernel_session, there) = find(&args.which, context).await?;
+    let kernelspec = there.kernels.get(&kernel_session).map(|kernel| kernel.kernelspec.clone());
+    let command = match args.elsewhere && is_reachable(&kernel_session, &there) {
+        true => Command::Batch {
+            commands: vec![Command::ShutDownKernel { kernel_session }, Command::LaunchKernel { kernelspec }],
+        },
+        // Of one that cannot be reached the server lets any agent launch the next.
+        false => Command::RestartKernel { kernel_session },
+    };
+    notebook.change(&command).await
+}
+
+async fn shut_down(args: KernelArgs, context: &Context) -> Ended {
+    let (notebook, kernel_session, _) = find(&args, context).await?;
+    notebook.change(&Command::ShutDownKernel { kernel_session }).await
+}
+
+async fn give_up(args: KernelArgs, context: &Context) -> Ended {
+    let (notebook, kernel_session, there) = find(&args, context).await?;
+    if is_reachable(&kernel_session, &there) {
+        let message = "the kernel's agent is there: `notarium kernels shutdown` ends it, `notarium interrupt` its run";
+        return Err(Failure::failed(message));
+    }
+    notebook.change(&Command::ShutDownKernel { kernel_session }).await
+}

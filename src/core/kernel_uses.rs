@@ -1,0 +1,62 @@
+//! Which kernels have run something, and which of them was lost with all that its code had made.
+
+use std::collections::BTreeMap;
+
+use notarium_record::{Event, KernelSessionEnded, KernelSessionId, LostKernel};
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+struct Use {
+    has_run: bool,
+    /// People wanted its end, and know that what it held is gone.
+    is_asked_to_end: bool,
+}
+
+/// By session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct KernelUses {
+    kernels: BTreeMap<KernelSessionId, Use>,
+    /// Not said yet by a launch.
+    lost: Option<LostKernel>,
+}
+
+impl KernelUses {
+    /// Whether code ran there: then ending it loses what the code has made.
+    pub(crate) fn has_run(&self, id: &KernelSessionId) -> bool {
+        self.kernels.get(id).is_some_and(|kernel| kernel.has_run)
+    }
+
+    /// The kernel that was lost since the last launch.
+    pub(crate) fn lost(&self) -> Option<&LostKernel> {
+        self.lost.as_ref()
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::ExecutionAssigned(event) => {
+                self.kernels.entry(event.kernel_session.clone()).or_default().has_run = true
+            }
+            Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session),
+            Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
+            Event::KernelLaunchRequested(_) => self.lost = None,
+            Event::KernelSessionEnded(event) => self.end(event),
+            _ => {}
+        }
+    }
+
+    fn ask_to_end(&mut self, id: &KernelSessionId) {
+        if let Some(kernel) = self.kernels.get_mut(id) {
+            kernel.is_asked_to_end = true;
+        }
+    }
+
+    fn end(&mut self, KernelSessionEnded { kernel_session, cause, detail }: &KernelSessionEnded) {
+        let ended = self.kernels.remove(kernel_session).unwrap_or_default();
+        if ended.has_run && !ended.is_asked_to_end {
+            let (kernel_session, cause, detail) = (kernel_session.clone(), cause.clone(), detail.clone());
+            self.lost = Some(LostKernel { kernel_session, cause, detail });
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! How much each run has written into the record. The server bounds it, whatever its agent says or leaves out.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use notarium_record::{Event, ExecutionId, Output, RawJson};
+use serde::{Deserialize, Serialize};
+
+/// What an event costs beside its outputs, in bytes: many small ones are no way round the limit.
+const OVERHEAD_BYTES: usize = 256;
+/// Ended runs that are remembered: output of their threads still counts.
+const MAX_ENDED_RUNS: usize = 64;
+/// How the notice begins that takes the place of the first output beyond the limit.
+const NOTICE_BEGIN: &str = "[notarium: this run has written all that the server records of one run";
+
+/// What one run has written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Written {
+    pub bytes: usize,
+    /// The notice stands in the run: nothing more is taken.
+    pub is_full: bool,
+}
+
+impl Written {
+    pub(crate) fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        events.into_iter().fold(Self::default(), Self::with)
+    }
+
+    fn with(self, event: &Event) -> Self {
+        let (bytes, is_full) = match event {
+            Event::ExecutionOutputAppended(event) => (size(&event.outputs), event.outputs.iter().any(is_notice)),
+            Event::ExecutionOutputRecovered(event) => (size(&event.outputs), event.outputs.iter().any(is_notice)),
+            Event::ExecutionOutputUpdated(event) => (event.output.size_bytes(), false),
+            Event::ExecutionOutputsCleared(_) => (0, false),
+            _ => return self,
+        };
+        Self { bytes: self.bytes + bytes + OVERHEAD_BYTES, is_full: self.is_full || is_full }
+    }
+}
+
+fn size(outputs: &[Output]) -> usize {
+    outputs.iter().map(Output::size_bytes).sum()
+}
+
+fn is_notice(output: &Output) -> bool {
+    output.content.get().contains(NOTICE_BEGIN)
+}
+
+/// What stands in a run in place of what goes beyond the limit.
+pub(crate) fn limit_notice(limit: usize) -> Output {
+    let text = format!("\\n{NOTICE_BEGIN}, {} MiB; what it writes from here on is not kept.]\\n", limit >> 20);
+    let content = format!(r#"{{"output_type":"stream","name":"stderr","text":"{text}"}}"#);
+    let content = RawJson::parse(&content).unwrap_or_else(|_| unreachable!("the notice is JSON"));
+    Output { content, blobs: Vec::new(), display_id: None }
+}
+
+/// By run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct WrittenByRun {
+    runs: BTreeMap<ExecutionId, Written>,
+    /// Oldest first.
+    ended: VecDeque<ExecutionId>,
+}
+
+impl WrittenByRun {
+    pub(crate) fn of(&self, id: &ExecutionId) -> Option<Written> {
+        self.runs.get(id).copied()
+    }
+
+    pub(crate) fn apply(&mut self, event: &Event) {
+        match event {
+            Event::ExecutionOutputAppended(_)
+            | Event::ExecutionOutputRecovered(_)
+            | Event::ExecutionOutputUpdated(_)
+            | Event::ExecutionOutputsCleared(_) => self.write(event),
+            Event::ExecutionCompleted(_) | Event::ExecutionLost(_) | Event::ExecutionCancelled(_) => self.end(event),
+            _ => {}
+        }
+    }
+
+    fn write(&mut self, event: &Event) {
+        if let Some(id) = event.execution_id() {
+            let written = self.runs.entry(id.clone()).or_default();
+            *written = written.with(event);
+        }
+    }
+
+    fn end(&mut self, event: &Event) {
+        let Some(id) = event.execution_id().filter(|id| self.runs.contains_key(*id)) else { return };
+        self.ended.push_back(id.clone());
+        if self.ended.len() > MAX_ENDED_RUNS
+            && let Some(oldest) = self.ended.pop_front()
+        {
+            self.runs.remove(&oldest);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Kernels from the command line, with an agent that goes away; and what else was only on the page before.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{EchoAgent, Lines, World, ended};
+
+/// What people may wait until they are told. Machines that build and test at the same time get more.
+const TOLD_WITHIN: Duration = Duration::from_secs(5);
+const SLACK: Duration = Duration::from_secs(5);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_gone_is_told_everywhere_and_work_goes_on_elsewhere() {
+    let world = World::start().await;
+    let (notebook, _) = world.notebook("Gone", "forever").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let mut running = world.spawn(&["exec", "Gone", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    let mut remarks = Lines::of(running.stderr.take().unwrap());
+    let mut watch = world.spawn(&["watch", "Gone"]);
+    let mut watched = Lines::of(watch.stdout.take().unwrap());
+    watched.until("Ann").await;
+
+    agent.abort();
+    let gone = Instant::now();
+    let told = remarks.until("unreachable since").await;
+    assert!(gone.elapsed() < TOLD_WITHIN + SLACK, "{:?}", gone.elapsed());
+    assert!(told.contains("kernels give-up") && told.contains("restart") && told.contains("--elsewhere"), "{told}");
+    watched.until("unreachable since").await;
+    watch.kill().await.unwrap();
+    for command in [["show", "Gone"], ["runs", "Gone"]] {
+        let shown = world.run(&command).await.ok();
+        assert!(shown.contains("unreachable since"), "{command:?}: {shown}");
+    }
+    assert!(world.run(&["kernels", "ls", "Gone"]).await.ok().contains("unreachable since"));
+    let runs = world.run(&["runs", "Gone", "--json"]).await.json();
+    assert!(runs[0]["unreachable_since"].is_u64(), "{runs:#}");
+
+    let other = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let other = EchoAgent::start(&world.url(), &other).await;
+    world.run(&["restart", "Gone", "--elsewhere"]).await.ok();
+    let lost = ended(running).await;
+    assert_eq!(lost.code, 1, "{lost:#?}");
+    assert_eq!(world.run(&["exec", &notebook, "--code", "elsewhere"]).await.ok(), "elsewhere");
+    let kernels = world.run(&["kernels", "ls", "Gone", "--json"]).await.json();
+    assert_eq!(kernels["status"][0]["reachable"], true, "{kernels:#}");
+    other.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kernel_that_is_given_up_frees_its_queue() {
+    let world = World::start().await;
+    world.notebook("Gone", "forever").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let mut running = world.spawn(&["exec", "Gone", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    let refused = world.run(&["kernels", "give-up", "Gone"]).await.fails(1);
+    assert!(refused.contains("its agent is there") || refused.contains("agent is there"), "{refused}");
+    agent.abort();
+    Lines::of(running.stderr.take().unwrap()).until("unreachable since").await;
+    let mut queued = world.spawn(&["exec", "Gone", "--code", "behind"]);
+    Lines::of(queued.stderr.take().unwrap()).until("unreachable since").await;
+    world.run(&["kernels", "give-up", "Gone"]).await.ok();
+    assert_eq!((ended(running).await.code, ended(queued).await.code), (1, 1));
+    let runs = world.run(&["runs", "Gone", "--json"]).await.json();
+    let ends: Vec<&str> =
+        runs.as_array().unwrap().iter().filter_map(|run| run["execution"]["status"].as_str()).collect();
+    assert_eq!(ends, ["cancelled", "lost"], "{runs:#}");
+    let other = EchoAgent::start(&world.url(), &world.run(&["agent-token", "new", "--all"]).await.ok()).await;
+    assert_eq!(world.run(&["exec", "Gone", "--code", "next"]).await.ok(), "next");
+    other.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kernels_are_launched_interrupted_and_shut_down_and_runs_cancelled() {
+    let world = World::start().await;
+    world.notebook("Kernels", "forever").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let none = world.run(&["kernels", "interrupt", "Kernels"]).await.fails(1);
+    assert!(none.contains("no kernel"), "{none}");
+    world.run(&["kernels", "launch", "Kernels"]).await.ok();
+    let mut running = world.spawn(&["exec", "Kernels", "--all"]);
+    Lines::of(running.stdout.take().unwrap()).until("begun").await;
+    let queued = world.spawn(&["exec", "Kernels", "--code", "queued"]);
+    let id = loop {
+        let runs = world.run(&["runs", "Kernels", "--json"]).await.json();
+        if runs.as_array().is_some_and(|runs| runs.len() == 2) {
+            break runs[0]["id"].as_str().unwrap().to_owned();
+        }
+    };
+    world.run(&["cancel", "Kernels", &id]).await.ok();
+    assert_eq!(ended(queued).await.code, 1);
+    world.run(&["kernels", "interrupt", "Kernels"]).await.ok();
+    assert_eq!(ended(running).await.code, 1);
+    world.run(&["kernels", "shutdown", "Kernels"]).await.ok();
+    let kernels = world.run(&["kernels", "ls", "Kernels", "--json"]).await.json();
+    assert_eq!(kernels["kernels"].as_object().unwrap().values().next().unwrap()["phase"], "ending", "{kernels:#}");
+    agent.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn code_that_asks_where_nobody_answers_fails_with_a_sentence() {
+    let world = World::start().await;
+    world.notebook("Asks", "ask").await;
+    let token = world.run(&["agent-token", "new", "--all"]).await.ok();
+    let agent = EchoAgent::start(&world.url(), &token).await;
+    let waiting = world.spawn(&["exec", "Asks", "--all"]);
+    let run = loop {
+        let runs = world.run(&["runs", "Asks", "--json"]).await.json();
+        if runs[0]["execution"]["cancel_requested"] == true {
+            break runs[0]["id"].as_str().unwrap().to_owned();
+        }
+    };
+    agent.abort();
+    // The echo agent interrupts nothing that asks: a person gives it up.
+    let http = reqwest::Client::new();
+    let address = format!(
+        "{}/api/notebooks/{}/runs/{run}/give-up",
+        world.url(),
+        world.run(&["ls", "--json"]).await.json()[0]["id"].as_str().unwrap()
+    );
+    http.post(address).bearer_auth(world.token()).send().await.unwrap().error_for_status().unwrap();
+    let failed = ended(waiting).await;
+    assert!(
+        failed.code == 1
+            && failed.err.contains("asks 'name? '")
+            && failed.err.contains("nobody is here who could answer"),
+        "{failed:#?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cells_versions_and_workspaces_are_managed_from_the_command_line() {
+    let world = World::start().await;
+    let (notebook, cell) = world.notebook("Looks", "text").await;
+    let state = async |world: &World| world.run(&["show", "Looks", "--json"]).await.json()["notebook"].clone();
+    world.run(&["cell", "type", "Looks", &cell, "markdown"]).await.ok();
+    world
+        .run(&["cell", "flag", "Looks", &cell, "--set", "pinned", "--set", "source-hidden", "--bookmark", "3"])
+        .await
+        .ok();
+    world.run(&["cell", "flag", "Looks", &cell, "--clear", "pinned"]).await.ok();
+    let shown = state(&world).await["cells"][&cell].to_string();
+    assert!(
+        shown.contains("markdown") && shown.contains("\"source_hidden\":true") && !shown.contains("pinned\":true"),
+        "{shown}"
+    );
+    assert_eq!(world.run(&["cell", "flag", "Looks", &cell]).await.code, 2);
+    world.run(&["cell", "clear", "Looks", &cell]).await.ok();
+
+    world.run(&["versions", "Looks", "--name", "first", "--at", "1"]).await.ok();
+    assert!(world.run(&["versions", "Looks"]).await.ok().contains("first"));
+    assert_eq!(world.run(&["conversations", "Looks", "--json"]).await.json(), Value::Array(vec![]));
+
+    let workspace = world.run(&["workspace", "new", "Lab"]).await.ok();
+    world.run(&["workspace", "rename", &workspace, "Labor"]).await.ok();
+    assert!(world.run(&["workspace", "ls"]).await.ok().contains("Labor"));
+    assert!(world.run(&["workspace", "members", &workspace]).await.ok().contains("Ann"));
+    world.run(&["workspace", "place", &notebook, &workspace]).await.ok();
+    assert!(world.run(&["ls", "--workspace", &workspace]).await.ok().contains("Looks"));
+    world.run(&["workspace", "place", &notebook]).await.ok();
+}
