@@ -228,7 +228,12 @@ impl Agent {
     fn claim_answered(&mut self, ClaimAnswer { notebook, kernel_session, answer }: ClaimAnswer) {
         let acts = match answer {
             Ok(version) => self.roster.claim_acked(&kernel_session, version, self.connection.replica(&notebook)),
-            Err(_) => self.roster.claim_refused(&kernel_session),
+            Err(error) => {
+                if let Some(ledger) = self.ledger.as_mut().filter(|_| error.code().is_some()) {
+                    ledger.remove(&kernel_session);
+                }
+                self.roster.claim_refused(&kernel_session)
+            }
         };
         self.act_all(acts);
     }
@@ -270,6 +275,10 @@ impl Agent {
     fn claim(&mut self, id: notarium_core::CommandId, notebook: NotebookId, kernel_session: KernelSessionId) {
         let command = Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() };
         let Ok(message) = CommandSender::message_as(id, &notebook, &command) else { return };
+        // Before it is sent: the next process must know of a claim whose answer this one did not live to see.
+        if let Some(ledger) = &mut self.ledger {
+            ledger.add(kernel_session.clone(), notebook.clone());
+        }
         let answer = self.sender.submit(message);
         self.claims.spawn(async move {
             let answer = answer.await.unwrap_or(Err(ConnectError::Closed.into())).map(|ack| ack.version);
