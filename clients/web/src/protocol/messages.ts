@@ -611,7 +611,7 @@ export type AnyJson = unknown
  * Why a kernel session is over, or never began.
  * 
  */
-export type KernelCause = ("shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer")
+export type KernelCause = ("shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "given_up" | "not_installed" | "cannot_start" | "no_answer")
 /**
  * What an agent reports of one execution.
  * 
@@ -1085,7 +1085,7 @@ claimant: InstanceId
  * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "read_only" | "unavailable")
 /**
  * `block` counts the blocks of one model call's reply, from 0.
  * 
@@ -1394,6 +1394,7 @@ ExecutionBlocked?: ExecutionBlocked
 ExecutionLost?: ExecutionLost
 ExecutionOutputRecovered?: ExecutionOutputRecovered
 KernelLaunchRequested?: KernelLaunchRequested
+LostKernel?: LostKernel
 KernelLaunchClaimed?: KernelLaunchClaimed
 KernelSessionStarted?: KernelSessionStarted
 KernelLaunchFailed?: KernelLaunchFailed
@@ -2560,9 +2561,13 @@ state?: PresenceState
 export interface KernelStatus {
 kernel_session: KernelSessionId
 /**
- * False: its runtime agent has not been heard of for five seconds.
+ * False: its runtime agent has not been heard of for some seconds.
  */
 reachable: boolean
+/**
+ * Where it cannot be reached: since when, in milliseconds since 1970.
+ */
+unreachable_since?: (number | null)
 /**
  * Its agent says that it is executing. False while it cannot be reached.
  */
@@ -2650,6 +2655,10 @@ expected_version?: (number | null)
  * Of a `conflict`: the version that is, of the same thing.
  */
 actual_version?: (number | null)
+/**
+ * Of a `report_gap`: the number that the execution's next report must have.
+ */
+expected_seq?: (number | null)
 }
 /**
  * The digest of the state at a version.
@@ -3294,6 +3303,23 @@ kernel_session: KernelSessionId
  * The kernelspec's name, as in `python3`.
  */
 kernelspec: string
+/**
+ * A kernel that code had run in has ended, and nobody had asked for it: what the code had made there is gone. Said once, by the
+ * first launch after it.
+ */
+replaces?: (LostKernel | null)
+}
+/**
+ * A kernel that has ended with all that its code had made.
+ * 
+ */
+export interface LostKernel {
+kernel_session: KernelSessionId
+cause: OpenKernelCause
+/**
+ * More about it, in a sentence for people.
+ */
+detail?: (string | null)
 }
 /**
  * An agent's claim, before it acts: one wins.

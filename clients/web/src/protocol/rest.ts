@@ -2540,7 +2540,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives up a run whose runtime agent cannot be reached: it is lost. */
+        /** Gives up a run whose runtime agent cannot be reached: it is lost with its kernel, and the next run launches another. */
         post: {
             parameters: {
                 query?: never;
@@ -5206,7 +5206,7 @@ export interface components {
             token: string;
         };
         /** @description Why a kernel session is over, or never began. */
-        KernelCause: "shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "not_installed" | "cannot_start" | "no_answer";
+        KernelCause: "shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "given_up" | "not_installed" | "cannot_start" | "no_answer";
         /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
         KernelNotice: {
             /** @description Why it ended, or never began. */
@@ -5267,8 +5267,13 @@ export interface components {
             busy: boolean;
             /** @description The session, as in the state's `kernels`. */
             kernel_session: components["schemas"]["KernelSessionId"];
-            /** @description False: its runtime agent has not been heard of for five seconds. */
+            /** @description False: its runtime agent has not been heard of for some seconds. */
             reachable: boolean;
+            /**
+             * Format: uint64
+             * @description Where it cannot be reached: since when, in milliseconds since 1970.
+             */
+            unreachable_since?: number | null;
         };
         /** @description Launches a kernel. A runtime agent that offers the kernelspec claims it. */
         Launch: {
@@ -5884,6 +5889,12 @@ export interface components {
             execution: components["schemas"]["Execution"];
             /** @description As in `outcome.executions` of the request. */
             id: components["schemas"]["ExecutionId"];
+            /**
+             * Format: uint64
+             * @description It has not ended, and the runtime agent of its kernel cannot be reached: since when, in milliseconds since 1970. It goes on if
+             *     the agent comes back; `POST …/give-up` does not wait for that.
+             */
+            unreachable_since?: number | null;
         };
         /** @description Runs of all times, the last requested first, without their outputs. */
         RunPage: {
