@@ -9,15 +9,15 @@ use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::replayed;
+use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
-use crate::{kernel_sessions, kernels};
 use notarium_record::{
     AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
     ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
     ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
-    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
-    Version,
+    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelCause, KernelPhase, KernelSession, KernelSessionEnded,
+    KernelSessionId, Millis, Output, Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.
@@ -160,7 +160,7 @@ fn session_for(
     match kernel_sessions::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
         Some((id, session)) if is_worth_nothing(notebook, context, id) => {
             let launch = kernel_sessions::requested(notebook, context, session.kernelspec.clone());
-            let mut events = kernels::given_up(notebook, id, session);
+            let mut events = given_up(notebook, id, session);
             let next = launch.kernel_session.clone();
             events.push(launch.into());
             Ok((next, events))
@@ -249,6 +249,40 @@ fn stopped_by<'a>(notebook: &'a Document, failed: &Execution) -> Vec<&'a Executi
     notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
 }
 
+// --- with the kernel ---
+
+/// The end of a kernel whose agent cannot be reached: nobody waits for it any more. If it comes back, it ends its kernel.
+pub(crate) fn given_up(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+    let why = Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached");
+    ending(notebook, id, session, &why)
+}
+
+/// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
+pub(crate) fn ending(
+    notebook: &Document,
+    id: &KernelSessionId,
+    session: &KernelSession,
+    why: &Because<KernelCause>,
+) -> Vec<Decided> {
+    let wanted = session.phase == KernelPhase::Ending;
+    let of_run = Because { cause: EndCause::from(why.cause), detail: why.detail.clone() };
+    let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
+        match execution.status {
+            ExecutionStatus::Queued => cancelled(execution_id, of_run.clone()),
+            _ if wanted => cancelled(execution_id, of_run.clone()),
+            _ => {
+                let (cause, detail) = (of_run.cause.into(), of_run.detail.clone());
+                ExecutionLost { execution_id: execution_id.clone(), cause, detail }.into()
+            }
+        }
+    };
+    let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
+    events.push(
+        KernelSessionEnded { kernel_session: id.clone(), cause: why.cause.into(), detail: why.detail.clone() }.into(),
+    );
+    events
+}
+
 // --- cancel, give up, answer ---
 
 pub(crate) fn known<'a>(notebook: &'a Document, id: &ExecutionId) -> Result<&'a Arc<Execution>, Rejection> {
@@ -295,7 +329,7 @@ pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &Execut
 /// A run whose agent cannot be reached blocks its kernel: both go, and what waits is not left to wait.
 fn with_its_kernel(notebook: &Document, context: &Context, execution: &Execution) -> Option<Vec<Decided>> {
     let id = execution.kernel_session.as_ref().filter(|id| context.unreachable.contains(*id))?;
-    Some(kernels::given_up(notebook, id, notebook.kernels.get(id)?))
+    Some(given_up(notebook, id, notebook.kernels.get(id)?))
 }
 
 pub(crate) fn decide_answer(

@@ -3,14 +3,14 @@
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::executions::{self, cancelled, unfinished_on};
+use crate::executions::{self, cancelled, ending, given_up, unfinished_on};
 use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Because, Document, EndCause, Execution, ExecutionId, ExecutionLost, ExecutionStatus, KernelCause,
-    KernelInterruptRequested, KernelLaunchClaimed, KernelLaunchFailed, KernelPhase, KernelRestartRequested,
-    KernelSession, KernelSessionEnded, KernelSessionId, KernelSessionStarted, KernelShutdownRequested, RawObject,
+    Because, Document, EndCause, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
+    KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
+    KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
 
 // --- people ---
@@ -70,12 +70,6 @@ fn shut_down_unreachable(notebook: &Document, id: &KernelSessionId, session: &Ke
     let asked: Option<Decided> =
         (session.phase != KernelPhase::Ending).then(|| KernelShutdownRequested { kernel_session: id.clone() }.into());
     asked.into_iter().chain(given_up(notebook, id, session)).collect()
-}
-
-/// The end of a kernel whose agent cannot be reached: nobody waits for it any more. If it comes back, it ends its kernel.
-pub(crate) fn given_up(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
-    let why = Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached");
-    ending(notebook, id, session, &why)
 }
 
 pub(crate) fn decide_shut_down(
@@ -197,30 +191,4 @@ pub(crate) fn decide_reconcile(
     let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
     let events = dead.flat_map(|(id, session)| ending(notebook, id, session, &why)).collect();
     Ok(Decision { events, outcome: Outcome::default() })
-}
-
-/// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
-fn ending(
-    notebook: &Document,
-    id: &KernelSessionId,
-    session: &KernelSession,
-    why: &Because<KernelCause>,
-) -> Vec<Decided> {
-    let wanted = session.phase == KernelPhase::Ending;
-    let of_run = Because { cause: EndCause::from(why.cause), detail: why.detail.clone() };
-    let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
-        match execution.status {
-            ExecutionStatus::Queued => cancelled(execution_id, of_run.clone()),
-            _ if wanted => cancelled(execution_id, of_run.clone()),
-            _ => {
-                let (cause, detail) = (of_run.cause.into(), of_run.detail.clone());
-                ExecutionLost { execution_id: execution_id.clone(), cause, detail }.into()
-            }
-        }
-    };
-    let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
-    events.push(
-        KernelSessionEnded { kernel_session: id.clone(), cause: why.cause.into(), detail: why.detail.clone() }.into(),
-    );
-    events
 }
