@@ -201,8 +201,9 @@ impl Runs {
     pub fn reach(&mut self, kernels: &[KernelStatus]) -> Vec<RunUpdate> {
         let Some(state) = self.follower.state() else { return Vec::new() };
         let waits = |session: &KernelSessionId| {
-            let mut open = self.open.keys().filter_map(|id| state.executions.get(id));
-            open.any(|run| run.kernel_session.as_ref() == Some(session))
+            // One that the replica does not know yet may wait for any of them.
+            let its = |id| state.executions.get(id).is_none_or(|run| run.kernel_session.as_ref() == Some(session));
+            self.open.keys().any(its)
         };
         let mut notes = Vec::new();
         for KernelStatus { kernel_session, reachable, unreachable_since, .. } in kernels {
