@@ -115,7 +115,7 @@ image-check: rust web ## what the Dockerfile does, without Docker: a release bui
 soak: rust ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds
 	NOTARIUM_GATE_STEPS=1000000 cargo test --release -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --release -p notarium-sync simulation
-	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test agent killing -- --nocapture
+	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test agent -- --ignored --nocapture kill memory
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench

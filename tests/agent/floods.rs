@@ -19,6 +19,7 @@ fn peak_kib(process: u32) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes a minute and wants a quiet machine: `make soak`"]
 #[cfg(target_os = "linux")]
 async fn an_endless_print_leaves_the_memory_of_agent_and_server_flat() {
     let fixture = Fixture::start().await;

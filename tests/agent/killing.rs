@@ -116,6 +116,7 @@ impl Story {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes on a busy machine: `make soak`"]
 async fn whatever_is_killed_runs_end_truthfully_and_the_next_one_works() {
     let (kills, seed) = (number("NOTARIUM_KILLS", 10), number("NOTARIUM_SEED", 1));
     let fixture = Fixture::start().await;
@@ -150,6 +151,7 @@ async fn whatever_is_killed_runs_end_truthfully_and_the_next_one_works() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "takes minutes on a busy machine: `make soak`"]
 async fn up_that_is_killed_three_times_in_a_row_works_each_time() {
     let folder = tempfile::tempdir_in("/tmp").unwrap();
     let start = |listen: &str| {
