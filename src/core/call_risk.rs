@@ -136,25 +136,39 @@ fn code_to_judge(notebook: &Document, arguments: &Arguments) -> CodeToJudge {
         return CodeToJudge::Unknown("the notebook holds more code than can be checked");
     }
     let owned = |codes: Vec<&str>| codes.into_iter().map(str::to_owned).collect();
-    CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes) })
+    let registered =
+        notebook.functions.values().map(|known| (known.function.name.clone(), known.function.risk.judged()));
+    let functions = match arguments {
+        Arguments::CreateNotebook(_) => Vec::new(),
+        _ => registered.collect(),
+    };
+    CodeToJudge::Python(JudgementQuery { earlier: owned(earlier), codes: owned(codes), functions })
 }
 
 /// The code that may have bound names in the same kernel, whatever the order of the page, and each piece that would run.
 fn code_to_run<'a>(notebook: &'a Document, arguments: &'a Arguments) -> (Vec<&'a str>, Vec<&'a str>) {
     let source = |id: &CellId| notebook.cells.get(id).map(|cell| cell.content.source.as_str());
     let all = || code_cells(notebook).filter_map(source).collect::<Vec<_>>();
+    let before = |cells: Vec<&'a str>| cells.into_iter().chain(changed_since_run(notebook)).collect::<Vec<_>>();
     let one = |cell_id: &CellId| {
         let others = code_cells(notebook).filter(|id| *id != cell_id).filter_map(source).collect();
-        (others, source(cell_id).into_iter().collect())
+        (before(others), source(cell_id).into_iter().collect())
     };
     match arguments {
         Arguments::ExecuteCell(call) => one(&call.cell_id),
         Arguments::ExecuteCellAsync(call) => one(&call.cell_id),
-        Arguments::RunAll(_) => (Vec::new(), all()),
-        Arguments::CreateCells(call) if call.run => (all(), code_of(&call.cells)),
+        Arguments::RunAll(_) => (before(Vec::new()), all()),
+        Arguments::CreateCells(call) if call.run => (before(all()), code_of(&call.cells)),
         Arguments::CreateNotebook(call) if call.run => (Vec::new(), code_of(call.cells.as_deref().unwrap_or_default())),
         _ => (Vec::new(), Vec::new()),
     }
+}
+
+/// What cells ran where they say something else now: the kernel has the names as they were bound then.
+fn changed_since_run(notebook: &Document) -> impl Iterator<Item = &str> {
+    let runs = notebook.latest.iter().filter_map(|(cell, run)| Some((cell, notebook.executions.get(run)?)));
+    let ran = runs.map(|(cell, run)| (notebook.cells.get(cell), run.subject.source()));
+    ran.filter(|(cell, ran)| cell.is_none_or(|cell| cell.content.source != *ran)).map(|(_, ran)| ran)
 }
 
 fn code_of(cells: &[NewCell]) -> Vec<&str> {

@@ -12,7 +12,8 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::check_schema;
 use crate::tools::Tool;
 use notarium_record::{
-    Document, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase, KernelSessionId, UserFunction, Version,
+    Actor, Document, Execution, ExecutionStatus, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
+    KernelSessionId, Risk, UserFunction, Version,
 };
 
 /// Functions that one kernel registers, at most.
@@ -41,6 +42,7 @@ pub(crate) fn decide_register(
         return Err(Rejection { actual_version: session.fence, ..Rejection::new(RejectionCode::StaleFence, message) });
     }
     check(&functions)?;
+    let functions = with_risks(notebook, &kernel_session, functions);
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
     let is_same = known.len() == functions.len() && functions.iter().all(|function| known.contains(&function));
@@ -51,6 +53,39 @@ pub(crate) fn decide_register(
     let registered = KernelFunctionsRegistered { kernel_session, functions };
     let events = forgotten.into_iter().map(Decided::from).chain([registered.into()]).collect();
     Ok(Decision { events, outcome: Outcome::default() })
+}
+
+/// The functions with the risk that counts. What an assistant's run registers counts as destructive until a person's run
+/// registers it, and lowers no risk; nor does a person's run that does not name the function (a kernel tells all its
+/// functions whenever one is registered).
+fn with_risks(notebook: &Document, session: &KernelSessionId, functions: Vec<UserFunction>) -> Vec<UserFunction> {
+    let causes = causes(notebook, session);
+    let is_assistants = causes.iter().any(|run| matches!(run.requested_by, Actor::Assistant { .. }));
+    let names = |name: &str| causes.iter().any(|run| run.subject.source().contains(name));
+    let risked = functions.into_iter().map(|function| {
+        let known = notebook.functions.get(&function.name).map(|known| &known.function);
+        let same = known.filter(|known| UserFunction { risk: known.risk.clone(), ..function.clone() } == **known);
+        let risk = match same {
+            Some(same) if is_assistants || !names(&function.name) => {
+                function.risk.judged().max(same.risk.judged()).into()
+            }
+            None if is_assistants => Risk::Destructive.into(),
+            _ => function.risk.clone(),
+        };
+        UserFunction { risk, ..function }
+    });
+    risked.collect()
+}
+
+/// The runs that may have caused what the kernel tells now: those that run, else the last one.
+fn causes<'a>(notebook: &'a Document, session: &KernelSessionId) -> Vec<&'a Execution> {
+    let of_session =
+        || notebook.executions.values().map(|run| &**run).filter(|run| run.kernel_session.as_ref() == Some(session));
+    let running: Vec<&Execution> = of_session().filter(|run| run.status == ExecutionStatus::Running).collect();
+    match running.is_empty() {
+        true => of_session().max_by_key(|run| run.requested_version).into_iter().collect(),
+        false => running,
+    }
 }
 
 /// Functions whose kernels have ended make room for new ones, the oldest first.

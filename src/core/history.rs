@@ -15,10 +15,12 @@ pub struct History {
 /// Pieces of Python that a tool call would run, for a judge that the core does not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgementQuery {
-    /// The other cells, whose names the code sees.
+    /// The other cells as they are and as they last ran, whose names the code sees.
     pub earlier: Vec<String>,
     /// In the order in which they would run.
     pub codes: Vec<String>,
+    /// Functions that a kernel has registered: a mention of one carries its risk.
+    pub functions: Vec<(String, Risk)>,
 }
 
 /// What the code of a query could do. It counts for that code and no other.

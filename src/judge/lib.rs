@@ -11,33 +11,21 @@
 //!
 //! This crate must never know notebooks, commands or the gate, and nothing that the gate stands on may know this crate.
 //!
-//! Names are followed within the cell and into other cells of the notebook: `import os as o`, `from os import system as s`,
-//! `f = os.system`, `getattr(os, "sys" + "tem")`. A word in a string or a comment is no danger. What a kernel was given before,
-//! and what functions of other cells do when they are called, is not followed.
+//! **Two questions.** `harmless` asks whether every import, name, attribute and call is on the lists of `known/`, which
+//! `known/generate.py` makes from the libraries. What is not there is [`Grade::Unknown`]: it asks, and a person may grant it
+//! for a conversation. The table (`table`, `calls`, `line_magics`) says what of it is known to destroy: [`Grade::Destructive`],
+//! which always asks. Code that neither finds anything in runs unasked.
 //!
-//! **Limit.** This is a reason to ask a person, not a sandbox: code that wants to hide can (a module of its own, a pickle,
-//! arithmetic on names). What is hidden in a known way is a danger by itself.
+//! Names that other cells bind are judged by what those cells bind them to, functions and classes by their bodies.
 //!
-//! **Grades.** A [`Grade::Destructive`] danger always asks. A [`Grade::Note`] is told to whoever decides; the gate
-//! treats such code as sensitive, which the policy *guarded* asks about and *trusted* lets pass.
-//! Note is for what reads, for what can be made again, and for what is so common in harmless notebooks that asking each time
-//! would teach people to say yes:
-//!
-//! | note | why it is not destructive |
-//! | --- | --- |
-//! | `network_read` | fetching data is what notebooks do; sending is its own rule |
-//! | `environment_read` | one variable whose name does not sound like a secret; others are `secret_read` |
-//! | `creates_file` | mode `x` never overwrites |
-//! | `saves_picture` | a literal name of a picture; running the cell again makes it again |
-//! | `loads_objects` | a pickle can run code, but only one that was put there before, by a write that asked |
-//! | `inserts_rows` | adds, removes nothing |
-//! | `computed_attribute` | `getattr(object, name)` on an ordinary object; on a dangerous module it is `hidden_code` |
-//! | `browser_script` | runs in the reader's page, which the page's own sandbox answers for |
-//! | `unknown_magic` | an extension that was loaded before |
+//! **Limit.** What the kernel holds from code that no cell shows any more is not seen, nor are errors in the libraries' native
+//! code. The sandbox around the kernel answers for those.
 
 mod bindings;
 mod budget;
 mod calls;
+mod harmless;
+mod known;
 mod line_magics;
 mod magics;
 mod names;
@@ -63,8 +51,8 @@ const MAX_REASONS: usize = 20;
 pub enum Grade {
     /// Always asks.
     Destructive,
-    /// Is shown; sensitive, not destructive.
-    Note,
+    /// Asks, unless a person has granted it for the conversation.
+    Unknown,
 }
 
 macro_rules! rules {
@@ -115,17 +103,29 @@ rules! {
     TooLong "too_long" Destructive "is too long to check."
     TooNested "too_nested" Destructive "is nested too deeply to check."
     NotChecked "not_checked" Destructive "could not be checked."
+    OddLines "odd_lines" Destructive "has characters at which IPython cuts lines and Python does not, so it was not checked."
+    RegisteredDestructive "registered_destructive" Destructive "is a function of this notebook that is registered as destructive."
     DoesNotParse "does_not_parse" Destructive "does not parse as Python, so it was not checked."
-    NetworkRead "network_read" Note "fetches data from another computer."
-    EnvironmentRead "environment_read" Note "reads a variable of the environment."
-    CreatesFile "creates_file" Note "creates a file where there is none."
-    SavesPicture "saves_picture" Note "writes a picture to a file."
-    LoadsObjects "loads_objects" Note "loads objects from a file, which may run code that the file brings."
-    InsertsRows "inserts_rows" Note "adds rows to a database."
-    ComputedAttribute "computed_attribute" Note "uses an attribute whose name is only known when it runs."
-    BrowserScript "browser_script" Note "shows a script to the browser."
-    UnknownMagic "unknown_magic" Note "is a magic that is not known here."
-
+    NetworkRead "network_read" Unknown "fetches data from another computer."
+    EnvironmentRead "environment_read" Unknown "reads a variable of the environment."
+    CreatesFile "creates_file" Unknown "creates a file where there is none."
+    SavesPicture "saves_picture" Unknown "writes a picture to a file."
+    LoadsObjects "loads_objects" Unknown "loads objects from a file, which may run code that the file brings."
+    InsertsRows "inserts_rows" Unknown "adds rows to a database."
+    ComputedAttribute "computed_attribute" Unknown "uses an attribute whose name is only known when it runs."
+    BrowserScript "browser_script" Unknown "shows a script to the browser."
+    UnknownMagic "unknown_magic" Unknown "is a magic that is not known to be harmless with these arguments."
+    RegisteredSensitive "registered_sensitive" Unknown "is a function of this notebook that reaches outside it."
+    UnknownModule "unknown_module" Unknown "is a module that is not known to be harmless."
+    UnknownName "unknown_name" Unknown "is a name that no cell of this notebook defines."
+    UnknownFunction "unknown_function" Unknown "is not known to be harmless."
+    UnknownAttribute "unknown_attribute" Unknown "is not known to be harmless on every object that has it."
+    ReadsElsewhere "reads_elsewhere" Unknown "reads a file, and not by a literal path inside the working folder."
+    HandedOn "handed_on" Unknown "is handed on, and nobody sees what it is called with."
+    ChangesLibrary "changes_library" Unknown "changes a library for all code that runs later."
+    RunsText "runs_text" Unknown "evaluates a text, or calls what a text names."
+    UnknownSetting "unknown_setting" Unknown "is a setting that is not known to be harmless."
+    HooksIn "hooks_in" Unknown "is called by Python itself, in ways that nobody sees."
 }
 
 /// One reason why code should not run unasked.
@@ -136,6 +136,8 @@ pub struct Danger {
     pub found: String,
     /// 1, 2, 3 …, sorted; at most 50.
     pub lines: Vec<u32>,
+    /// The name of another cell through which it is reached.
+    pub through: Option<String>,
 }
 
 impl Danger {
@@ -147,7 +149,11 @@ impl Danger {
     pub fn sentence(&self) -> String {
         let lines: Vec<String> = self.lines.iter().map(u32::to_string).collect();
         let word = if lines.len() == 1 { "Line" } else { "Lines" };
-        format!("{word} {}: `{}` {}", lines.join(", "), self.found, self.rule.sentence())
+        let (lines, found, what) = (lines.join(", "), &self.found, self.rule.sentence());
+        match &self.through {
+            Some(name) => format!("{word} {lines}: `{name}` leads to `{found}`, which {what}"),
+            None => format!("{word} {lines}: `{found}` {what}"),
+        }
     }
 }
 
@@ -162,8 +168,10 @@ pub struct Judgement {
 
 /// What these pieces of Python could do when they run, after the `earlier` cells of the same kernel, whose names they see
 /// (`import subprocess as s` in one, `s.run(…)` in the next). What the earlier cells do themselves is not reported.
-pub fn judge(earlier: &[&str], codes: &[&str]) -> Judgement {
-    let found: Vec<Danger> = dangers_of_each(earlier, codes).into_iter().flatten().collect();
+///
+/// `registered`: functions of the notebook that a kernel knows by these names; `None` where they are known to be harmless.
+pub fn judge(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)]) -> Judgement {
+    let found: Vec<Danger> = found_in_each(earlier, codes, registered).into_iter().flatten().collect();
     let mut seen = BTreeSet::new();
     let reasons = found.iter().map(Danger::sentence).filter(|sentence| seen.insert(sentence.clone()));
     Judgement { grade: found.iter().map(Danger::grade).min(), reasons: cut(reasons.collect()) }
@@ -190,14 +198,22 @@ pub fn dangers(code: &str) -> Vec<Danger> {
 /// As [`dangers`] for several pieces of code, each of which sees the names that any other and the `earlier` ones bind: one
 /// list for each.
 pub fn dangers_of_each(earlier: &[&str], codes: &[&str]) -> Vec<Vec<Danger>> {
+    found_in_each(earlier, codes, &[])
+}
+
+fn found_in_each(earlier: &[&str], codes: &[&str], registered: &[(&str, Option<Grade>)]) -> Vec<Vec<Danger>> {
     let mut findings: Vec<Findings> = codes.iter().map(|_| Findings::default()).collect();
     python::check_cells(earlier, codes, &mut findings);
+    harmless::check(earlier, codes, registered, &mut findings);
     findings.into_iter().map(Findings::into_dangers).collect()
 }
 
-/// What was found so far: rule, words, lines.
+/// What was found so far: rule, words and the name that leads there, lines.
 #[derive(Default)]
-struct Findings(BTreeMap<DangerRule, BTreeMap<String, BTreeSet<u32>>>);
+struct Findings(BTreeMap<DangerRule, ByWords>);
+
+/// Lines by the words and the name that leads there.
+type ByWords = BTreeMap<(String, Option<String>), BTreeSet<u32>>;
 
 impl Findings {
     fn is_too_long(&mut self, code: &str) -> bool {
@@ -209,12 +225,30 @@ impl Findings {
     }
 
     fn add(&mut self, rule: DangerRule, found: &str, line: u32) {
+        self.insert(rule, found, None, line);
+    }
+
+    fn add_through(&mut self, rule: DangerRule, found: &str, through: &str, line: u32) {
+        self.insert(rule, found, Some(through.to_owned()), line);
+    }
+
+    /// What a rule says of the same words already need not be said twice.
+    fn add_unknown(&mut self, rule: DangerRule, found: &str, line: u32) {
+        let is_said = |(words, _): &(String, Option<String>)| words == found;
+        let mut others = self.0.iter().filter(|(other, _)| **other != rule).flat_map(|(_, by_words)| by_words);
+        if !others.any(|(words, lines)| is_said(words) && lines.contains(&line)) {
+            self.add(rule, found, line);
+        }
+    }
+
+    fn insert(&mut self, rule: DangerRule, found: &str, through: Option<String>, line: u32) {
         let by_words = self.0.entry(rule).or_default();
         let words: String = found.chars().take(MAX_FOUND_CHARACTERS).collect();
-        if by_words.len() >= MAX_FOUND_PER_RULE && !by_words.contains_key(&words) {
+        let key = (words, through);
+        if by_words.len() >= MAX_FOUND_PER_RULE && !by_words.contains_key(&key) {
             return;
         }
-        let lines = by_words.entry(words).or_default();
+        let lines = by_words.entry(key).or_default();
         if lines.len() < MAX_LINES_PER_FOUND {
             lines.insert(line);
         }
@@ -222,8 +256,14 @@ impl Findings {
 
     fn into_dangers(self) -> Vec<Danger> {
         let flat = self.0.into_iter().flat_map(|(rule, by_words)| by_words.into_iter().map(move |found| (rule, found)));
-        let mut dangers: Vec<Danger> =
-            flat.map(|(rule, (found, lines))| Danger { rule, found, lines: lines.into_iter().collect() }).collect();
+        let mut dangers: Vec<Danger> = flat
+            .map(|(rule, ((found, through), lines))| Danger {
+                rule,
+                found,
+                lines: lines.into_iter().collect(),
+                through,
+            })
+            .collect();
         dangers.sort_by_key(|danger| (danger.grade(), danger.lines.first().copied(), danger.rule));
         dangers
     }

@@ -91,7 +91,7 @@ impl Source {
         let mut found = Findings::default();
         magics::check_cell(code, &inner, &mut found);
         for (rule, by_words) in found.0 {
-            by_words.keys().for_each(|words| findings.add(rule, words, line));
+            by_words.keys().for_each(|(words, _)| findings.add(rule, words, line));
         }
     }
 }

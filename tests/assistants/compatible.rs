@@ -25,7 +25,7 @@ async fn create_run_fix_summarise_over_chat_completions() {
     let texts = messages.iter().filter(|message| message["role"] == "tool").map(|message| message["content"].as_str());
     let texts: Vec<&str> = texts.map(Option::unwrap).collect();
     assert_eq!(texts.len(), 4, "{texts:#?}");
-    assert!(texts[0].starts_with("Error: ") && texts[0].contains("NameError"), "{}", texts[0]);
+    assert!(texts[0].starts_with("Error: ") && texts[0].contains("KeyError"), "{}", texts[0]);
     assert!(!texts[3].starts_with("Error") && texts[3].contains("fixed"), "{}", texts[3]);
 }
 

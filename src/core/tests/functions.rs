@@ -253,3 +253,36 @@ fn many_kernels_leave_a_bounded_number_of_functions() {
     assert_eq!(world.notebook.functions.len(), 128);
     assert!(world.notebook.functions.contains_key("f3_0") && !world.notebook.functions.contains_key("f0_0"));
 }
+
+/// Cell `load` runs in the kernel, for Ann or for her assistant.
+fn while_running(mut world: World, by_assistant: bool, source: &str) -> World {
+    world.step(&user("ann"), insert("load", "code", source));
+    match by_assistant {
+        true => _ = world.step(&assistant_of("ann"), call("go", "execute_cell_async", json!({"cell_id": "load"}))),
+        false => _ = world.step(&user("ann"), request("load", "run-load")),
+    }
+    let run = world.notebook.latest[&"load".parse().unwrap()].to_string();
+    world.with(&agent("gpu"), report(&run, 1, json!({"started": {}})))
+}
+
+fn risk_of(world: &World, name: &str) -> Risk {
+    world.notebook.functions[name].function.risk.judged()
+}
+
+#[test]
+fn what_an_assistants_run_registers_is_destructive_until_a_persons_run_does() {
+    let new = || register(json!([function("fetch", "read")]));
+    let asked = while_running(talking(), true, "fetch = 1").with(&agent("gpu"), new());
+    assert_eq!(risk_of(&asked, "fetch"), Risk::Destructive);
+    let own = while_running(talking(), false, "def fetch(): pass").with(&agent("gpu"), new());
+    assert_eq!(risk_of(&own, "fetch"), Risk::Read);
+}
+
+#[test]
+fn an_assistants_run_lowers_no_risk() {
+    let lower = || register(json!([function("load", "read"), function("wipe", "read")]));
+    let world = while_running(registered(), true, "1").with(&agent("gpu"), lower());
+    assert_eq!((risk_of(&world, "load"), risk_of(&world, "wipe")), (Risk::Edit, Risk::Destructive));
+    let unnamed = while_running(registered(), false, "def load(): pass").with(&agent("gpu"), lower());
+    assert_eq!((risk_of(&unnamed, "load"), risk_of(&unnamed, "wipe")), (Risk::Read, Risk::Destructive));
+}

@@ -1,6 +1,7 @@
 //! The judge's tests by its public API alone.
 
 mod danger;
+mod harmless;
 mod hostile;
 mod names;
 mod samples;

@@ -75,10 +75,11 @@ impl Shared {
     }
 }
 
-/// SHA-256 over the sources with their lengths.
+/// SHA-256 over the sources and the functions with their lengths.
 fn key(query: &JudgementQuery) -> Key {
     let mut hash = Sha256::new();
-    for sources in [&query.earlier, &query.codes] {
+    let functions = query.functions.iter().map(|(name, risk)| format!("{name} {risk:?}")).collect();
+    for sources in [&query.earlier, &query.codes, &functions] {
         hash.update((sources.len() as u64).to_be_bytes());
         for source in sources {
             hash.update((source.len() as u64).to_be_bytes());
@@ -92,10 +93,16 @@ fn of_python(query: &JudgementQuery) -> Verdict {
     fn texts(sources: &[String]) -> Vec<&str> {
         sources.iter().map(String::as_str).collect()
     }
-    let judgement = notarium_judge::judge(&texts(&query.earlier), &texts(&query.codes));
+    let grade = |risk: Risk| match risk {
+        Risk::Read | Risk::Edit => None,
+        Risk::Sensitive => Some(Grade::Unknown),
+        Risk::Destructive => Some(Grade::Destructive),
+    };
+    let functions: Vec<_> = query.functions.iter().map(|(name, risk)| (name.as_str(), grade(*risk))).collect();
+    let judgement = notarium_judge::judge(&texts(&query.earlier), &texts(&query.codes), &functions);
     let risk = match judgement.grade {
         None => Risk::Read,
-        Some(Grade::Note) => Risk::Sensitive,
+        Some(Grade::Unknown) => Risk::Sensitive,
         Some(Grade::Destructive) => Risk::Destructive,
     };
     (risk, judgement.reasons)

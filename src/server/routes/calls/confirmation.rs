@@ -46,7 +46,9 @@ fn risk_in_words(risk: Risk) -> &'static str {
     match risk {
         Risk::Read => "It changes nothing.",
         Risk::Edit => "It changes what can be undone.",
-        Risk::Sensitive => "It runs code that reaches outside the notebook.",
+        Risk::Sensitive => {
+            "It does what is not known to be harmless. You may also allow such calls for this conversation (`notarium grant`)."
+        }
         Risk::Destructive => "It deletes, clears, restarts or overwrites something, or runs code that might.",
     }
 }

@@ -1,0 +1,373 @@
+//! Calls that are judged by their arguments.
+
+use ruff_python_ast::{Expr, ExprCall, Keyword};
+
+use super::builtins;
+use super::cells::shows_script;
+use super::rules::{self, Rule};
+use super::scope::{Globals, What, elements};
+use super::walk::{Checker, Meaning};
+use crate::DangerRule::{self, *};
+use crate::known::{Attribute, attribute};
+use crate::{Lines, python};
+
+impl<'a> Checker<'a> {
+    /// A call of a function that is judged by its arguments.
+    pub(crate) fn ruled(&mut self, rule: Rule, path: &str, call: &'a ExprCall) {
+        let found = path.strip_prefix("builtins.").unwrap_or(path);
+        if let Some((rule, taints)) = self.harm(rule, path, call) {
+            self.add(rule, found, call, taints);
+        }
+    }
+
+    /// What the call could do, and whether its answer may be more than data.
+    fn harm(&self, rule: Rule, path: &str, call: &'a ExprCall) -> Option<(DangerRule, bool)> {
+        let first = first(call);
+        let plain = |is_harmless: bool, rule| (!is_harmless).then_some((rule, true));
+        let data = |is_harmless: bool, rule| (!is_harmless).then_some((rule, false));
+        match rule {
+            Rule::Reads => data(self.reads_inside(path, call), ReadsElsewhere),
+            Rule::Opens => plain(self.reads_inside(path, call) && self.has_reading_mode(call), ReadsElsewhere),
+            Rule::Place => {
+                data(call.arguments.args.iter().all(|part| self.is_place(part, 0)) && !has_stars(call), ReadsElsewhere)
+            }
+            Rule::AttributeByName => plain(self.is_attribute_told(path, call), ComputedAttribute),
+            Rule::NamesAttributes => {
+                let told = |name: &Expr| {
+                    self.texts(name, 0).is_some_and(|names| names.iter().all(|name| is_path_of_attributes(name)))
+                };
+                plain(call.arguments.args.iter().take(1).all(told) && !has_stars(call), ComputedAttribute)
+            }
+            Rule::Type => plain(self.is_looked_at(call) && has_one_argument(call), HandedOn),
+            Rule::Wraps => plain(has_one_argument(call), HooksIn),
+            Rule::Word => plain(self.is_word(call), UnknownSetting),
+            Rule::Settings => plain(self.are_settings_of_group(call), UnknownSetting),
+            Rule::SettingsOf => plain(self.are_settings(call), UnknownSetting),
+            Rule::Option => {
+                let is_display = |text: &String| {
+                    text.starts_with("display.")
+                        || matches!(
+                            text.as_str(),
+                            "max_rows" | "max_columns" | "precision" | "mode.copy_on_write" | "mode.chained_assignment"
+                        )
+                };
+                let told = |key: &Expr| self.texts(key, 0).is_some_and(|texts| texts.iter().all(is_display));
+                let keys = call.arguments.args.iter().step_by(
+                    if path.ends_with("et_option") && !path.contains("reset") || path.ends_with("context") {
+                        2
+                    } else {
+                        1
+                    },
+                );
+                plain(!has_stars(call) && keys.into_iter().all(told), UnknownSetting)
+            }
+            Rule::Formula => plain(self.formula(call), RunsText),
+            Rule::Evaluates => plain(self.evaluates(call), RunsText),
+            Rule::Shows => plain(self.shows(first, call), BrowserScript),
+            Rule::Measures => plain(
+                first.is_some_and(|code| self.is_callable(code))
+                    && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &["number", "repeat"])),
+                RunsText,
+            ),
+            Rule::LogsToScreen => {
+                let known = ["level", "format", "datefmt", "force", "style"];
+                plain(
+                    call.arguments.args.is_empty()
+                        && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known)),
+                    WritesFile,
+                )
+            }
+            Rule::Namespace => Some((Internals, true)),
+            Rule::Magic => Some((UnknownFunction, true)),
+        }
+    }
+
+    fn reads_inside(&self, path: &str, call: &ExprCall) -> bool {
+        const PLACES: &[&str] = &[
+            "filepath_or_buffer",
+            "path_or_buf",
+            "path_or_buffer",
+            "path",
+            "io",
+            "fname",
+            "file",
+            "source",
+            "filename",
+            "file_name",
+            "mat_file",
+            "pathname",
+            "s",
+            "top",
+        ];
+        let is_told = |keyword: &Keyword| match &keyword.arg {
+            None => false,
+            Some(name) if name == "allow_pickle" => {
+                matches!(&keyword.value, Expr::BooleanLiteral(value) if !value.value)
+            }
+            Some(name) if PLACES.contains(&name.as_str()) => self.is_source(&keyword.value, 0),
+            Some(name) => !matches!(
+                name.as_str(),
+                "storage_options" | "opener" | "root_dir" | "dir_fd" | "filesystem" | "plugin" | "engine_kwargs"
+            ),
+        };
+        let place = call.arguments.args.first();
+        let has_place = place.is_some()
+            || call.arguments.keywords.iter().any(|keyword| is_named(keyword, PLACES))
+            || path == "os.listdir";
+        // The second argument by place of `numpy.load` lets it write, the third lets it unpickle.
+        let does_more = path == "numpy.load"
+            && (call.arguments.args.len() > 2
+                || call.arguments.find_argument_value("mmap_mode", 1).is_some_and(|mode| !self.is_reading_map(mode)));
+        has_place
+            && !does_more
+            && !has_stars(call)
+            && place.is_none_or(|place| self.is_source(place, 0))
+            && call.arguments.keywords.iter().all(is_told)
+    }
+
+    fn is_reading_map(&self, mode: &Expr) -> bool {
+        let reads = |text: &String| matches!(text.as_str(), "r" | "c");
+        mode.is_none_literal_expr() || self.texts(mode, 0).is_some_and(|texts| texts.iter().all(reads))
+    }
+
+    fn has_reading_mode(&self, call: &ExprCall) -> bool {
+        let mode = call.arguments.find_argument_value("mode", 1);
+        let reads = |text: &String| matches!(text.as_str(), "r" | "rb" | "rt" | "br" | "tr");
+        mode.is_none_or(|mode| self.texts(mode, 0).is_some_and(|texts| texts.iter().all(reads)))
+    }
+
+    fn is_attribute_told(&self, path: &str, call: &ExprCall) -> bool {
+        let arguments = &call.arguments.args;
+        if has_stars(call) || !call.arguments.keywords.is_empty() || arguments.len() < 2 {
+            return false;
+        }
+        let bases = self.path(&arguments[0]);
+        let is_library = bases.iter().any(|meaning| !matches!(meaning, Meaning::Data | Meaning::Attribute));
+        let sets = path.ends_with("setattr") || path.ends_with("delattr");
+        let may = |name: &String| {
+            let own = self.globals.attributes.contains_key(name.as_str());
+            match is_library {
+                true => !sets && bases.iter().all(|base| matches!(self.step(base.clone(), name), Meaning::Member(_))),
+                false => {
+                    !(sets && rules::is_told_attribute(name))
+                        && (is_harmless_name(name)
+                            || own && !name.starts_with("__") && attribute(name) != Attribute::Withheld)
+                }
+            }
+        };
+        self.texts(&arguments[1], 0).is_some_and(|names| names.iter().all(may))
+    }
+
+    fn is_word(&self, call: &ExprCall) -> bool {
+        let is_plain = |text: &String| text.chars().all(|found| found.is_ascii_alphanumeric() || "-_".contains(found));
+        let told = |word: &Expr| {
+            let texts = match elements(word) {
+                Some(parts) => {
+                    parts.iter().map(|part| self.texts(part, 0)).collect::<Option<Vec<_>>>().map(|all| all.concat())
+                }
+                None => self.texts(word, 0),
+            };
+            texts.is_some_and(|texts| texts.iter().all(is_plain))
+        };
+        let named = |keyword: &Keyword| match keyword.arg.as_ref().map(|name| name.as_str()) {
+            Some("rc") => self.is_settings_value(&keyword.value, ""),
+            Some("font_scale" | "after_reset" | "force") => true,
+            Some("style" | "context" | "backend") => keyword.value.is_none_literal_expr() || told(&keyword.value),
+            _ => false,
+        };
+        !has_stars(call)
+            && call.arguments.args.first().is_none_or(told)
+            && call.arguments.args.get(1).is_none_or(|rc| self.is_settings_value(rc, ""))
+            && call.arguments.keywords.iter().all(named)
+    }
+
+    fn are_settings_of_group(&self, call: &ExprCall) -> bool {
+        let Some(groups) = call.arguments.args.first().and_then(|group| self.texts(group, 0)) else { return false };
+        groups.iter().all(|group| {
+            call.arguments.args.len() == 1
+                && call.arguments.keywords.iter().all(|keyword| match &keyword.arg {
+                    Some(name) => rules::is_harmless_setting(&format!("{group}.{name}")),
+                    None => self.is_settings_value(&keyword.value, &format!("{group}.")),
+                })
+        })
+    }
+
+    fn are_settings(&self, call: &ExprCall) -> bool {
+        let named = |keyword: &Keyword| match keyword.arg.as_ref().map(|name| name.as_str()) {
+            None | Some("fname") => false,
+            Some("rc") => self.is_settings_value(&keyword.value, ""),
+            _ => true,
+        };
+        call.arguments.args.iter().all(|given| given.is_string_literal_expr() || self.is_settings_value(given, ""))
+            && call.arguments.keywords.iter().all(named)
+    }
+
+    /// A dictionary, all keys of which change how pictures look.
+    fn is_settings_value(&self, value: &Expr, group: &str) -> bool {
+        let keys = self.keys(value, 0);
+        keys.is_some_and(|keys| keys.iter().all(|key| rules::is_harmless_setting(&format!("{group}{key}"))))
+    }
+
+    /// The keys of a dictionary that is written out.
+    pub(super) fn keys(&self, value: &Expr, depth: usize) -> Option<Vec<String>> {
+        if !self.globals.budget.spend(1) {
+            return None;
+        }
+        match value {
+            Expr::Dict(dict) => {
+                let keys = dict.items.iter().map(|item| match &item.key {
+                    Some(key) => self.texts(key, depth),
+                    None => self.keys(&item.value, depth + 1),
+                });
+                Some(keys.collect::<Option<Vec<_>>>()?.concat())
+            }
+            Expr::Call(call) if self.calls(call, "builtins.dict") && call.arguments.args.is_empty() => {
+                call.arguments.keywords.iter().map(|keyword| keyword.arg.as_ref().map(ToString::to_string)).collect()
+            }
+            Expr::Name(name) if depth < 4 => {
+                let bound = self.bound(name.id.as_str()).filter(|bound| !bound.is_empty())?;
+                let keys = bound.iter().map(|what| match what {
+                    What::Value(value) => self.keys(value, depth + 1),
+                    _ => None,
+                });
+                Some(keys.collect::<Option<Vec<_>>>()?.concat())
+            }
+            Expr::NoneLiteral(_) => Some(Vec::new()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn formula(&self, call: &ExprCall) -> bool {
+        let given = ["formula", "formula_like"].iter().find_map(|name| call.arguments.find_argument_value(name, 0));
+        // Behind the formula and the data come other formulas.
+        let more = call.arguments.args.iter().skip(2);
+        let named = call
+            .arguments
+            .keywords
+            .iter()
+            .filter(|keyword| keyword.arg.as_ref().is_some_and(|name| name.contains("formula")));
+        !has_stars(call)
+            && given.is_some_and(|given| !given.is_none_literal_expr())
+            && given
+                .into_iter()
+                .chain(more)
+                .chain(named.map(|keyword| &keyword.value))
+                .all(|text| self.are_formulas(text))
+    }
+
+    /// `pandas.eval('a + b')`: the text sees the names of the notebook.
+    fn evaluates(&self, call: &ExprCall) -> bool {
+        let text = call.arguments.find_argument_value("expr", 0).and_then(|text| self.texts(text, 0));
+        let is_known = |keyword: &Keyword| is_named(keyword, &["expr", "engine", "parser"]);
+        !has_stars(call)
+            && call.arguments.args.len() <= 1
+            && call.arguments.keywords.iter().all(is_known)
+            && text.is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(text)))
+    }
+
+    /// Python in a text: names that nobody binds are columns.
+    pub(crate) fn is_harmless_text(&self, text: &str) -> bool {
+        if text.len() > 2_000 || !self.globals.budget.spend(text.len() * 20) {
+            return false;
+        }
+        let text = without_quoted_names(text).replace('@', " ");
+        let Some(parsed) = python::parse(text.trim()).filter(|parsed| parsed.has_valid_syntax()) else { return false };
+        let globals: &Globals<'_> = self.globals;
+        let mut checker = Checker::new(globals, Lines::of(&text, 1));
+        checker.is_text = true;
+        checker.check_body(&parsed.syntax().body);
+        checker.is_clean()
+    }
+
+    fn shows(&self, first: Option<&Expr>, call: &ExprCall) -> bool {
+        let named = |keyword: &Keyword| match keyword.arg.as_ref().map(|name| name.as_str()) {
+            Some("filename") => self.is_place(&keyword.value, 0),
+            Some("url" | "metadata") | None => false,
+            Some("data") => self.is_shown(&keyword.value, 0),
+            Some(_) => true,
+        };
+        !has_stars(call)
+            && first.is_none_or(|shown| self.is_shown(shown, 0))
+            && call.arguments.keywords.iter().all(named)
+    }
+
+    /// A text that is no address and runs nothing, or what a library makes of its data.
+    fn is_shown(&self, shown: &Expr, depth: usize) -> bool {
+        if let Some(texts) = self.texts(shown, 0) {
+            return texts.iter().all(|text| {
+                !shows_script(text)
+                    && !text.starts_with(['/', '~', '.'])
+                    && !text.starts_with("..")
+                    && !text.contains("/..")
+            });
+        }
+        match shown {
+            Expr::FString(text) => {
+                text.value.elements().next().is_some_and(|first| {
+                    first
+                        .as_literal()
+                        .is_some_and(|literal| literal.value.trim_start().starts_with(['<', '#', '$', '*', '\\']))
+                }) && text
+                    .value
+                    .elements()
+                    .filter_map(|element| element.as_literal())
+                    .all(|literal| !shows_script(&literal.value))
+            }
+            Expr::Call(call) => {
+                matches!(&*call.func, Expr::Attribute(method) if matches!(method.attr.as_str(), "to_html" | "to_jshtml" | "render" | "_repr_html_"))
+            }
+            Expr::Name(name) if depth < 3 => self.bound(name.id.as_str()).is_some_and(|bound| {
+                !bound.is_empty()
+                    && bound.iter().all(|what| matches!(what, What::Value(value) if self.is_shown(value, depth + 1)))
+            }),
+            _ => false,
+        }
+    }
+
+    fn is_callable(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Lambda(_) => true,
+            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
+                !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Function(_) | What::Class(_)))
+            }),
+            _ => false,
+        }
+    }
+}
+
+fn has_one_argument(call: &ExprCall) -> bool {
+    call.arguments.args.len() == 1 && call.arguments.keywords.is_empty() && !has_stars(call)
+}
+
+fn first(call: &ExprCall) -> Option<&Expr> {
+    call.arguments.args.first()
+}
+
+pub(super) fn has_stars(call: &ExprCall) -> bool {
+    call.arguments.args.iter().any(Expr::is_starred_expr)
+        || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
+}
+
+pub(super) fn is_named(keyword: &Keyword, names: &[&str]) -> bool {
+    keyword.arg.as_ref().is_some_and(|name| names.contains(&name.as_str()))
+}
+
+pub(crate) fn is_harmless_name(name: &str) -> bool {
+    match name.starts_with('_') {
+        true => builtins::is_harmless_dunder(name) && !matches!(name, "__init__" | "__new__" | "__call__"),
+        false => attribute(name) == Attribute::Harmless && !rules::is_never_named(name),
+    }
+}
+
+fn is_path_of_attributes(path: &str) -> bool {
+    path.split('.').all(is_harmless_name)
+}
+
+/// `` `a column` `` → `x`.
+fn without_quoted_names(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    match parts.len() % 2 {
+        1 => parts.iter().enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect(),
+        _ => text.to_owned(),
+    }
+}

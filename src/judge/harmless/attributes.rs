@@ -1,0 +1,154 @@
+//! Names that are judged one by one: attributes of values, and members of libraries that some arguments make do more.
+
+use ruff_python_ast::{Expr, ExprAttribute, ExprCall, Stmt, StmtClassDef};
+use ruff_text_size::Ranged;
+
+use super::builtins;
+use super::rules;
+use super::scope::What;
+use super::walk::{Checker, Found, Meaning, spoken};
+use crate::DangerRule::*;
+use crate::known::{self, Attribute};
+use crate::{Danger, table};
+
+impl<'a> Checker<'a> {
+    /// A function that is harmless but for what some arguments make it do.
+    pub(super) fn told_member(&mut self, path: &str, expression: &'a Expr, call: Option<&'a ExprCall>, is_base: bool) {
+        let name = path.rsplit('.').next().unwrap_or_default();
+        let is_told = path.starts_with("pandas.") && rules::names_functions(name);
+        match call {
+            None if !is_base && (is_told || path == "builtins.help") => {
+                self.add(HandedOn, spoken(path), expression, true);
+            }
+            // `help('module')` imports it.
+            Some(call)
+                if path == "builtins.help" && !call.arguments.args.iter().all(|thing| self.is_no_text(thing)) =>
+            {
+                self.add(RunsText, "help", expression, false);
+            }
+            Some(call) if is_told && !self.names_harmless_functions(name, call) => {
+                self.add(RunsText, path, expression, true);
+            }
+            Some(call)
+                if path.starts_with("altair.") && call.arguments.args.iter().any(|given| self.is_address(given)) =>
+            {
+                self.add(NetworkRead, path, expression, false);
+            }
+            _ => {}
+        }
+    }
+
+    /// A module, function or class by its name.
+    fn is_no_text(&self, thing: &Expr) -> bool {
+        let meant = self.path(thing);
+        let is_library =
+            |meaning: &Meaning| matches!(meaning, Meaning::Module(_) | Meaning::Member(_) | Meaning::Ruled(..));
+        let is_of_library = |base: &Expr| {
+            let meant = self.path(base);
+            !meant.is_empty() && meant.iter().all(is_library)
+        };
+        !meant.is_empty() && meant.iter().all(is_library)
+            || self.is_own_definition(thing)
+            || matches!(thing, Expr::Attribute(attribute) if is_of_library(&attribute.value))
+    }
+
+    pub(super) fn is_own_definition(&self, thing: &Expr) -> bool {
+        let Expr::Name(name) = thing else { return false };
+        self.bound(name.id.as_str()).is_some_and(|bound| {
+            !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Function(_) | What::Class(_)))
+        })
+    }
+
+    fn is_address(&self, given: &Expr) -> bool {
+        self.texts(given, 0).is_some_and(|texts| texts.iter().any(|text| text.contains("//")))
+    }
+
+    /// An attribute of a value of which no more is known than that it harms nobody.
+    pub(super) fn attribute(&mut self, attribute: &'a ExprAttribute, call: Option<&'a ExprCall>) {
+        let name = attribute.attr.as_str();
+        let own = self.globals.attributes.get(name);
+        if let Some(bound) = own {
+            let led = bound
+                .iter()
+                .filter(|(cell, _)| *cell < self.globals.judged_from)
+                .find_map(|(_, what)| self.leads_from_object(*what));
+            if let Some(danger) = led {
+                let line = self.lines.at(attribute.attr.start().to_usize());
+                let danger = Danger { lines: vec![line], through: Some(format!(".{name}")), ..danger };
+                self.found.push(Found { danger, taints: true });
+            }
+        }
+        if let Some(call) = call
+            && let Some(rule) = self.harm_of_method(name, &attribute.value, call)
+        {
+            return self.add(rule, &format!(".{name}"), attribute, true);
+        }
+        if let Some(rule) = self.harm_of_path(name, &attribute.value, call) {
+            return self.add(rule, &format!(".{name}"), attribute, false);
+        }
+        let is_harmless = match name {
+            // Called on an object that is there, they make it anew: an opened file, for writing.
+            "__init__" | "__new__" => call.is_some() && self.is_class(&attribute.value),
+            _ if name.starts_with("__") && name.ends_with("__") => builtins::is_harmless_dunder(name),
+            _ if name.starts_with('_') => own.is_some() && !known::is_withheld_private(name),
+            _ if rules::names_functions(name) => call.is_some(),
+            "format" => call.is_some(),
+            _ => match known::attribute(name) {
+                Attribute::Harmless => true,
+                Attribute::Unknown => {
+                    own.is_some() || call.is_none_or(|call| self.is_harmless_use(name, &attribute.value, call))
+                }
+                Attribute::Withheld => {
+                    self.is_of_own_class(&attribute.value, name)
+                        || call.is_some_and(|call| self.is_harmless_use(name, &attribute.value, call))
+                }
+            },
+        };
+        if !is_harmless {
+            let rule = call.and_then(|_| table::rule_of_method(name)).unwrap_or(UnknownAttribute);
+            // What a writer answers is text or nothing.
+            let taints = !(name.starts_with("to_") || name.starts_with("save") || name.starts_with("write"));
+            self.add(rule, &format!(".{name}"), attribute, taints);
+        }
+    }
+
+    fn is_class(&self, base: &Expr) -> bool {
+        let meant = self.path(base);
+        matches!(base, Expr::Call(call) if self.calls(call, "builtins.super"))
+            || !meant.is_empty() && meant.iter().all(|meaning| matches!(meaning, Meaning::Member(_)))
+            || self.is_own_definition(base)
+    }
+
+    /// Whether the value is an object of a class of the notebook that has this attribute itself.
+    fn is_of_own_class(&self, value: &Expr, attribute: &str) -> bool {
+        let defines = |class: &StmtClassDef| {
+            class.body.iter().any(
+                |statement| matches!(statement, Stmt::FunctionDef(function) if function.name.as_str() == attribute),
+            )
+        };
+        match value {
+            Expr::Name(name) => {
+                // `A.method(other)` makes `self` any object: then these names must do no harm on it.
+                if name.id.as_str() == "self" && self.classes.last().is_some_and(|class| defines(class)) {
+                    return rules::is_mild(attribute);
+                }
+                self.bound(name.id.as_str()).is_some_and(|bound| {
+                    !bound.is_empty()
+                        && bound.iter().all(|what| match what {
+                            What::Value(value) => value.is_call_expr() && self.is_of_own_class(value, attribute),
+                            What::Class(class) => defines(class),
+                            What::Inserted(_) => true,
+                            _ => false,
+                        })
+                })
+            }
+            Expr::Call(call) => match &*call.func {
+                Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
+                    !bound.is_empty() && bound.iter().all(|what| matches!(what, What::Class(class) if defines(class)))
+                }),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}

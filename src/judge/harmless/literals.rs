@@ -1,0 +1,192 @@
+//! Texts and places that can be read off the code: only what every binding of a name says counts.
+
+use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Number, Operator};
+
+use super::scope::{What, elements};
+use super::walk::{Checker, Meaning};
+
+const MAX_FOLLOWED: usize = 6;
+
+/// Whether a text is the path of a file in the working folder that nobody hides.
+pub(crate) fn is_inside(path: &str) -> bool {
+    let is_plain = |part: &str| part == "." || !part.starts_with('.') && !is_secret(part);
+    !path.is_empty()
+        && !path.starts_with(['/', '\\', '~', '|', '<'])
+        && !path.contains([':', '$', '\n', '\0', '\\'])
+        && path.split('/').all(|part| part.is_empty() || is_plain(part))
+}
+
+fn is_secret(part: &str) -> bool {
+    let part = part.to_ascii_lowercase();
+    let endings = [".pem", ".key", ".p12", ".pfx", ".jks", ".kdbx", ".ppk", ".gpg", ".env", ".secret", ".token"];
+    let words = ["secret", "credential", "password", "id_rsa", "id_ed25519", "id_ecdsa", "id_dsa", "token", "htpasswd"];
+    endings.iter().any(|ending| part.ends_with(ending)) || words.iter().any(|word| part.starts_with(word))
+}
+
+impl<'a> Checker<'a> {
+    /// The texts that an expression can be; `None`: nobody knows.
+    pub(crate) fn texts(&self, expression: &Expr, depth: usize) -> Option<Vec<String>> {
+        if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
+            return None;
+        }
+        match expression {
+            Expr::StringLiteral(text) => Some(vec![text.value.to_str().to_owned()]),
+            Expr::Name(name) => {
+                let bound = self.bound(name.id.as_str());
+                let mut texts = Vec::new();
+                for what in bound.filter(|bound| !bound.is_empty())? {
+                    match what {
+                        What::Value(value) => texts.extend(self.texts(value, depth + 1)?),
+                        What::Part(whole) => {
+                            for part in elements(whole)? {
+                                texts.extend(self.texts(part, depth + 1)?);
+                            }
+                        }
+                        _ => return None,
+                    }
+                }
+                (texts.len() <= 200).then_some(texts)
+            }
+            Expr::BinOp(sum) if sum.op == Operator::Add => {
+                let (left, right) = (self.texts(&sum.left, depth + 1)?, self.texts(&sum.right, depth + 1)?);
+                (left.len() * right.len() <= 200)
+                    .then(|| left.iter().flat_map(|one| right.iter().map(move |two| format!("{one}{two}"))).collect())
+            }
+            Expr::FString(text) => {
+                let mut whole = String::new();
+                for part in text.value.iter() {
+                    match part {
+                        FStringPart::Literal(literal) => whole.push_str(literal),
+                        FStringPart::FString(inner) => {
+                            for element in &inner.elements {
+                                match element {
+                                    InterpolatedStringElement::Literal(literal) => whole.push_str(&literal.value),
+                                    InterpolatedStringElement::Interpolation(field)
+                                        if self.is_number(&field.expression) =>
+                                    {
+                                        whole.push('0');
+                                    }
+                                    InterpolatedStringElement::Interpolation(_) => return None,
+                                }
+                            }
+                        }
+                    }
+                }
+                Some(vec![whole])
+            }
+            _ => None,
+        }
+    }
+
+    /// A whole number for sure: an element of a range.
+    fn is_number(&self, expression: &Expr) -> bool {
+        match expression {
+            Expr::NumberLiteral(number) => matches!(number.value, Number::Int(_)),
+            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
+                !bound.is_empty()
+                    && bound.iter().all(|what| match what {
+                        What::Value(value) => value.is_number_literal_expr(),
+                        What::Part(Expr::Call(call)) => self.calls(call, "builtins.range"),
+                        _ => false,
+                    })
+            }),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn calls(&self, call: &ExprCall, path: &str) -> bool {
+        let meant = self.path(&call.func);
+        !meant.is_empty()
+            && meant
+                .iter()
+                .all(|meaning| matches!(meaning, Meaning::Member(found) | Meaning::Ruled(found, _) if found == path))
+    }
+
+    fn calls_any(&self, call: &ExprCall, paths: &[&str]) -> bool {
+        paths.iter().any(|path| self.calls(call, path))
+    }
+
+    /// Whether it is a place in the working folder, or several.
+    pub(crate) fn is_place(&self, expression: &Expr, depth: usize) -> bool {
+        if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
+            return false;
+        }
+        if let Some(texts) = self.texts(expression, depth) {
+            return texts.iter().all(|text| is_inside(text));
+        }
+        match expression {
+            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
+                !bound.is_empty()
+                    && bound.iter().all(|what| match what {
+                        What::Value(value) => self.is_place(value, depth + 1),
+                        What::Part(whole) => self.are_places(whole, depth + 1),
+                        _ => false,
+                    })
+            }),
+            Expr::BinOp(join) if join.op == Operator::Div => {
+                self.is_place(&join.left, depth + 1) && self.is_place(&join.right, depth + 1)
+            }
+            Expr::Call(call) if self.calls_any(call, &["os.path.join", "pathlib.Path", "builtins.str"]) => {
+                call.arguments.keywords.is_empty()
+                    && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
+            }
+            Expr::Call(call) if self.calls(call, "os.getcwd") => false,
+            _ => false,
+        }
+    }
+
+    fn are_places(&self, expression: &Expr, depth: usize) -> bool {
+        if !self.globals.budget.spend(1) {
+            return false;
+        }
+        match expression {
+            Expr::Call(call) if self.calls_any(call, &["glob.glob", "glob.iglob"]) => {
+                call.arguments.keywords.is_empty()
+                    && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
+            }
+            Expr::Call(call) if self.calls_any(call, &["builtins.sorted", "builtins.list"]) => {
+                call.arguments.args.iter().all(|part| self.are_places(part, depth + 1))
+            }
+            Expr::Call(call) => match &*call.func {
+                Expr::Attribute(method) if matches!(method.attr.as_str(), "glob" | "iterdir" | "rglob") => {
+                    self.is_place(&method.value, depth + 1)
+                        && call.arguments.args.iter().all(|part| self.is_place(part, depth + 1))
+                }
+                _ => false,
+            },
+            Expr::Name(name) if depth <= MAX_FOLLOWED => self.bound(name.id.as_str()).is_some_and(|bound| {
+                !bound.is_empty()
+                    && bound.iter().all(|what| matches!(what, What::Value(value) if self.are_places(value, depth + 1)))
+            }),
+            _ => elements(expression).is_some_and(|parts| parts.iter().all(|part| self.is_place(part, depth + 1))),
+        }
+    }
+
+    /// What a reader may be given: a place, or something in memory or opened for reading.
+    pub(crate) fn is_source(&self, expression: &Expr, depth: usize) -> bool {
+        if depth > MAX_FOLLOWED || !self.globals.budget.spend(1) {
+            return false;
+        }
+        self.is_place(expression, depth) || self.is_opened(expression, depth)
+    }
+
+    fn is_opened(&self, expression: &Expr, depth: usize) -> bool {
+        const MAKERS: &[&str] =
+            &["io.StringIO", "io.BytesIO", "builtins.open", "io.open", "gzip.open", "bz2.open", "pandas.ExcelFile"];
+        if !self.globals.budget.spend(1) {
+            return false;
+        }
+        match expression {
+            Expr::Call(call) => self.calls_any(call, MAKERS),
+            Expr::Name(name) if depth <= MAX_FOLLOWED => self.bound(name.id.as_str()).is_some_and(|bound| {
+                let is_opened = |what: &What| match what {
+                    What::Value(value) => self.is_opened(value, depth + 1),
+                    What::Inserted(_) => true,
+                    _ => false,
+                };
+                bound.iter().any(|what| matches!(what, What::Value(_))) && bound.iter().all(is_opened)
+            }),
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Calls of methods, of whatever object, and arguments by name that make any call do more.
+
+use ruff_python_ast::{Expr, ExprCall, Keyword};
+
+use super::arguments::{has_stars, is_harmless_name, is_named};
+use super::cells::is_harmless_magic;
+use super::rules;
+use super::scope::{What, elements};
+use super::walk::{Checker, Meaning};
+use crate::DangerRule::{self, *};
+use crate::known::{Attribute, attribute};
+
+impl<'a> Checker<'a> {
+    /// Why a call of a method does more than its name says; `None`: it does no more.
+    pub(crate) fn harm_of_method(&self, name: &str, base: &Expr, call: &'a ExprCall) -> Option<DangerRule> {
+        let harmless = match name {
+            "format" => self.formats(base, call),
+            // `fig.show('browser')` starts a program.
+            "show" => call.arguments.args.iter().all(|given| self.is_flag(given)),
+            _ if rules::names_functions(name) => {
+                return (!self.names_harmless_functions(name, call)).then_some(RunsText);
+            }
+            _ => true,
+        };
+        (!harmless).then_some(RunsText)
+    }
+
+    /// `path.replace(target)` in a notebook that has paths.
+    pub(crate) fn harm_of_path(&self, name: &str, base: &Expr, call: Option<&ExprCall>) -> Option<DangerRule> {
+        let rule = match name {
+            "rename" | "replace" | "move" => DangerRule::DeletesFile,
+            "copy" => DangerRule::WritesFile,
+            _ => return None,
+        };
+        let is_no_target = |given: &Expr| {
+            self.is_flag(given) || matches!(given, Expr::Dict(_) | Expr::Lambda(_) | Expr::List(_) | Expr::Tuple(_))
+        };
+        // `type(path).rename(path, target)`
+        let is_unbound = match base {
+            Expr::Call(call) => self.calls(call, "builtins.type"),
+            base => self.path(base).iter().any(|meaning| matches!(meaning, Meaning::Ruled(..))),
+        };
+        let is_harmless = call.is_some_and(|call| {
+            let arguments = &call.arguments;
+            !has_stars(call)
+                && !is_unbound
+                && !arguments.keywords.iter().any(|keyword| is_named(keyword, &["target"]))
+                && (arguments.args.len() != 1 || is_no_target(&arguments.args[0]))
+        });
+        (self.globals.mentions.has_paths && !is_harmless).then_some(rule)
+    }
+
+    /// Whether a method that is withheld does nothing with these arguments.
+    pub(crate) fn is_harmless_use(&self, name: &str, base: &Expr, call: &'a ExprCall) -> bool {
+        match name {
+            "to_csv" | "to_json" | "to_html" | "to_latex" | "to_markdown" | "to_string" | "to_xml" | "write_csv"
+            | "write_json" | "write_ndjson" => {
+                let is_none = |value: &Expr| value.is_none_literal_expr() || self.is_memory(value);
+                let path = ["path_or_buf", "buf", "path_or_buffer", "file", "path"];
+                let named =
+                    |keyword: &Keyword| keyword.arg.is_some() && (!is_named(keyword, &path) || is_none(&keyword.value));
+                !has_stars(call)
+                    && call.arguments.args.first().is_none_or(is_none)
+                    && call.arguments.keywords.iter().all(named)
+            }
+            "query" | "eval" => {
+                let given = call.arguments.find_argument_value("expr", 0);
+                let known = ["expr", "inplace"];
+                call.arguments.keywords.iter().all(|keyword| is_named(keyword, &known))
+                    && !has_stars(call)
+                    && (name == "eval" && call.arguments.args.is_empty() && call.arguments.keywords.is_empty()
+                        || given
+                            .and_then(|given| self.texts(given, 0))
+                            .is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(text))))
+            }
+            "read_text" | "read_bytes" | "exists" | "iterdir" => self.is_place(base, 0),
+            "glob" | "rglob" => self.is_place(base, 0) && call.arguments.args.iter().all(|part| self.is_place(part, 0)),
+            "open" => self.is_place(base, 0) && self.opens_for_reading(call),
+            // `df['a'].str.extract('(x)')`, not an archive's.
+            "extract" => matches!(base, Expr::Attribute(texts) if texts.attr.as_str() == "str"),
+            "write" | "writelines" => self.is_memory(base) || self.is_standard_stream(base),
+            "from_formula" => self.formula(call),
+            "run_line_magic" | "run_cell_magic" | "magic" => self.is_harmless_magic_call(base, name, call),
+            _ => false,
+        }
+    }
+
+    fn is_harmless_magic_call(&self, base: &Expr, method: &str, call: &ExprCall) -> bool {
+        let is_shell = matches!(base, Expr::Call(shell) if self.calls(shell, "builtins.get_ipython") || self.calls(shell, "IPython.get_ipython"));
+        let words: Option<Vec<String>> = call
+            .arguments
+            .args
+            .iter()
+            .map(|word| word.as_string_literal_expr().map(|text| text.value.to_str().to_owned()))
+            .collect();
+        is_shell
+            && method != "run_cell_magic"
+            && call.arguments.keywords.is_empty()
+            && words.is_some_and(|words| is_harmless_magic(&words.join(" ")))
+    }
+
+    fn opens_for_reading(&self, call: &ExprCall) -> bool {
+        let mode = call.arguments.find_argument_value("mode", 0);
+        !has_stars(call)
+            && mode.is_none_or(|mode| {
+                mode.as_string_literal_expr().is_some_and(|mode| matches!(mode.value.to_str(), "r" | "rb" | "rt"))
+            })
+    }
+
+    pub(crate) fn is_memory(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Call(call) => self.calls(call, "io.StringIO") || self.calls(call, "io.BytesIO"),
+            Expr::Name(name) => self.bound(name.id.as_str()).is_some_and(|bound| {
+                let is_memory = |what: &What| match what {
+                    What::Value(value) => matches!(value, Expr::Call(_)) && self.is_memory(value),
+                    What::Inserted(_) => true,
+                    _ => false,
+                };
+                bound.iter().any(|what| matches!(what, What::Value(_))) && bound.iter().all(is_memory)
+            }),
+            _ => self.is_standard_stream(value),
+        }
+    }
+
+    fn is_standard_stream(&self, value: &Expr) -> bool {
+        let meant = self.path(value);
+        !meant.is_empty()
+            && meant
+                .iter()
+                .all(|meaning| matches!(meaning, Meaning::Member(path) if path == "sys.stdout" || path == "sys.stderr"))
+    }
+
+    /// `'{0.__class__}'.format(x)` walks through objects.
+    fn formats(&self, base: &Expr, call: &ExprCall) -> bool {
+        let is_plain = |text: &String| !text.contains("__") && names_in_fields(text).all(is_column_or_harmless);
+        let is_style = |base: &Expr| matches!(base, Expr::Attribute(attribute) if matches!(attribute.attr.as_str(), "style" | "hide"));
+        let is_styled = match base {
+            Expr::Call(inner) => {
+                matches!(&*inner.func, Expr::Attribute(method) if is_style(&method.value) || method.value.is_call_expr())
+            }
+            base => is_style(base),
+        };
+        is_styled
+            && call
+                .arguments
+                .args
+                .iter()
+                .all(|given| self.texts(given, 0).is_none_or(|texts| texts.iter().all(is_plain)))
+            || self.texts(base, 0).is_some_and(|texts| texts.iter().all(is_plain))
+    }
+
+    /// `df.agg('mean')` calls what the text names, with whatever else is given. A text that nobody knows harms only then.
+    pub(super) fn names_harmless_functions(&self, method: &str, call: &ExprCall) -> bool {
+        const PLAIN: &[&str] = &[
+            "axis",
+            "raw",
+            "result_type",
+            "by_row",
+            "engine",
+            "meta",
+            "values",
+            "index",
+            "columns",
+            "data",
+            "fill_value",
+            "margins",
+            "dropna",
+            "margins_name",
+            "observed",
+            "sort",
+            "rownames",
+            "colnames",
+            "normalize",
+            "include_groups",
+        ];
+        let (arguments, keywords) = (&call.arguments.args, &call.arguments.keywords);
+        let is_function = |keyword: &&Keyword| is_named(keyword, &["func", "aggfunc"]);
+        let is_renamed = |keyword: &&Keyword| {
+            matches!(method, "agg" | "aggregate") && elements(&keyword.value).is_some_and(|pair| pair.len() == 2)
+        };
+        let functions = || keywords.iter().filter(is_function).map(|keyword| &keyword.value);
+        let more =
+            keywords.iter().any(|keyword| !is_named(keyword, PLAIN) && !is_function(&keyword) && !is_renamed(&keyword));
+        let is_pivot = matches!(method, "pivot_table" | "crosstab");
+        if has_stars(call) || more || arguments.len() > 1 && !is_pivot {
+            // The second, too: `DataFrame.agg(df, 'mean')`.
+            return arguments
+                .iter()
+                .take(if is_pivot { 8 } else { 2 })
+                .all(|given| self.is_harmless_function(given, 0))
+                && functions().all(|given| self.is_harmless_function(given, 0))
+                && !has_stars(call);
+        }
+        let is_bad = |given: &Expr| {
+            self.texts(given, 0).is_some_and(|texts| !texts.iter().all(|text| is_column_or_harmless(text)))
+        };
+        !arguments.iter().chain(functions()).any(is_bad)
+    }
+
+    /// Not a text, or one that names a harmless function.
+    fn is_harmless_function(&self, function: &Expr, depth: usize) -> bool {
+        if depth > 4 || !self.globals.budget.spend(1) {
+            return false;
+        }
+        if let Some(texts) = self.texts(function, 0) {
+            return texts.iter().all(|name| is_column_or_harmless(name));
+        }
+        let is_inner = |value: &Expr| self.is_harmless_function(value, depth + 1);
+        match function {
+            Expr::Lambda(_) | Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_) => true,
+            Expr::UnaryOp(minus) => minus.operand.is_number_literal_expr(),
+            Expr::Attribute(_) => self.is_member(function),
+            Expr::Dict(dict) => dict.iter_values().all(is_inner),
+            Expr::Call(call) => ["functools.partial", "numpy.vectorize"].iter().any(|path| self.calls(call, path)),
+            Expr::Name(name) => {
+                self.is_member(function)
+                    || self.bound(name.id.as_str()).is_some_and(|bound| {
+                        !bound.is_empty()
+                            && bound.iter().all(|what| match what {
+                                What::Function(_) | What::Class(_) => true,
+                                What::Value(value) => is_inner(value),
+                                _ => false,
+                            })
+                    })
+            }
+            other => elements(other).is_some_and(|parts| parts.iter().all(is_inner)),
+        }
+    }
+
+    fn is_flag(&self, value: &Expr) -> bool {
+        matches!(value, Expr::NumberLiteral(_) | Expr::NoneLiteral(_) | Expr::BooleanLiteral(_))
+    }
+
+    /// A function or class of a library by its name.
+    fn is_member(&self, value: &Expr) -> bool {
+        let meant = self.path(value);
+        !meant.is_empty()
+            && meant.iter().all(|meaning| matches!(meaning, Meaning::Member(path) if !path.contains("__")))
+    }
+
+    /// Arguments by name that make any call do more.
+    pub(crate) fn check_keywords(&mut self, call: &'a ExprCall, is_ruled: bool) {
+        if is_ruled {
+            return;
+        }
+        for keyword in &call.arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                self.check_spread(call, &keyword.value);
+                continue;
+            };
+            let value = &keyword.value;
+            if rules::is_told_keyword(name.as_str()) && !is_harmless_value(value) {
+                self.add(UnknownSetting, &format!("{name}="), call, false);
+            }
+            if name.contains("formula") && !self.are_formulas(value) {
+                self.add(RunsText, &format!("{name}="), call, false);
+            }
+            let reads_files =
+                || self.texts(value, 0).is_none_or(|texts| texts.iter().any(|text| text.starts_with("file")));
+            if name == "input" && self.is_of_libraries(&call.func) && reads_files() {
+                self.add(ReadsElsewhere, "input=", call, false);
+            }
+            if name == "raw" && self.displays(call) && !is_harmless_value(value) && !self.shows_pictures(call) {
+                self.add(BrowserScript, "raw=", call, false);
+            }
+        }
+    }
+
+    /// `f(**settings)`
+    fn check_spread(&mut self, call: &'a ExprCall, value: &Expr) {
+        let is_told = |key: &String| {
+            rules::is_told_keyword(key) || key.contains("formula") || key == "input" || key.starts_with("__")
+        };
+        let is_bad = match self.keys(value, 0) {
+            Some(keys) => keys.iter().any(is_told),
+            None if self.calls(call, "types.SimpleNamespace") => true,
+            None => self.takes_told_keywords(call) && !self.is_own_parameter(value),
+        };
+        if is_bad {
+            self.add(HandedOn, "**", call, false);
+        }
+    }
+
+    /// `None`, a formula, or a dictionary of formulas.
+    pub(super) fn are_formulas(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Dict(dict) => dict.iter_values().all(|value| self.are_formulas(value)),
+            Expr::NoneLiteral(_) | Expr::NumberLiteral(_) | Expr::BooleanLiteral(_) => true,
+            _ => self
+                .texts(value, 0)
+                .is_some_and(|texts| texts.iter().all(|text| self.is_harmless_text(&text.replace('~', "-")))),
+        }
+    }
+
+    fn is_of_libraries(&self, function: &Expr) -> bool {
+        let meant = self.path(function);
+        meant.is_empty() || meant.iter().any(|meaning| matches!(meaning, Meaning::Member(_) | Meaning::Attribute))
+    }
+
+    /// `display({'image/png': …}, raw=True)`: nothing in it that a browser runs.
+    fn shows_pictures(&self, call: &ExprCall) -> bool {
+        const KINDS: &[&str] =
+            &["text/plain", "text/markdown", "image/png", "image/jpeg", "application/json", "application/vnd.vega"];
+        let is_picture = |kind: &String| KINDS.iter().any(|known| kind.starts_with(known));
+        let keys = call.arguments.args.first().and_then(|shown| self.keys(shown, 0));
+        keys.is_some_and(|keys| keys.iter().all(is_picture))
+    }
+
+    fn displays(&self, call: &ExprCall) -> bool {
+        self.path(&call.func).iter().any(|meaning| matches!(meaning, Meaning::Member(path) if path.contains("display")))
+    }
+
+    /// Whether the callee draws text or opens what it is told.
+    fn takes_told_keywords(&self, call: &ExprCall) -> bool {
+        let name = match &*call.func {
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return false,
+        };
+        matches!(
+            name,
+            "text"
+                | "title"
+                | "suptitle"
+                | "annotate"
+                | "figtext"
+                | "xlabel"
+                | "ylabel"
+                | "set_title"
+                | "set_xlabel"
+                | "set_ylabel"
+                | "hist"
+                | "boxplot"
+                | "signature"
+        ) || name == "plot" && call.arguments.args.is_empty()
+    }
+
+    /// `**kwargs` of a function of the notebook: who calls it is checked for the same names.
+    fn is_own_parameter(&self, value: &Expr) -> bool {
+        matches!(value, Expr::Name(name) if self.bound(name.id.as_str()).is_some_and(|bound| bound.iter().all(|what| matches!(what, What::Nothing))))
+    }
+}
+
+/// `a` and `b` of `'{0.a.b:>3}'`.
+fn names_in_fields(text: &str) -> impl Iterator<Item = &str> {
+    let fields = text.split('{').skip(1).map(|field| field.split(['}', ':', '!']).next().unwrap_or_default());
+    fields.flat_map(|field| field.split(['.', '[', ']']).skip(1)).filter(|name| !name.is_empty())
+}
+
+fn is_column_or_harmless(name: &str) -> bool {
+    is_harmless_name(name) || attribute(name) == Attribute::Unknown && !name.starts_with('_')
+}
+
+/// Off, or a word that is known.
+fn is_harmless_value(value: &Expr) -> bool {
+    const KNOWN: &[&str] =
+        &["matplotlib", "Agg", "loky", "threading", "numpy", "notebook", "inline", "colab", "png", "svg", "iframe"];
+    match value {
+        Expr::NoneLiteral(_) => true,
+        Expr::BooleanLiteral(flag) => !flag.value,
+        Expr::StringLiteral(text) => KNOWN.contains(&text.value.to_str()),
+        _ => false,
+    }
+}

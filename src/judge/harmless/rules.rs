@@ -1,0 +1,256 @@
+//! Functions that are judged by their arguments, and names that are judged by hand.
+
+/// How a call is judged by what it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Reads a file: its place must be a literal path inside the working folder.
+    Reads,
+    /// `open` for reading.
+    Opens,
+    /// A place, all parts of which must be literal.
+    Place,
+    /// `getattr`, `hasattr`, `setattr`, `delattr`.
+    AttributeByName,
+    /// `attrgetter`, `methodcaller`.
+    NamesAttributes,
+    /// One argument, of which it tells the type.
+    Type,
+    /// `functools.wraps(f)` and no more.
+    Wraps,
+    /// A name of a style, a backend or a display: a plain word.
+    Word,
+    /// A group of settings of pictures.
+    Settings,
+    /// Settings in a dictionary.
+    SettingsOf,
+    /// `pandas.set_option('display.…', …)`.
+    Option,
+    /// A model's formula, which is Python.
+    Formula,
+    /// `pandas.eval`
+    Evaluates,
+    /// What a page shows: a text of which it is known that it is no address.
+    Shows,
+    /// Callables, never texts.
+    Measures,
+    /// `logging.basicConfig` without a file.
+    LogsToScreen,
+    /// Names of the notebook: only to ask whether there is one.
+    Namespace,
+    /// A magic by its name.
+    Magic,
+}
+
+const RULES: &[(Rule, &str)] = &[
+    (
+        Rule::Reads,
+        "pandas.read_csv pandas.read_table pandas.read_fwf pandas.read_json pandas.read_excel pandas.read_parquet \
+         pandas.read_feather pandas.read_orc pandas.read_stata pandas.read_sas pandas.read_spss pandas.ExcelFile \
+         numpy.loadtxt numpy.genfromtxt numpy.load numpy.fromfile matplotlib.pyplot.imread matplotlib.image.imread \
+         polars.read_csv polars.scan_csv polars.read_parquet polars.scan_parquet polars.read_json polars.read_ndjson \
+         polars.read_ipc polars.read_excel scipy.io.loadmat scipy.io.wavfile.read skimage.io.imread pyarrow.csv.read_csv \
+         pyarrow.parquet.read_table pyarrow.feather.read_table os.listdir os.path.exists os.path.isfile os.path.isdir \
+         os.path.getsize os.path.getmtime os.walk os.stat glob.glob glob.iglob sklearn.datasets.load_svmlight_file",
+    ),
+    (Rule::Opens, "builtins.open io.open gzip.open bz2.open lzma.open codecs.open"),
+    (Rule::Place, "pathlib.Path pathlib.PurePath pathlib.PosixPath"),
+    (Rule::AttributeByName, "builtins.getattr builtins.hasattr builtins.setattr builtins.delattr"),
+    (Rule::NamesAttributes, "operator.attrgetter operator.methodcaller"),
+    (Rule::Type, "builtins.type"),
+    (Rule::Wraps, "functools.wraps"),
+    (
+        Rule::Word,
+        "matplotlib.use matplotlib.pyplot.switch_backend matplotlib.pyplot.style.use matplotlib.style.use \
+         matplotlib.pyplot.style.context matplotlib.style.context seaborn.set_style seaborn.axes_style seaborn.set_context \
+         seaborn.plotting_context",
+    ),
+    (Rule::Settings, "matplotlib.rc matplotlib.pyplot.rc"),
+    (
+        Rule::SettingsOf,
+        "matplotlib.rcParams.update matplotlib.pyplot.rcParams.update matplotlib.pyplot.rc_context matplotlib.rc_context \
+         seaborn.set seaborn.set_theme",
+    ),
+    (Rule::Option, "pandas.set_option pandas.option_context pandas.get_option pandas.reset_option"),
+    (Rule::Evaluates, "pandas.eval"),
+    (Rule::Formula, "statsmodels.formula.api.* patsy.dmatrix patsy.dmatrices statsmodels.api.formula.*"),
+    (
+        Rule::Shows,
+        "IPython.display.HTML IPython.display.Markdown IPython.display.Latex IPython.display.Math IPython.display.SVG \
+         IPython.display.Image IPython.display.Audio IPython.core.display.HTML IPython.display.JSON IPython.display.Code \
+         IPython.core.display.Image IPython.display.Pretty IPython.core.display.Markdown",
+    ),
+    (Rule::Measures, "timeit.timeit timeit.repeat"),
+    (Rule::LogsToScreen, "logging.basicConfig"),
+    (Rule::Namespace, "builtins.globals builtins.locals"),
+    (Rule::Magic, "builtins.get_ipython IPython.get_ipython"),
+];
+
+pub(crate) fn of(path: &str) -> Option<Rule> {
+    let (module, _) = path.rsplit_once('.')?;
+    let is_meant = |name: &str| name == path || name.strip_suffix(".*") == Some(module);
+    RULES.iter().find(|(_, names)| names.split_whitespace().any(is_meant)).map(|(rule, _)| *rule)
+}
+
+/// Modules all of whose names may be imported at once.
+pub(crate) fn is_harmless_star(module: &str) -> bool {
+    const MODULES: &[&str] = &[
+        "math",
+        "cmath",
+        "numpy",
+        "numpy.random",
+        "numpy.linalg",
+        "matplotlib.pyplot",
+        "ipywidgets",
+        "IPython.display",
+        "itertools",
+        "collections",
+        "operator",
+        "string",
+        "random",
+        "statistics",
+        "typing",
+        "dataclasses",
+        "decimal",
+        "fractions",
+        "datetime",
+        "scipy.stats",
+    ];
+    MODULES.contains(&module)
+}
+
+/// Names that such modules have beside those that are known to be harmless: they may hide one of the notebook.
+pub(crate) fn is_hidden_by_star(name: &str) -> bool {
+    matches!(
+        name,
+        "save"
+            | "savez"
+            | "savez_compressed"
+            | "savetxt"
+            | "load"
+            | "loadtxt"
+            | "genfromtxt"
+            | "fromfile"
+            | "fromregex"
+            | "memmap"
+            | "DataSource"
+            | "bmat"
+            | "info"
+            | "test"
+            | "f2py"
+            | "lib"
+            | "core"
+            | "ctypeslib"
+            | "savefig"
+            | "imsave"
+            | "imread"
+            | "switch_backend"
+            | "rc"
+            | "rc_context"
+            | "rcParams"
+            | "style"
+            | "attrgetter"
+            | "methodcaller"
+            | "Formatter"
+            | "get_type_hints"
+            | "make_dataclass"
+            | "HTML"
+            | "Javascript"
+            | "Image"
+            | "IFrame"
+            | "SVG"
+            | "Markdown"
+            | "FileUpload"
+    )
+}
+
+/// Methods that a class of the notebook may have and call on `self`, whatever `self` is.
+pub(crate) fn is_mild(attribute: &str) -> bool {
+    matches!(
+        attribute,
+        "run"
+            | "load"
+            | "load_data"
+            | "get_data"
+            | "send"
+            | "connect"
+            | "fetch"
+            | "fetch_data"
+            | "kill"
+            | "accept"
+            | "bind"
+            | "initialize"
+            | "download"
+            | "export"
+            | "retrieve"
+            | "use"
+    )
+}
+
+/// Attributes of objects of the libraries that make them open files, run programs or build other objects.
+pub(crate) fn is_told_attribute(name: &str) -> bool {
+    matches!(name, "input" | "memory" | "usetex" | "klass" | "default_args" | "default_kwargs")
+}
+
+/// Attributes that nobody may reach by their names in a text.
+pub(crate) fn is_never_named(attribute: &str) -> bool {
+    names_functions(attribute) || matches!(attribute, "rename" | "replace" | "move" | "show" | "format")
+}
+
+/// Attributes that run what they are told by a text: `df.agg('to_csv')`.
+pub(crate) fn names_functions(attribute: &str) -> bool {
+    matches!(attribute, "agg" | "aggregate" | "apply" | "transform" | "pivot_table" | "crosstab")
+}
+
+/// Arguments by name that make a harmless call do more.
+pub(crate) fn is_told_keyword(name: &str) -> bool {
+    matches!(
+        name,
+        "usetex"
+            | "backend"
+            | "eval_str"
+            | "allow_pickle"
+            | "memory"
+            | "qhull_options"
+            | "storage_options"
+            | "renderer"
+            | "url"
+            | "filename"
+            | "out_file"
+            | "memory_map"
+            | "plugin"
+            | "dashboard_url"
+            | "engine_kwargs"
+            | "filesystem"
+    )
+}
+
+/// Settings of pictures that change how they look and nothing else.
+pub(crate) fn is_harmless_setting(key: &str) -> bool {
+    let group = key.split('.').next().unwrap_or_default();
+    let is_told = ["usetex", "latex", "preamble", "backend"].iter().any(|word| key.contains(word));
+    matches!(
+        group,
+        "figure"
+            | "axes"
+            | "axes3d"
+            | "font"
+            | "lines"
+            | "xtick"
+            | "ytick"
+            | "legend"
+            | "grid"
+            | "image"
+            | "patch"
+            | "boxplot"
+            | "errorbar"
+            | "hist"
+            | "scatter"
+            | "contour"
+            | "polaraxes"
+            | "text"
+            | "mathtext"
+            | "patches"
+            | "hatch"
+            | "savefig"
+    ) && !is_told
+}

@@ -1,0 +1,158 @@
+//! The judge asks about all that is not known to be harmless: pieces that do harm in a real kernel, and ordinary code.
+#![allow(clippy::disallowed_methods)]
+
+use notarium_judge::{Grade, dangers, dangers_of_each, judge};
+use serde_json::Value;
+
+/// Pieces that each did harm in a real kernel, or would on another system.
+const HARMFUL: &str = include_str!("harmful.jsonl");
+
+fn with_places(code: &str) -> String {
+    let places = [
+        ("{N}", "http://127.0.0.1:9/x"),
+        ("{NP}", "9"),
+        ("{C}", "/tmp/keep.txt"),
+        ("{D}", "/tmp/keep"),
+        ("{P}", "/tmp/made"),
+        ("{DB}", "/tmp/keep.db"),
+        ("{PID}", "1"),
+        ("{HEX}", "31"),
+        ("{QHEX}", "31"),
+        ("{ORDS}", "[49]"),
+    ];
+    places.iter().fold(code.to_owned(), |code, (place, value)| code.replace(place, value))
+}
+
+fn assert_all_ask(pieces: &str, least: usize) {
+    let mut count = 0;
+    for line in pieces.lines().filter(|line| !line.is_empty()) {
+        let piece: Value = serde_json::from_str(line).expect("a line is JSON");
+        let code = with_places(piece["code"].as_str().expect("a piece has code"));
+        assert!(!dangers(&code).is_empty(), "{} would run unasked: {code:?}", piece["id"]);
+        count += 1;
+    }
+    assert!(count >= least, "{count}");
+}
+
+#[test]
+fn no_harmful_piece_runs_unasked() {
+    assert_all_ask(HARMFUL, 500);
+}
+
+/// Those that others have collected, where they are at hand.
+#[test]
+fn no_collected_piece_runs_unasked() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/judge/harmful_python.jsonl");
+    if let Ok(pieces) = std::fs::read_to_string(path) {
+        assert_all_ask(&pieces, 100);
+    }
+}
+
+const HARMLESS: &[&str] = &[
+    "import pandas as pd\ndf = pd.read_csv('data/x.csv')\ndf.groupby('a').agg({'b': ['mean', 'sum']}).plot()",
+    "import pandas as pd, io\npd.read_csv(io.StringIO('a,b\\n1,2')).head()",
+    "import pandas as pd\ndata = pd.DataFrame({'area': [1]})\ndata.area / data.area.sum()",
+    "import pandas as pd\nframes = [pd.read_csv(f'data/{year}.csv') for year in range(3)]\npd.concat(frames)",
+    "import pandas as pd, glob\nfor path in sorted(glob.glob('data/*.csv')):\n    print(pd.read_csv(path).shape)",
+    "import numpy as np\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\nax.plot(np.sin(np.linspace(0, 1)), label='x')\nax.legend()\nplt.show()",
+    "from sklearn.linear_model import LinearRegression\nimport numpy as np\nmodel = LinearRegression().fit(np.eye(2), [1, 2])\nmodel.predict(np.eye(2)), model.coef_",
+    "from pathlib import Path\n(Path('data') / 'x.txt').read_text()",
+    "with open('data/x.txt') as f:\n    lines = [line.strip() for line in f]",
+    "class A:\n    def __init__(self, x): self.x = x\n    def save(self): return self.x\na = A(1)\na.save()",
+    "import matplotlib.pyplot as plt\nplt.rcParams['figure.figsize'] = (8, 4)\nplt.style.use('ggplot')",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\ndf.query('a > 0 and a < 3')\ndf.eval('b = a + 1')",
+    "import statsmodels.formula.api as smf, pandas as pd\nsmf.ols('y ~ x + C(z)', data=pd.DataFrame({'y': [1], 'x': [1], 'z': [1]}))",
+    "%matplotlib inline\n%config InlineBackend.figure_format = 'retina'",
+    "%timeit -n 10 sum(range(10))",
+    "%%time\nx = sum(range(10))",
+    "%time total = sum(range(10))\ntotal",
+    "import numpy as np\nnp.sin?",
+    "def f(n):\n    return 1 if n < 2 else n * f(n - 1)\nlist(map(f, range(4)))",
+    "match [1, 2]:\n    case [a, b]: print(a + b)",
+    "'{:.2f} {}'.format(1, 2)",
+    "'df' in globals()",
+    "import pandas as pd\npd.DataFrame({'a': [1]}).to_csv()",
+    "import pandas as pd\npd.set_option('display.max_rows', 10)\npd.options.display.max_rows = 5",
+    "from IPython.display import display, HTML\ndisplay(HTML('<b>x</b>'))",
+    "type(1).__name__, (1).__class__.__name__",
+    "from sklearn.decomposition import PCA\nimport numpy as np\nX = np.eye(3)\nPCA(2).fit(X).transform(X)",
+    "import pandas as pd\npd.DataFrame({'a': [1]}).apply(lambda row: row.sum(), axis=1)",
+    "import pandas as pd\ndf = pd.DataFrame({'k': [1], 'v': [2]})\ndf.pivot_table('v', index='k', aggfunc='sum')\ndf.groupby('k').agg(total=('v', 'sum'))",
+    "import pandas as pd\ndf = pd.DataFrame({'a': [1]})\npd.eval('df.a + 1')",
+    "import pandas as pd\npd.Series(['a1']).str.extract('([a-z])')",
+    "x = 3\nprint(type(x), isinstance(x, type(4)))\ntype(x) == int",
+    "[type(x) for x in [1, 'a']]",
+    "import numpy as np, pandas as pd\nnp.__version__, pd.__version__",
+    "import numpy as np\nnp.load('data/x.npy', mmap_mode='r')",
+    "class A:\n    def __init__(self): self._items = []\n    def run(self): return self._items\nA().run()",
+    "class P:\n    def __init__(self): pass\nclass Q(P):\n    def __init__(self):\n        super().__init__()\n        P.__init__(self)\nQ()",
+    "from functools import wraps\ndef d(f):\n    @wraps(f)\n    def g(*a): return f(*a)\n    return g",
+    "from numpy import *\nsin(arange(3))",
+    "import numpy as np\nhelp(len)\nhelp(np.sum)",
+    "%time [x for x in range(3)]",
+    "display({'image/png': b'', 'text/plain': 'a picture'}, raw=True)",
+    "from dateutil import parser\nparser.parse('4th of July, 2015')",
+    "import matplotlib.pyplot as plt\nplt.style.available[:5]\nplt.cm.get_cmap('viridis')",
+    "'a-b'.replace('-', '_')",
+    "from pathlib import Path\nPath('data/x.txt').name.replace('.txt', '.csv')",
+];
+
+#[test]
+fn reading_computing_and_plotting_run_unasked() {
+    for code in HARMLESS {
+        let sentences: Vec<String> = dangers(code).iter().map(notarium_judge::Danger::sentence).collect();
+        assert_eq!(sentences, Vec::<String>::new(), "{code:?}");
+    }
+}
+
+fn grade(earlier: &[&str], code: &str) -> Option<Grade> {
+    judge(earlier, &[code], &[]).grade
+}
+
+#[test]
+fn what_other_cells_define_is_judged_by_what_it_is() {
+    let clean = "import os\ndef clean(path): os.remove(path)";
+    assert_eq!(grade(&[clean], "clean('x')"), Some(Grade::Destructive));
+    assert_eq!(grade(&["from os import remove as tidy"], "tidy('x')"), Some(Grade::Destructive));
+    assert_eq!(grade(&["import os\nrm = os.remove"], "rm('x')"), Some(Grade::Destructive));
+    assert_eq!(grade(&["import os\nd = {}\nd['x'] = os.remove"], "d['x']('y')"), Some(Grade::Destructive));
+    assert_eq!(grade(&["import os\nclass A: pass\nA.go = os.remove"], "A.go('y')"), Some(Grade::Destructive));
+    assert_eq!(grade(&["import requests\ns = requests.Session()"], "s.get('x')"), Some(Grade::Unknown));
+    assert_eq!(grade(&["import pandas as pd\ndf = pd.read_csv('https://a.b/c')"], "df.head()"), None);
+    assert_eq!(grade(&["def double(x): return 2 * x"], "double(2)"), None);
+    assert_eq!(grade(&[], "nobody(2)"), Some(Grade::Unknown));
+}
+
+#[test]
+fn the_question_names_what_is_unknown_in_one_sentence() {
+    let asked = judge(&[], &["import folium"], &[]);
+    assert_eq!(asked.reasons, ["Line 1: `folium` is a module that is not known to be harmless."]);
+    let asked = judge(&["import os\ndef clean(path): os.remove(path)"], &["clean('x')"], &[]);
+    assert_eq!(asked.reasons, ["Line 1: `clean` leads to `os.remove`, which deletes, moves or renames files."]);
+}
+
+#[test]
+fn a_registered_function_carries_its_risk() {
+    let registered = [("wipe", Some(Grade::Destructive)), ("send", Some(Grade::Unknown)), ("look", None)];
+    let earlier = ["import os\ndef wipe(): os.remove('x')\ndef send(): pass\ndef look(): return os.listdir('/')"];
+    let grade = |code: &str| judge(&earlier, &[code], &registered).grade;
+    assert_eq!(grade("wipe()"), Some(Grade::Destructive));
+    assert_eq!(grade("f = wipe"), Some(Grade::Destructive));
+    assert_eq!(grade("send()"), Some(Grade::Unknown));
+    assert_eq!(grade("look()"), None);
+    assert_eq!(judge(&[], &["wipe()"], &registered).grade, Some(Grade::Destructive));
+}
+
+#[test]
+fn a_name_of_a_cell_switches_no_rule_off() {
+    for code in [
+        "def f(open): pass\nlist(map(open, ['a'], ['w']))",
+        "if 0: eval = print\neval('1')",
+        "class open: pass\nopen('x', 'w')",
+        "for exec in []: pass\nexec('1')",
+    ] {
+        assert!(!dangers(code).is_empty(), "{code:?}");
+    }
+    assert!(dangers("def f(open): return open + 1\nf(1)").is_empty());
+    assert_eq!(dangers_of_each(&["x = 1"], &["x"]), [Vec::new()]);
+}
