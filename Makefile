@@ -19,7 +19,9 @@ help: ## show the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: rust ## build, start server + agent with a Python kernel, print one URL and a token
-	@$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."
+	@cargo fetch --quiet & \
+	$(MAKE) --no-print-directory web || echo "The notebook page could not be built (it needs Node 20 or newer): starting without it."; \
+	wait
 	@echo "Building (some minutes the first time) …"
 	cargo run --profile local --quiet --bin notarium -- up
 

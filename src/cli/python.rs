@@ -16,13 +16,16 @@ const ENVIRONMENT: &str = "python";
 /// Where to look for kernelspecs: the given places, then the environment in the data folder. Makes that when there is
 /// no kernel anywhere, with a line that says so.
 pub async fn kernel_paths(given: &[PathBuf], data: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let environment = data.join(ENVIRONMENT);
-    let mut paths = given.to_vec();
-    paths.push(environment.clone());
+    let paths = places(given, data);
     if discover(&paths).kernelspecs.is_empty() {
-        make(&environment).await?;
+        make(&data.join(ENVIRONMENT)).await?;
     }
     Ok(paths)
+}
+
+/// The given places, then the environment in the data folder, which need not be there yet.
+pub fn places(given: &[PathBuf], data: &Path) -> Vec<PathBuf> {
+    [given, &[data.join(ENVIRONMENT)]].concat()
 }
 
 async fn make(environment: &Path) -> Result<(), Failure> {

@@ -1,9 +1,10 @@
 //! `serve`: the server alone.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use ipnet::IpNet;
 use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -37,6 +38,9 @@ pub struct PlaceArgs {
     /// An origin, as in https://notes.example.org, from which browsers may use the server; may be repeated.
     #[arg(long, value_name = "ORIGIN")]
     allow_origin: Vec<String>,
+    /// A proxy in front (an address or a network, as in 10.0.0.0/8) whose X-Forwarded-For says who is behind it; may be repeated.
+    #[arg(long, value_name = "NETWORK", value_parser = network)]
+    trusted_proxy: Vec<IpNet>,
     /// What share links begin with, as in https://notes.example.org.
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
@@ -76,6 +80,14 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     numeric.parse().map_err(|_| say.to_owned())
 }
 
+/// One address is a network too.
+fn network(text: &str) -> Result<IpNet, String> {
+    let one = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse()
+        .or_else(|_| one())
+        .map_err(|_| "write an address or a network, as in 10.1.2.3 or 10.0.0.0/8".to_owned())
+}
+
 impl PlaceArgs {
     /// This folder, on any free port of this machine.
     pub fn here(folder: &Path) -> Self {
@@ -84,6 +96,7 @@ impl PlaceArgs {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allow_host: Vec::new(),
             allow_origin: Vec::new(),
+            trusted_proxy: Vec::new(),
             public_url: None,
             confirm_with: ConfirmWith::Session,
             settings: None,
@@ -105,6 +118,7 @@ impl PlaceArgs {
         if let Some(settings) = &self.settings {
             settings.apply(&mut config);
         }
+        config.trusted_proxies.clone_from(&self.trusted_proxy);
         config.public_url.clone_from(&self.public_url);
         config.auth.asks_again = self.confirm_with == ConfirmWith::Password;
         // A host may be reached with and without TLS in front.

@@ -18,7 +18,7 @@ use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::{Access, PROGRAM};
 use super::sandbox::Kept;
-use super::serve::{ConfirmWith, PlaceArgs, stopped};
+use super::serve::{ConfirmWith, PlaceArgs, Stop};
 use super::{Context, Ended, Failure, python};
 
 /// What `up` keeps in the data folder, for its owner alone.
@@ -43,18 +43,35 @@ pub async fn up(args: UpArgs, _: &Context) -> Ended {
 }
 
 async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &[String]) -> Ended {
-    let paths = tokio::select! {
-        paths = python::kernel_paths(&args.kernels.kernel_paths, folder) => paths?,
-        () = stopped() => return Ok(()),
-    };
+    let paths = python::places(&args.kernels.kernel_paths, folder);
     let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
     // What lies on the disk confirms nothing where kernels could read it.
     let confirm_with = if kept.holds() { args.place.confirm_with } else { ConfirmWith::Password };
     server.app().accounts.set_asks_again(confirm_with == ConfirmWith::Password);
     let keys = Keys::of_folder(server, folder).await?;
-    let kernels = kept.sentence();
-    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
-    agent.ready().await;
+    login(server, &keys)?;
+    print_invitation(server, &keys, models, confirm_with).await?;
+    println!("Data: {} (Ctrl-C stops everything)", folder.display());
+    println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
+    // Whoever reads this through a pipe waits for it.
+    let _ = std::io::stdout().flush();
+    let mut stop = Stop::listen();
+    let agent = tokio::select! {
+        agent = start_kernels(args, folder, server, &keys) => agent,
+        () = stop.asked() => return Ok(()),
+    };
+    // A notebook can be read and written without a kernel.
+    let agent = agent.inspect_err(|failure| eprintln!("No kernels: {failure}")).ok();
+    stop.asked().await;
+    eprintln!("stopping");
+    match agent {
+        Some(agent) => agent.stop().await,
+        None => Ok(()),
+    }
+}
+
+/// Makes the commands of this machine know the server.
+fn login(server: &RunningServer, keys: &Keys) -> Ended {
     let login = Config { server: Some(server.url()), token: Some(keys.session.clone()) };
     // One that cannot be read is no login.
     let replaced = Config::load().ok().and_then(|before| replaced(&before, &login));
@@ -62,6 +79,10 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     if let Some(words) = replaced {
         eprintln!("{words}");
     }
+    Ok(())
+}
+
+async fn print_invitation(server: &RunningServer, keys: &Keys, models: &[String], confirm_with: ConfirmWith) -> Ended {
     println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
     // What stands behind the # stays in the browser, which drops it from the address.
     println!("In a browser: {}/#token={}", server.url(), keys.session);
@@ -71,18 +92,29 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
         ),
         models => println!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", ")),
     }
-    println!("Kernels: {kernels}");
     println!("Confirming: {}", confirm_with.sentence());
     if confirm_with == ConfirmWith::Password {
         print_way_to_a_password(server).await?;
     }
-    println!("Data: {} (Ctrl-C stops everything)", folder.display());
-    println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
-    // Whoever reads this through a pipe waits for it.
+    Ok(())
+}
+
+/// The agent of this machine, with a Python kernel that is installed first where there is none: half a minute in which
+/// the page is open already.
+async fn start_kernels(
+    args: &UpArgs,
+    folder: &Path,
+    server: &RunningServer,
+    keys: &Keys,
+) -> Result<LocalAgent, Failure> {
+    let paths = python::kernel_paths(&args.kernels.kernel_paths, folder).await?;
+    let kept = args.kernels.kept(&paths, vec![folder.to_owned()]).await?;
+    let kernels = kept.sentence();
+    let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
+    agent.ready().await;
+    println!("Kernels: {kernels}");
     let _ = std::io::stdout().flush();
-    stopped().await;
-    eprintln!("stopping");
-    agent.stop().await
+    Ok(agent)
 }
 
 /// Who has no password is told how to choose one: at a terminal alone, because a file of what was printed could be read.

@@ -136,7 +136,7 @@ pub(crate) fn is_of(turn: &Turn, actor: &Actor) -> bool {
     }
 }
 
-fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejection> {
+pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejection> {
     if context.authority.scopes.contains(&scope) {
         return Ok(());
     }

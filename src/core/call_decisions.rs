@@ -11,7 +11,7 @@ use crate::history::History;
 use crate::mask::mask_keys;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Actor, Because, Document, Hash, HistoryQuery, Millis, Recorded, ToolCall, ToolCallConfirmed, ToolCallDenied,
+    Actor, Because, Document, Hash, HistoryQuery, Millis, Recorded, Scope, ToolCall, ToolCallConfirmed, ToolCallDenied,
     ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn,
     TurnId, VoidCause, WithdrawalCause,
 };
@@ -154,8 +154,9 @@ pub(crate) fn decide_withdraw(
     }
     let is_own = call.requested_by == context.actor
         || matches!((&call.requested_by, &context.actor), (Actor::Assistant { for_user, .. }, Actor::User { id }) if for_user == id);
-    if !is_own {
-        access::authorise(notebook, context, Operation::Edit)?;
+    match is_own {
+        true => access::require_scope(context, Scope::Edit)?,
+        false => access::authorise(notebook, context, Operation::Edit)?,
     }
     let (cause, detail) = (WithdrawalCause::Requested.into(), context.limits.detail(detail));
     Ok(Decision::one(ToolCallWithdrawn { call_id, cause, detail }))

@@ -4,7 +4,7 @@
 //! Nobody else's characters are touched: text is inverted by rebasing (`undo_text`), and a cell in which others have
 //! written stays when its insertion is undone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::cells;
 use crate::command::Command;
@@ -41,7 +41,7 @@ fn newest<'a>(
     notebook: &'a Notebook,
     actor: &str,
     steps: u32,
-    stack: impl Fn(&UndoStacks) -> &Vec<UndoGroup>,
+    stack: impl Fn(&UndoStacks) -> &VecDeque<UndoGroup>,
 ) -> Vec<(&'a str, &'a UndoGroup)> {
     let Some((key, stacks)) = notebook.ledger.undo.of(actor) else { return Vec::new() };
     let steps = usize::try_from(steps).unwrap_or(usize::MAX);

@@ -1,6 +1,6 @@
 //! What each actor can undo and redo: where the events of its groups are, and which cells they touch.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use notarium_record::{Actor, CellId, CorrelationId, Envelope, Event, Recorded, TurnId, Version};
 use schemars::JsonSchema;
@@ -33,9 +33,9 @@ pub struct UndoGroup {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoStacks {
     /// What the actor did and has not undone.
-    pub undo: Vec<UndoGroup>,
+    pub undo: VecDeque<UndoGroup>,
     /// What the actor undid and has not redone. The actor's next edit empties it.
-    pub redo: Vec<UndoGroup>,
+    pub redo: VecDeque<UndoGroup>,
 }
 
 /// What a person can undo and redo next.
@@ -71,7 +71,7 @@ impl From<&UndoGroup> for NextStep {
 impl UndoStacks {
     /// The steps at the top.
     pub fn next(&self) -> NextSteps {
-        NextSteps { undo: self.undo.last().map(NextStep::from), redo: self.redo.last().map(NextStep::from) }
+        NextSteps { undo: self.undo.back().map(NextStep::from), redo: self.redo.back().map(NextStep::from) }
     }
 }
 
@@ -150,16 +150,16 @@ impl Undoable {
     }
 }
 
-fn holds(stack: &[UndoGroup], id: &CorrelationId) -> bool {
+fn holds(stack: &VecDeque<UndoGroup>, id: &CorrelationId) -> bool {
     stack.iter().any(|group| group.correlation_id == *id)
 }
 
 /// Adds the event to its group, which is begun where there is none.
-fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
+fn extend(stack: &mut VecDeque<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnId>) {
     let Envelope { version, correlation_id, .. } = &recorded.envelope;
     let known = stack.iter().rposition(|group| group.correlation_id == *correlation_id);
     let index = known.unwrap_or_else(|| {
-        stack.push(UndoGroup {
+        stack.push_back(UndoGroup {
             correlation_id: correlation_id.clone(),
             first_version: *version,
             last_version: *version,
@@ -176,6 +176,6 @@ fn extend(stack: &mut Vec<UndoGroup>, recorded: &Recorded, turn_id: Option<TurnI
         }
     }
     if stack.len() > DEPTH {
-        stack.remove(0);
+        stack.pop_front();
     }
 }

@@ -20,6 +20,7 @@ use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::mcp::McpMount;
 use crate::notices::NoticeQueue;
+use crate::places::Places;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::turn_activity::TurnActivityHub;
 
@@ -53,6 +54,8 @@ pub struct Parts {
     pub is_ready: AtomicBool,
     /// One permit per connection of a socket.
     pub sockets: Arc<Semaphore>,
+    /// Sockets whose `hello` has not come.
+    pub strangers: Places,
 }
 
 impl Deref for App {

@@ -20,6 +20,11 @@ pub struct ServerLimits {
     /// Between two searches for such blobs.
     pub sweep_interval: Duration,
     pub max_sockets: usize,
+    /// What a connection may send before it is welcomed.
+    pub max_hello_bytes: usize,
+    /// Connections that have not said hello, in all and from one network.
+    pub max_strangers: usize,
+    pub max_strangers_per_network: usize,
     pub max_subscriptions_per_socket: usize,
     /// Messages that a connection may get wrong in a minute.
     pub max_errors_per_minute: u32,
@@ -31,6 +36,8 @@ pub struct ServerLimits {
     pub max_checked_events: u64,
     /// Requests and event streams that are open at a time; further ones wait. Sockets are counted apart.
     pub max_http_connections: usize,
+    /// How long a connection may be open before its first byte comes.
+    pub first_byte_timeout: Duration,
     /// How long the headers of a request may take, and how long a connection may wait for its next one.
     pub header_timeout: Duration,
     /// How long the body of a request may take beside the time that `min_bytes_per_second` gives it.
@@ -56,12 +63,16 @@ impl Default for ServerLimits {
             blob_grace: Duration::from_secs(24 * 60 * 60),
             sweep_interval: Duration::from_secs(6 * 60 * 60),
             max_sockets: 20_000,
+            max_hello_bytes: 16 << 10,
+            max_strangers: 4_096,
+            max_strangers_per_network: 64,
             max_subscriptions_per_socket: 1_000,
             max_errors_per_minute: 60,
             max_queued_frames: 1_024,
             max_replayed_events: 200_000,
             max_checked_events: 10_000,
             max_http_connections: 10_000,
+            first_byte_timeout: Duration::from_secs(5),
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(20),
             hello_timeout: Duration::from_secs(10),
@@ -70,5 +81,13 @@ impl Default for ServerLimits {
             min_bytes_per_second: 64 << 10,
             drain_timeout: Duration::from_secs(10),
         }
+    }
+}
+
+impl ServerLimits {
+    /// No more connections than the system has files for: a quarter for requests, the rest for sockets.
+    pub fn fit(&mut self, files: usize) {
+        self.max_http_connections = self.max_http_connections.min(files / 4);
+        self.max_sockets = self.max_sockets.min(files - files / 4);
     }
 }

@@ -54,13 +54,14 @@ impl AllowedOrigins {
     }
 
     fn check_host(&self, headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
-        let host = match only(headers, &header::HOST) {
-            Ok(Some(host)) => host,
-            // HTTP/2 has it in the address.
-            Ok(None) => uri.authority().map_or("", |authority| authority.as_str()),
-            Err(()) => "",
+        // HTTP/2 has it in the address, and a request to a proxy in both places: each counts.
+        let in_address = uri.authority().map(http::uri::Authority::as_str);
+        let named = match only(headers, &header::HOST) {
+            Ok(host) => [host, in_address],
+            Err(()) => [Some(""), None],
         };
-        if self.0.hosts.contains(&host.to_ascii_lowercase()) {
+        let is_known = |host: &str| self.0.hosts.contains(&host.to_ascii_lowercase());
+        if named.iter().any(Option::is_some) && named.into_iter().flatten().all(is_known) {
             return Ok(());
         }
         let detail =
@@ -156,6 +157,9 @@ mod tests {
             assert_eq!(code(&allowed, &[host(bad)]).as_deref(), Some("wrong_host"), "{bad}");
         }
         assert_eq!(code(&allowed, &[]).as_deref(), Some("wrong_host"));
+        let elsewhere = Uri::from_static("http://evil.example/api/me");
+        let here = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static("localhost:8000"))]);
+        assert_eq!(allowed.check(&here, &elsewhere).unwrap_err().code, "wrong_host");
         let both = [host("localhost:8000"), host("evil.example")];
         assert_eq!(code(&allowed, &both).as_deref(), Some("wrong_host"));
     }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -17,24 +18,50 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use crate::limits::ServerLimits;
+use crate::places::Places;
+use crate::proxies::TrustedProxies;
+use crate::read_budget::{Metered, ReadBudget};
+
+/// What every connection is served with.
+#[derive(Clone)]
+struct Acceptor {
+    http: http1::Builder,
+    router: Router,
+    proxies: Arc<TrustedProxies>,
+    first_byte_timeout: Duration,
+    stopping: CancellationToken,
+}
 
 /// Serves until `stopping`, then until every connection has had its answer. Sockets live on: they have tasks of their own.
-pub async fn serve(mut listener: TcpListener, router: Router, limits: &ServerLimits, stopping: CancellationToken) {
+pub async fn serve(
+    mut listener: TcpListener,
+    router: Router,
+    limits: &ServerLimits,
+    proxies: TrustedProxies,
+    stopping: CancellationToken,
+) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
     let permits = Arc::new(Semaphore::new(limits.max_http_connections));
+    let places = Places::new(limits.max_http_connections, limits.max_http_connections.div_ceil(2));
+    let first_byte_timeout = limits.first_byte_timeout;
+    let acceptor =
+        Acceptor { http, router, proxies: Arc::new(proxies), first_byte_timeout, stopping: stopping.clone() };
     let connections = TaskTracker::new();
     while let Some(permit) = stopping.run_until_cancelled(permits.clone().acquire_owned()).await {
         let Some((stream, peer)) = stopping.run_until_cancelled(Listener::accept(&mut listener)).await else { break };
-        let connection = connection(http.clone(), stream, peer, router.clone(), stopping.clone());
+        // One network does not keep all others out.
+        let Some(place) = places.enter(Some(peer.ip())) else { continue };
+        let connection = acceptor.clone().connection(stream, peer);
         connections.spawn(async move {
             connection.await;
-            drop(permit);
+            drop((permit, place));
         });
     }
     drop(listener);
@@ -42,33 +69,39 @@ pub async fn serve(mut listener: TcpListener, router: Router, limits: &ServerLim
     connections.wait().await;
 }
 
-async fn connection(
-    http: http1::Builder,
-    stream: TcpStream,
-    peer: SocketAddr,
-    router: Router,
-    stopping: CancellationToken,
-) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection keeps its delay");
-    }
-    let service = service_fn(move |request| answer(router.clone(), peer, request));
-    let mut serving = pin!(http.serve_connection(TokioIo::new(stream), service).with_upgrades());
-    let ended = tokio::select! {
-        ended = serving.as_mut() => ended,
-        () = stopping.cancelled() => {
-            serving.as_mut().graceful_shutdown();
-            serving.await
+impl Acceptor {
+    async fn connection(self, stream: TcpStream, peer: SocketAddr) {
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection keeps its delay");
         }
-    };
-    if let Err(error) = ended {
-        tracing::debug!(%error, %peer, "a connection broke");
+        if !matches!(timeout(self.first_byte_timeout, stream.readable()).await, Ok(Ok(()))) {
+            return;
+        }
+        let budget = ReadBudget::default();
+        let stream = TokioIo::new(Metered::new(stream, budget.clone()));
+        let (router, proxies) = (self.router, self.proxies);
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(budget.clone());
+            let client = proxies.client(peer, request.headers());
+            answer(router.clone(), client, request)
+        });
+        let mut serving = pin!(self.http.serve_connection(stream, service).with_upgrades());
+        let ended = tokio::select! {
+            ended = serving.as_mut() => ended,
+            () = self.stopping.cancelled() => {
+                serving.as_mut().graceful_shutdown();
+                serving.await
+            }
+        };
+        if let Err(error) = ended {
+            tracing::debug!(%error, %peer, "a connection broke");
+        }
     }
 }
 
-async fn answer(mut router: Router, peer: SocketAddr, request: Request<Incoming>) -> Result<Response, Infallible> {
+async fn answer(mut router: Router, client: SocketAddr, request: Request<Incoming>) -> Result<Response, Infallible> {
     let mut request = request.map(Body::new);
-    request.extensions_mut().insert(ConnectInfo(peer));
+    request.extensions_mut().insert(ConnectInfo(client));
     // A router is ready at any time.
     router.call(request).await
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use ipnet::IpNet;
 use notarium_store::{CatalogQuery, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, mpsc};
@@ -23,7 +24,9 @@ use crate::clock::Clock;
 use crate::limits::ServerLimits;
 use crate::mcp::{McpHandler, McpMount};
 use crate::notices::NoticeQueue;
+use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
+use crate::places::Places;
 use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
 use crate::routes;
 use crate::serve::serve;
@@ -44,6 +47,8 @@ pub struct ServerConfig {
     /// Addresses beside this machine's own under which pages and programs may reach the server, for instance
     /// `https://notes.example.org`.
     pub allowed_origins: Vec<String>,
+    /// Networks of proxies in front whose `X-Forwarded-For` says who is behind them.
+    pub trusted_proxies: Vec<IpNet>,
     /// What share links begin with, and an allowed origin; absent: the address that the server listens on.
     pub public_url: Option<String>,
     pub limits: ServerLimits,
@@ -62,6 +67,7 @@ impl ServerConfig {
             storage,
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
             public_url: None,
             limits: ServerLimits::default(),
             rooms: RoomsConfig::default(),
@@ -94,9 +100,12 @@ pub struct RunningServer {
 
 impl Server {
     /// Opens the data, listens, and resumes what was under way.
-    pub async fn start(config: ServerConfig) -> Result<RunningServer, StartError> {
+    pub async fn start(mut config: ServerConfig) -> Result<RunningServer, StartError> {
         // A second call finds the first one's provider: that is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        if let Some(files) = open_files::for_connections() {
+            config.limits.fit(files);
+        }
         let storage = config.storage.open(config.limits.max_blob_bytes as u64).await?;
         let listen = config.listen;
         let refused = |reason| StartError::Listen { address: listen, reason };
@@ -111,7 +120,8 @@ impl Server {
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
         let (limits, stopping) = (app.limits.clone(), app.stopping.clone());
-        let serving = tokio::spawn(async move { serve(listener, router, &limits, stopping).await });
+        let proxies = config.trusted_proxies.iter().copied().collect();
+        let serving = tokio::spawn(async move { serve(listener, router, &limits, proxies, stopping).await });
         if let Err(error) = resume(&app).await {
             app.stopping.cancel();
             work.abort();
@@ -152,6 +162,7 @@ fn app(
         stopping: CancellationToken::new(),
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
+        strangers: Places::new(config.limits.max_strangers, config.limits.max_strangers_per_network),
     })
 }
 

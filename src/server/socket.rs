@@ -14,10 +14,11 @@ mod writer;
 
 pub use follow::Follow;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use axum::extract::ws::{WebSocket, WebSocketUpgrade};
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode, header};
@@ -25,7 +26,10 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::app::App;
 use crate::problem::Problem;
+use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
+
+use reader::Stranger;
 
 /// What the server answers to `Sec-WebSocket-Protocol`.
 const SUBPROTOCOL: &str = "notarium";
@@ -43,6 +47,12 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
         return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
     };
     let (mut parts, _) = request.into_parts();
+    let address = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+    let Some(place) = app.strangers.enter(address) else {
+        let detail = "too many connections that have not said hello yet: try again in a moment";
+        return Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail).into_response();
+    };
+    let budget = parts.extensions.get::<ReadBudget>().cloned().unwrap_or_default();
     let token = bearer_subprotocol(&parts.headers);
     // Its origin has been compared with the list.
     let is_page = parts.headers.contains_key(header::ORIGIN);
@@ -50,6 +60,8 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
         Ok(upgrade) => upgrade,
         Err(rejection) => return refused(rejection.status()),
     };
+    budget.limit(app.limits.max_hello_bytes);
+    let stranger = Stranger { token, is_page, budget, place };
     // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
     let hard_limit = app.limits.max_frame_bytes.saturating_mul(2);
     upgrade
@@ -59,7 +71,7 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
         .max_frame_size(hard_limit)
         .protocols([SUBPROTOCOL])
         .on_failed_upgrade(|error| tracing::debug!(%error, "upgrade failed"))
-        .on_upgrade(move |socket| Box::pin(run(app, socket, reader::Stranger { token, is_page }, permit)))
+        .on_upgrade(move |socket| Box::pin(run(app, socket, stranger, permit)))
 }
 
 fn refused(status: StatusCode) -> Response {
@@ -75,7 +87,7 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
     names.find_map(|name| name.strip_prefix(BEARER_SUBPROTOCOL)).map(str::to_owned)
 }
 
-async fn run(app: App, socket: WebSocket, stranger: reader::Stranger, _permit: OwnedSemaphorePermit) {
+async fn run(app: App, socket: WebSocket, stranger: Stranger, _permit: OwnedSemaphorePermit) {
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames);
     let (sink, stream) = socket.split();
     let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));

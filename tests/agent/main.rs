@@ -162,12 +162,14 @@ async fn up_makes_its_python_environment_where_no_kernel_is_installed() {
     }
     up.stderr(std::fs::File::create(&errors).unwrap());
     let mut up = processes::Process::start(up);
-    let url = up.line_within("Notarium is up: ", Duration::from_secs(600)).await;
+    // Nobody waits for the environment to open the page: a run that is asked for meanwhile waits in the queue.
+    let url = up.line_with("Notarium is up: ").await;
     let token = up.line_with("Token: ").await;
-    let said = std::fs::read_to_string(&errors).unwrap();
-    assert!(said.contains("No Jupyter kernel is installed") && said.contains("is ready"), "{said}");
     let mut ada = processes::Visitor::enter(&url, &token).await;
     let id = ada.run("import sys; print(sys.prefix)").await;
+    up.line_within("Kernels: ", Duration::from_secs(600)).await;
+    let said = std::fs::read_to_string(&errors).unwrap();
+    assert!(said.contains("No Jupyter kernel is installed") && said.contains("is ready"), "{said}");
     let own = folder.path().join("data/python");
     assert_eq!(ada.until_over(&id).await.text.trim(), own.to_str().unwrap());
     assert_eq!(up.stop(), Some(0));

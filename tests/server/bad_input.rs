@@ -237,6 +237,51 @@ async fn who_says_nothing_is_closed_after_the_time() {
 }
 
 #[tokio::test]
+async fn a_stranger_is_not_read_beyond_its_hello() {
+    let long = json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": "x".repeat(1 << 20), "client": "x"}});
+    let error = greeted_with(&long.to_string()).await;
+    assert_eq!(error.code, ErrorCode::FrameTooLarge);
+    assert!(error.message.contains("16384"), "{}", error.message);
+}
+
+#[tokio::test]
+async fn what_is_sent_before_the_welcome_came_is_read_after_it() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let mut client = TestClient::open(server.address(), &[]).await.unwrap();
+    let hello = json!({"hello": {"protocols": {"min": 1, "max": 1}, "token": ann.token, "client": "eager/1"}});
+    client.send_text(hello.to_string()).await;
+    client.send_text("x".repeat(1 << 20)).await;
+    client.until(|client| (!client.errors.is_empty()).then_some(())).await;
+    assert!(client.welcome.is_some());
+    assert_eq!(client.errors[0].code, ErrorCode::Malformed);
+}
+
+#[tokio::test]
+async fn strangers_have_places_of_their_own() {
+    let server = TestServer::with(|config| config.limits.max_strangers = 2).await;
+    let ann = server.person("Ann").await;
+    let _known = server.connect(&ann).await;
+    let _first = TestClient::open(server.address(), &[]).await.unwrap();
+    let second = TestClient::open(server.address(), &[]).await.unwrap();
+    assert_eq!(TestClient::open(server.address(), &[]).await.err(), Some(503));
+    drop(second);
+    let mut again = TestClient::open(server.address(), &[]).await;
+    while again.is_err() {
+        again = TestClient::open(server.address(), &[]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_sends_no_byte_is_closed() {
+    use tokio::io::AsyncReadExt;
+    let first_byte = std::time::Duration::from_millis(100);
+    let server = TestServer::with(|config| config.limits.first_byte_timeout = first_byte).await;
+    let mut silent = tokio::net::TcpStream::connect(server.address()).await.unwrap();
+    assert_eq!(silent.read(&mut [0; 1]).await.unwrap(), 0);
+}
+
+#[tokio::test]
 async fn dead_peers_are_noticed() {
     // Long enough that whoever lives answers in time, however busy the machine is.
     let server = TestServer::with(|config| config.limits.heartbeat = std::time::Duration::from_secs(1)).await;

@@ -3,7 +3,8 @@
 use crate::support::*;
 use notarium_core::tools::{TOOLS, Tool};
 use notarium_core::{
-    CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Open, Passed, RejectionCode as Code, Risk, arguments_hash,
+    CallAnswer, EXPIRY_MS, Event, Hash, MAX_CALLS_PER_MINUTE, Open, Passed, RejectionCode as Code, Risk, Scope,
+    arguments_hash,
 };
 
 fn delete(version: u64) -> serde_json::Value {
@@ -213,6 +214,7 @@ pub fn cases() -> Vec<Case> {
         case(done, it(), reported("del"), rejected(Code::ToolCallState)),
         case(waiting, mcp(), withdraw("del"), events(["ToolCallWithdrawn"])),
         case(waiting, user("author"), withdraw("del"), events(["ToolCallWithdrawn"])),
+        case(waiting, mcp().with_scopes(&[Scope::Read]), withdraw("del"), rejected(Code::Forbidden)),
         case(waiting, user("viewer"), withdraw("del"), rejected(Code::Forbidden)),
         case(waiting, assistant_of("viewer"), withdraw("del"), rejected(Code::Forbidden)),
         case(calling, mcp(), withdraw("vars"), rejected(Code::ToolCallState)),

@@ -134,7 +134,7 @@ impl Accounts {
     /// Whose login and password these are.
     async fn proven(&self, login: &str, password: String, address: Option<IpAddr>) -> Result<User, AuthError> {
         let login = values::login(login)?;
-        self.throttle().attempt(&login, address)?;
+        self.throttle().attempt(&login, address).await?;
         let user = self.store().user_by_login(&login).await?;
         let phc = user.as_ref().and_then(|user| user.password_hash.clone());
         if !self.passwords().verify(password, phc).await? {
@@ -193,7 +193,7 @@ impl Accounts {
     ) -> Result<(), AuthError> {
         let user = self.user_of(who).await?;
         if let Some(phc) = &user.password_hash {
-            self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address)?;
+            self.throttle().attempt(user.login.as_deref().unwrap_or(user.id.as_str()), address).await?;
             if !self.passwords().verify(current.unwrap_or_default(), Some(phc.clone())).await? {
                 return Err(AuthError::WrongPassword);
             }

@@ -1,8 +1,9 @@
-//! Attempts to sign in, counted per login and per address before anything is looked up or hashed.
+//! Attempts to sign in, counted before anything is looked up or hashed: per network, and per login from one network. Those at
+//! a login from everywhere only make each other slower, so that no stranger locks a person out.
 //!
 //! Kept in memory: a failed attempt by a stranger costs no write, and a restart forgives.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -10,10 +11,15 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::AuthError;
+use crate::places::network_of;
 
-/// Attempts at once for one login, then one every six seconds.
+/// Attempts at once for one login from one network, then one every six seconds.
 const LOGIN_BURST: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const LOGIN_PERIOD: Duration = Duration::from_secs(6);
+/// Attempts at once for one login from everywhere, then one every two seconds; further ones are slow.
+const EVERYWHERE_BURST: NonZeroU32 = NonZeroU32::new(20).unwrap();
+const EVERYWHERE_PERIOD: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(2);
 /// Attempts at once from one address, then one every two seconds: a school behind one address still gets in.
 const ADDRESS_BURST: NonZeroU32 = NonZeroU32::new(40).unwrap();
 const ADDRESS_PERIOD: Duration = Duration::from_secs(2);
@@ -21,19 +27,28 @@ const ADDRESS_PERIOD: Duration = Duration::from_secs(2);
 const MAX_KEYS: usize = 10_000;
 
 pub(super) struct Throttle {
-    logins: DefaultKeyedRateLimiter<String>,
+    logins: DefaultKeyedRateLimiter<(String, Option<IpAddr>)>,
+    everywhere: DefaultKeyedRateLimiter<String>,
     addresses: DefaultKeyedRateLimiter<IpAddr>,
 }
 
 impl Throttle {
     pub fn new() -> Self {
-        Self { logins: limiter(LOGIN_BURST, LOGIN_PERIOD), addresses: limiter(ADDRESS_BURST, ADDRESS_PERIOD) }
+        Self {
+            logins: limiter(LOGIN_BURST, LOGIN_PERIOD),
+            everywhere: limiter(EVERYWHERE_BURST, EVERYWHERE_PERIOD),
+            addresses: limiter(ADDRESS_BURST, ADDRESS_PERIOD),
+        }
     }
 
     /// Counts an attempt, or says how long to wait. An address that is unknown is not counted.
-    pub fn attempt(&self, login: &str, address: Option<IpAddr>) -> Result<(), AuthError> {
+    pub async fn attempt(&self, login: &str, address: Option<IpAddr>) -> Result<(), AuthError> {
         self.attempt_from(address)?;
-        check(&self.logins, &login.to_owned())
+        check(&self.logins, &(login.to_owned(), address.map(network_of)))?;
+        if check(&self.everywhere, &login.to_owned()).is_err() {
+            tokio::time::sleep(MAX_DELAY).await;
+        }
+        Ok(())
     }
 
     /// Counts an attempt that names no login.
@@ -55,15 +70,4 @@ fn check<K: std::hash::Hash + Eq + Clone>(limiter: &DefaultKeyedRateLimiter<K>, 
         let wait = until.wait_time_from(DefaultClock::default().now());
         AuthError::TooManyAttempts { retry_after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1) }
     })
-}
-
-/// One customer of an IPv6 provider has a whole /64.
-fn network_of(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
-        }
-        IpAddr::V4(_) => address,
-    }
 }

@@ -21,6 +21,8 @@ use crate::agents::frame;
 use crate::app::App;
 use crate::auth::{AuthError, Authenticated};
 use crate::guard::COMMAND_LINE;
+use crate::places::Place;
+use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 
 type Stream = SplitStream<WebSocket>;
@@ -43,6 +45,10 @@ pub struct Stranger {
     pub token: Option<String>,
     /// A page in a browser.
     pub is_page: bool,
+    /// What may be read of it until it is welcomed.
+    pub budget: ReadBudget,
+    /// Among those who have not said hello.
+    pub place: Place,
 }
 
 impl Stranger {
@@ -63,7 +69,11 @@ pub async fn read(app: App, mut stream: Stream, outbox: Outbox, stranger: Strang
             serve(connection, stream, follow).await;
         }
         Ok(None) => {}
-        Err(error) => _ = outbox.send(frame(&ServerMessage::Error(error))),
+        Err(error) => {
+            let is_cut = error.code == ErrorCode::FrameTooLarge;
+            let _ = outbox.send(frame(&ServerMessage::Error(error)));
+            linger(is_cut).await;
+        }
     }
 }
 
@@ -80,16 +90,29 @@ struct Greeted {
 /// `None`: the client left without a word.
 async fn greet(app: &App, stream: &mut Stream, stranger: Stranger) -> Result<Option<Greeted>, ErrorMessage> {
     let limit = app.limits.hello_timeout;
-    let hello = timeout(limit, first_message(app, stream)).await.map_err(|_| {
-        fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
-    })??;
+    let hello = tokio::select! {
+        biased;
+        hello = timeout(limit, first_message(app, stream)) => hello.map_err(|_| {
+            fatal(ErrorCode::HelloTimeout, format!("no hello within {} s: send it first", limit.as_secs()))
+        })??,
+        () = stranger.budget.spent() => return Err(hello_too_large(app)),
+    };
     let Some(hello) = hello else { return Ok(None) };
     let protocol = PROTOCOLS.common(hello.protocols).ok_or_else(|| no_common_protocol(hello.protocols))?;
     let door = stranger.door(&hello.client);
     let (authenticated, follow) =
         let_in(app, hello.token.or(stranger.token), door).await.map_err(|error| refusal(&error))?;
     let agent_lock = agent_lock(app, &authenticated, hello.instance)?;
+    stranger.budget.lift();
     Ok(Some(Greeted { protocol, authenticated, follow, agent_lock }))
+}
+
+fn hello_too_large(app: &App) -> ErrorMessage {
+    let limit = app.limits.max_hello_bytes;
+    fatal(
+        ErrorCode::FrameTooLarge,
+        format!("hello has at most {limit} bytes: send it first, and what is larger after the welcome"),
+    )
 }
 
 fn no_common_protocol(client: ProtocolRange) -> ErrorMessage {
@@ -154,10 +177,16 @@ async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follo
         let Err(error) = done else { continue };
         let is_cut = error.fatal && error.code == ErrorCode::FrameTooLarge;
         if !complain(&connection, error, &mut errors) {
-            // What was not read of the frame would make the system drop what was just said.
-            tokio::time::sleep(if is_cut { LINGER } else { Duration::ZERO }).await;
+            linger(is_cut).await;
             return;
         }
+    }
+}
+
+/// What was not read of a frame would make the system drop what was just said.
+async fn linger(is_cut: bool) {
+    if is_cut {
+        tokio::time::sleep(LINGER).await;
     }
 }
 

@@ -86,6 +86,24 @@ async fn attempts_are_throttled_per_address() {
 }
 
 #[tokio::test]
+async fn strangers_do_not_lock_a_person_out() {
+    let server = Server::new().await;
+    server.owner().await;
+    let attempt = async |network: usize, password: &str| {
+        let address: std::net::SocketAddr = format!("198.51.{network}.1:1000").parse().unwrap();
+        let body = json!({"login": "ann", "password": password}).to_string();
+        let request = Request::post("/api/session").header(header::CONTENT_TYPE, "application/json");
+        server.send(request.extension(ConnectInfo(address)).body(Body::from(body)).unwrap()).await
+    };
+    for number in 0..20 {
+        attempt(number % 2, "wrong password").await.refused(401, "wrong_password");
+    }
+    attempt(0, "wrong password").await.refused(429, "too_many_attempts");
+    // Slow, and let in.
+    attempt(2, PASSWORD).await.made();
+}
+
+#[tokio::test]
 async fn a_session_expires_and_can_be_left() {
     let server = Server::new().await;
     let owner = server.owner().await;

@@ -1,0 +1,23 @@
+//! How many files and connections this process may have open.
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+/// Kept for the data, its blobs, and the kernels of an agent in this process.
+const RESERVED: u64 = 320;
+/// Fewer would be no server.
+const LEAST: u64 = 64;
+
+/// Asks the system for as many as it allows, and returns how many of them connections may take. `None`: without a limit.
+pub fn for_connections() -> Option<usize> {
+    let mut limit = getrlimit(Resource::Nofile);
+    let allowed = limit.maximum;
+    if limit.current != allowed {
+        let before = std::mem::replace(&mut limit.current, allowed);
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "the limit of open files stays");
+            limit.current = before;
+        }
+    }
+    let files = limit.current?.saturating_sub(RESERVED).max(LEAST);
+    Some(usize::try_from(files).unwrap_or(usize::MAX))
+}
