@@ -61,7 +61,7 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
         Err(rejection) => return refused(rejection.status()),
     };
     budget.limit(app.limits.max_hello_bytes);
-    let stranger = Stranger { token, is_page, budget, place };
+    let stranger = Stranger { token, is_page, budget, _place: place };
     // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
     let hard_limit = app.limits.max_frame_bytes.saturating_mul(2);
     upgrade

@@ -48,7 +48,7 @@ pub struct Stranger {
     /// What may be read of it until it is welcomed.
     pub budget: ReadBudget,
     /// Among those who have not said hello.
-    pub place: Place,
+    pub _place: Place,
 }
 
 impl Stranger {
