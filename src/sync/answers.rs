@@ -1,6 +1,6 @@
 //! The answers to recent commands, so that a retry gets the same one without the store.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use notarium_core::{CommandId, CommandRecord, NotebookId, Rejection, RejectionCode};
 use notarium_wire::AckMessage;
@@ -9,7 +9,7 @@ type Key = (String, CommandId);
 
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    by_command: HashMap<Key, CommandRecord>,
+    by_command: BTreeMap<Key, CommandRecord>,
     oldest_first: VecDeque<Key>,
 }
 
