@@ -21,6 +21,7 @@ mod access;
 mod accounts;
 mod agent;
 mod assistants;
+mod backup;
 mod calls;
 mod cell_looks;
 mod cells;
@@ -49,6 +50,7 @@ mod outputs;
 mod parameters;
 mod people;
 mod print;
+mod proof;
 mod python;
 mod run;
 mod runs;
@@ -109,6 +111,10 @@ commands! {
         Demo(demo::DemoArgs) => demo::demo,
         /// Start the server alone.
         Serve(serve::ServeArgs) => serve::serve,
+        /// Copy the data of a server, which may run, and verify the copy.
+        Backup(backup::BackupArgs) => backup::backup,
+        /// Make a data folder of a backup.
+        Restore(backup::RestoreArgs) => backup::restore,
         /// Start a runtime agent: it dials the server, offers its kernels and executes cells.
         Agent(agent::AgentArgs) => agent::agent,
         /// Execute a notebook file from top to bottom and write what came out.
@@ -168,10 +174,10 @@ commands! {
         Diff(compare::DiffArgs) => compare::diff,
         /// Show who wrote each line of a cell, and at which version.
         Blame(compare::BlameArgs) => compare::blame,
-        /// Prove here that the record was not tampered with; names the first break.
-        Verify(history::VerifyArgs) => history::verify,
+        /// Prove here that the record was not tampered with, and leads to what the server shows; names the first break.
+        Verify(proof::VerifyArgs) => proof::verify,
         /// Rebuild the state here from the record, and compare it with the server's.
-        Replay(history::RecordArgs) => history::replay,
+        Replay(proof::RecordArgs) => proof::replay,
 
         /// Talk with an assistant that works in the notebook for you; asks you before anything is destroyed.
         Chat(chat::ChatArgs) => chat::chat,

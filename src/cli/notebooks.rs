@@ -11,6 +11,9 @@ use reqwest::Method;
 use super::client::{Client, NotebookClient, at_version, with_query};
 use super::{Context, Ended, Failure, find, input, print};
 
+/// The header by which the server names what an export lacks.
+const MISSING_BLOBS: &str = "notarium-missing-blobs";
+
 // --- ls ---
 
 #[derive(Debug, Args)]
@@ -234,18 +237,40 @@ pub struct ExportArgs {
 
 pub async fn export(args: ExportArgs, context: &Context) -> Ended {
     let notebook = context.notebook(&args.notebook).await?;
-    let content = exported(&notebook, args.at).await?;
+    let Exported { content, missing } = exported(&notebook, args.at).await?;
     match args.output {
-        None => print::bytes(&content),
-        Some(file) => write_file(&file, &content).await,
+        None => print::bytes(&content)?,
+        Some(file) => write_file(&file, &content).await?,
     }
+    complete(missing)
 }
 
 /// A notebook as .ipynb.
-pub async fn exported(notebook: &NotebookClient, at: Option<Version>) -> Result<Bytes, Failure> {
+pub struct Exported {
+    pub content: Bytes,
+    /// The hashes of large outputs that the server could not read.
+    pub missing: Vec<String>,
+}
+
+pub async fn exported(notebook: &NotebookClient, at: Option<Version>) -> Result<Exported, Failure> {
     let request = notebook.client.request(Method::GET, &notebook.path(&at_version("/export", at)));
     let cut = |error: reqwest::Error| Failure::connection(format!("the export was cut off ({error}): try again"));
-    notebook.client.send(request).await?.bytes().await.map_err(cut)
+    let answer = notebook.client.send(request).await?;
+    let named = answer.headers().get(MISSING_BLOBS).and_then(|named| named.to_str().ok()).unwrap_or_default();
+    let missing = named.split(',').filter(|hash| !hash.is_empty()).map(str::to_owned).collect();
+    Ok(Exported { content: answer.bytes().await.map_err(cut)?, missing })
+}
+
+/// What was written is whole, or the failure says what it lacks.
+pub fn complete(missing: Vec<String>) -> Ended {
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let (outputs, named) = (print::count(missing.len(), "large output"), missing.join(", "));
+    Err(Failure::failed(format!(
+        "the file lacks {outputs} whose bytes the server does not have, or has damaged (blobs {named}); \
+         `notarium verify NB --blobs` tells them all: run the cells again, or restore a backup"
+    )))
 }
 
 /// As a whole or not at all: a file of the same name stays until the new one is complete.

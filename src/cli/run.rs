@@ -18,9 +18,10 @@ use super::client::Client;
 use super::context::PROGRAM;
 use super::failure::FailureKind;
 use super::follow::{Question, RunUpdate, Runs};
+use super::notebooks::{self, Exported};
 use super::parameters::{self, Parameter, has_tag};
 use super::serve::Stop;
-use super::{Context, Ended, Failure, notebooks};
+use super::{Context, Ended, Failure};
 use embedded::{Embedded, choose_kernel};
 use outcome::Failures;
 
@@ -153,8 +154,9 @@ async fn execute(
     let mut runs = Runs::enter(options, notebook.clone()).await?;
     let kernelspec = kernelspec.or_else(|| args.kernel.clone());
     let ended = execute_steps(args, &mut runs, &steps, kernelspec, &mut stop).await;
-    notebooks::write_file(&args.output(), &notebooks::exported(&notebook, None).await?).await?;
-    ended
+    let Exported { content, missing } = notebooks::exported(&notebook, None).await?;
+    notebooks::write_file(&args.output(), &content).await?;
+    ended.and_then(|()| notebooks::complete(missing))
 }
 
 async fn execute_steps(

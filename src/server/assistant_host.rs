@@ -133,12 +133,11 @@ impl Host for AssistantHost {
     async fn blob(&self, notebook: &NotebookId, sha256: &str, most: usize) -> Option<Bytes> {
         let hash = parse_hash(sha256).ok()?;
         let read = async {
-            let found = self.0.blobs.get(notebook, &hash).await?;
-            if usize::try_from(found.size_bytes).is_ok_and(|bytes| bytes <= most) {
-                found.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
-            } else {
-                Ok(None)
+            let found = self.0.blobs.find(notebook, &hash).await?;
+            if found.is_none_or(|found| found.size_bytes > most as u64) {
+                return Ok(None);
             }
+            self.0.blobs.get(notebook, &hash).await?.bytes.try_collect::<Vec<Bytes>>().await.map(Some)
         };
         match read.await {
             Ok(pieces) => pieces.map(|pieces| pieces.concat().into()),

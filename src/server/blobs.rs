@@ -55,12 +55,16 @@ pub async fn record(
     Ok(())
 }
 
-/// The bytes, if the notebook has them.
+/// The bytes, if the notebook has them as they were uploaded.
 pub async fn load(app: &App, notebook: &NotebookId, sha256: &str) -> Result<Option<Bytes>, Problem> {
     let Ok(hash) = parse_hash(sha256) else { return Ok(None) };
     let content = match app.blobs.get(notebook, &hash).await {
         Ok(content) => content,
         Err(BlobError::NotFound) => return Ok(None),
+        Err(error @ BlobError::Damaged { .. }) => {
+            tracing::error!(%notebook, %error, "a blob is damaged");
+            return Ok(None);
+        }
         Err(error) => return Err(error.into()),
     };
     let pieces: Vec<Bytes> = content.bytes.try_collect().await?;
@@ -75,6 +79,10 @@ impl From<BlobError> for Problem {
             BlobError::Upload { cause } if is_too_slow(&*cause) => too_slow(),
             BlobError::WrongHash { .. } | BlobError::Upload { .. } => Problem::invalid(detail),
             BlobError::NotFound => Problem::new(StatusCode::NOT_FOUND, "not_found", detail),
+            BlobError::Damaged { .. } => {
+                tracing::error!(detail, "a blob is damaged");
+                Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "damaged", detail)
+            }
             // The reason may name files of the server: it is logged, not told.
             BlobError::Unavailable { reason } => {
                 tracing::error!(reason, "the blob store failed");

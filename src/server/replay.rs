@@ -5,7 +5,7 @@ use notarium_store::{EventStore, StoreError};
 use sha2::{Digest, Sha256};
 
 use crate::problem::Problem;
-use crate::rooms::unpack_document;
+use crate::rooms::snapshot;
 
 /// Events of one reading.
 const PAGE: usize = 2_000;
@@ -55,15 +55,8 @@ async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> R
 
 /// The latest good snapshot that is not later than `version`, or the state before everything.
 async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, StoreError> {
-    let mut at_most = version;
-    while let Some(snapshot) = store.snapshot(notebook, Some(at_most)).await? {
-        if let Ok(state) = unpack_document(&snapshot) {
-            return Ok(state);
-        }
-        // Snapshots are disposable: an older one, or the whole log, gives the same state.
-        at_most = snapshot.version.saturating_sub(1);
-    }
-    Ok(Document::new(notebook.clone()))
+    let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
+    Ok(found.map_or_else(|| Document::new(notebook.clone()), |(_, document)| document))
 }
 
 /// SHA-256 of the state's JSON: the same for every server that has applied the same events.

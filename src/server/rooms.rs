@@ -8,7 +8,7 @@ mod clock;
 mod judge;
 mod outbox;
 mod projections;
-mod snapshot;
+pub(crate) mod snapshot;
 mod stored;
 mod task;
 #[cfg(test)]
@@ -33,7 +33,6 @@ pub use judge::Judge;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
-pub(crate) use snapshot::unpack_document;
 use task::{Message, Task};
 
 /// What the rooms of a server have in common.

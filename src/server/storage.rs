@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use notarium_store::accounts::{AccountStore, MemoryAccountStore, SqliteAccountStore};
+use notarium_store::blobs::BLOBS_FOLDER;
 use notarium_store::{Blobs, EventStore, Memory, Sqlite};
 
 use crate::start_error::StartError;
 
-/// The folder of blobs in the data folder.
-const BLOBS_FOLDER: &str = "blobs";
 /// How long closing waits for those that still hold the store.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 

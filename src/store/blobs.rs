@@ -4,26 +4,35 @@
 //! reaches). Which notebook may name which blob is in [`crate::BlobRecord`]; who may read it is the server's to ask.
 //!
 //! Invariants: what is stored has the hash that names it; a put that returned `Ok` is synced to disk; one that did not leaves
-//! nothing that can be read.
+//! nothing that can be read. Bytes that a disk has changed since are not handed out: every read is of the whole blob, and is
+//! compared with the hash before the first byte goes out.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path as FilePath;
 use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::stream::BoxStream;
-use futures_util::{Stream, StreamExt, TryStreamExt};
+use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use notarium_record::{Hash, Millis, NotebookId};
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, WriteMultipart};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Bytes that are buffered of an upload: the least that S3 takes as a part.
 const PART_BYTES: usize = 5 << 20;
 /// Parts that are on their way at once.
 const MAX_PARTS_IN_FLIGHT: usize = 2;
+/// A blob up to this size is read once; a larger one is compared with its hash first, and read again on its way out.
+const MAX_KEPT_BYTES: u64 = 4 << 20;
+
+/// The folder of blobs in a data folder.
+pub const BLOBS_FOLDER: &str = "blobs";
 
 /// Why a blob was not stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +43,11 @@ pub enum BlobError {
     WrongHash { expected: Hash, actual: Hash },
     #[error("there is no such blob in this notebook: it was not uploaded, or it was collected")]
     NotFound,
+    #[error(
+        "the blob {sha256} is damaged: its bytes on the server's disk are not those that were uploaded. \
+         Upload it again, or restore it from a backup"
+    )]
+    Damaged { sha256: Hash },
     #[error("the upload broke off: {cause}; upload it again")]
     Upload { cause: Box<dyn std::error::Error + Send + Sync> },
     /// Disk full, I/O error, no permission.
@@ -73,11 +87,27 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Keeps blobs in `folder`, which is created; every put is synced to disk.
+    /// Keeps blobs in `folder`, which is created and is nobody else's; every put is synced to disk. What a process that was
+    /// killed left of its uploads is removed.
     pub fn local(folder: impl AsRef<FilePath>, max_blob_bytes: u64) -> Result<Self, BlobError> {
         let folder = folder.as_ref();
-        std::fs::create_dir_all(folder)
-            .map_err(|error| BlobError::Unavailable { reason: format!("{}: {error}", folder.display()) })?;
+        let blobs = Self::in_folder(folder, max_blob_bytes)?;
+        let unavailable = |error| BlobError::Unavailable { reason: format!("{}: {error}", folder.display()) };
+        let removed = remove_leftovers(folder).map_err(unavailable)?;
+        if removed > 0 {
+            tracing::info!(removed, "unfinished uploads of an earlier process were removed");
+        }
+        Ok(blobs)
+    }
+
+    /// The blobs in a folder to which another process may be writing, for instance the server whose data is copied.
+    pub fn shared(folder: impl AsRef<FilePath>) -> Result<Self, BlobError> {
+        Self::in_folder(folder.as_ref(), u64::MAX)
+    }
+
+    fn in_folder(folder: &FilePath, max_blob_bytes: u64) -> Result<Self, BlobError> {
+        let unavailable = |error| BlobError::Unavailable { reason: format!("{}: {error}", folder.display()) };
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unavailable)?;
         let store = LocalFileSystem::new_with_prefix(folder)?.with_fsync(true).with_automatic_cleanup(true);
         Ok(Self::new(Arc::new(store), max_blob_bytes))
     }
@@ -141,15 +171,32 @@ impl Blobs {
     /// Stores bytes that are in memory and returns their hash.
     pub async fn put_bytes(&self, notebook: &NotebookId, bytes: Bytes) -> Result<Hash, BlobError> {
         let sha256 = Hash(Sha256::digest(&bytes).into());
-        let whole = futures_util::stream::once(async { Ok::<_, BlobError>(bytes) });
+        let whole = stream::once(async { Ok::<_, BlobError>(bytes) });
         self.put(notebook, &sha256, whole).await.map(|_| sha256)
     }
 
-    /// The bytes as they are read. They were verified when they were put.
+    /// The whole blob, after its bytes were compared with its hash.
     pub async fn get(&self, notebook: &NotebookId, sha256: &Hash) -> Result<BlobContent, BlobError> {
         let found = self.store.get(&path(notebook, sha256)).await?;
         let size_bytes = found.meta.size;
+        if size_bytes <= MAX_KEPT_BYTES {
+            let bytes = found.bytes().await?;
+            verify(sha256, Sha256::digest(&bytes).into())?;
+            return Ok(BlobContent { size_bytes, bytes: stream::once(async { Ok(bytes) }).boxed() });
+        }
+        verify(sha256, digest_of(found.into_stream()).await?)?;
+        let found = self.store.get(&path(notebook, sha256)).await?;
         Ok(BlobContent { size_bytes, bytes: found.into_stream().map_err(BlobError::from).boxed() })
+    }
+
+    /// Whether the blob is there, and its bytes are those of its hash.
+    pub async fn is_whole(&self, notebook: &NotebookId, sha256: &Hash) -> Result<bool, BlobError> {
+        let digest = match self.store.get(&path(notebook, sha256)).await.map_err(BlobError::from) {
+            Ok(found) => digest_of(found.into_stream()).await?,
+            Err(BlobError::NotFound) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        Ok(verify(sha256, digest).is_ok())
     }
 
     /// What is known of a blob; `None` where there is no such blob.
@@ -182,6 +229,59 @@ impl Blobs {
     }
 }
 
+/// The blobs that an event's payload names: parts of outputs have these two fields, wherever the outputs stand.
+pub fn named_in(payload: &str) -> Vec<Hash> {
+    let mut named = Vec::new();
+    if payload.contains("\"blobs\"")
+        && let Ok(value) = serde_json::from_str(payload)
+    {
+        collect_named(&value, &mut named);
+    }
+    named
+}
+
+fn collect_named(value: &Value, named: &mut Vec<Hash>) {
+    match value {
+        Value::Array(values) => values.iter().for_each(|value| collect_named(value, named)),
+        Value::Object(fields) => {
+            if let (Some(Value::String(sha256)), Some(_)) = (fields.get("sha256"), fields.get("pointer")) {
+                named.extend(parse_hash(sha256));
+            }
+            fields.values().for_each(|value| collect_named(value, named));
+        }
+        _ => {}
+    }
+}
+
+fn parse_hash(text: &str) -> Option<Hash> {
+    let mut sha256 = [0; 32];
+    hex::decode_to_slice(text, &mut sha256).ok().map(|()| Hash(sha256))
+}
+
+async fn digest_of(bytes: BoxStream<'static, object_store::Result<Bytes>>) -> Result<[u8; 32], BlobError> {
+    let hash = |digest: Sha256, piece: Bytes| async move { Ok(digest.chain_update(&piece)) };
+    Ok(bytes.map_err(BlobError::from).try_fold(Sha256::new(), hash).await?.finalize().into())
+}
+
+fn verify(expected: &Hash, actual: [u8; 32]) -> Result<(), BlobError> {
+    if expected.0 == actual { Ok(()) } else { Err(BlobError::Damaged { sha256: *expected }) }
+}
+
+/// An upload under way is a file named after its blob, with `#` and a number. Returns how many there were.
+fn remove_leftovers(folder: &FilePath) -> std::io::Result<usize> {
+    let mut removed = 0;
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            removed += remove_leftovers(&entry.path())?;
+        } else if entry.file_name().to_string_lossy().split_once('#').is_some_and(|(name, _)| name.len() == 64) {
+            std::fs::remove_file(entry.path())?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
 /// Notebook ids hold letters, digits, `-` and `_` only, so that no id leads out of the folder.
 fn path(notebook: &NotebookId, sha256: &Hash) -> Path {
     let name = sha256.to_string();
@@ -189,15 +289,13 @@ fn path(notebook: &NotebookId, sha256: &Hash) -> Path {
 }
 
 fn blob_entry(meta: &ObjectMeta) -> Option<BlobEntry> {
-    let mut sha256 = [0; 32];
-    hex::decode_to_slice(meta.location.filename()?, &mut sha256).ok()?;
+    let sha256 = parse_hash(meta.location.filename()?)?;
     let stored_at = Millis::try_from(meta.last_modified.timestamp_millis()).unwrap_or(0);
-    Some(BlobEntry { sha256: Hash(sha256), size_bytes: meta.size, stored_at })
+    Some(BlobEntry { sha256, size_bytes: meta.size, stored_at })
 }
 
 #[cfg(test)]
 mod tests {
-    use futures_util::stream;
     use tempfile::TempDir;
 
     use super::*;
@@ -309,5 +407,45 @@ mod tests {
         blobs.delete(&notebook("nb"), &sha256).await.unwrap();
         blobs.delete(&notebook("nb"), &sha256).await.unwrap();
         assert_eq!(names(&blobs).await, []);
+    }
+
+    fn file_of(folder: &TempDir, sha256: &Hash) -> std::path::PathBuf {
+        folder.path().join("blobs").join(path(&notebook("nb"), sha256).to_string())
+    }
+
+    #[tokio::test]
+    async fn damaged_bytes_are_not_handed_out_and_a_right_upload_replaces_them() {
+        let (blobs, folder) = open();
+        for size in [9, 6 << 20] {
+            let whole = Bytes::from(vec![7; size]);
+            let sha256 = blobs.put_bytes(&notebook("nb"), whole.clone()).await.unwrap();
+            assert!(blobs.is_whole(&notebook("nb"), &sha256).await.unwrap());
+            let mut flipped = whole.to_vec();
+            flipped[size / 2] ^= 4;
+            for wrong in [&flipped[..], &flipped[..size - 1], &[]] {
+                std::fs::write(file_of(&folder, &sha256), wrong).unwrap();
+                assert!(!blobs.is_whole(&notebook("nb"), &sha256).await.unwrap());
+                let refused = blobs.get(&notebook("nb"), &sha256).await.err();
+                assert!(matches!(refused, Some(BlobError::Damaged { .. })), "{refused:?}");
+            }
+            blobs.put_bytes(&notebook("nb"), whole.clone()).await.unwrap();
+            assert!(content(&blobs, &sha256).await == whole);
+        }
+        assert!(!blobs.is_whole(&notebook("nb"), &Hash::ZERO).await.unwrap(), "it is not there");
+    }
+
+    #[tokio::test]
+    async fn what_a_killed_process_left_of_its_uploads_goes_at_the_start() {
+        let (blobs, folder) = open();
+        let sha256 = blobs.put_bytes(&notebook("nb"), Bytes::from("x")).await.unwrap();
+        let mut upload = blobs.store.put_multipart(&path(&notebook("nb"), &Hash::ZERO)).await.unwrap();
+        upload.put_part(Bytes::from("half").into()).await.unwrap();
+        std::mem::forget(upload);
+        let count = |folder: &std::path::Path| folder.read_dir().unwrap().count();
+        let parts = file_of(&folder, &Hash::ZERO).parent().unwrap().to_owned();
+        assert_eq!(count(&parts), 1, "the part is there under the name that is looked for");
+        let blobs = Blobs::local(folder.path().join("blobs"), MAX).unwrap();
+        assert_eq!(count(&parts), 0);
+        assert_eq!(content(&blobs, &sha256).await, b"x");
     }
 }

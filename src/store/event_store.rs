@@ -1,11 +1,12 @@
 //! The trait that every backend implements, the types that go in and out, and the errors.
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use notarium_record::{
     Append, CommandId, CommandRecord, Epoch, Hash, Head, HistoryQuery, InstanceId, Millis, NotebookId, Selection,
     Stored, Version, deleted_executions, in_order,
 };
+
+use crate::snapshots::Snapshot;
 
 /// The most events that one [`EventStore::read`] returns, whatever was asked.
 pub const MAX_READ_EVENTS: usize = 10_000;
@@ -112,39 +113,6 @@ pub enum StoreError {
 impl StoreError {
     pub(crate) fn unknown(notebook: &NotebookId) -> Self {
         Self::Invalid { reason: format!("there is no notebook {notebook}") }
-    }
-}
-
-/// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
-    /// Of `state`; readers skip formats that they do not know.
-    pub format: u32,
-    /// Always `head.version`.
-    pub version: Version,
-    pub head: Head,
-    /// Compressed with zstd by [`Snapshot::compress`]. The store keeps these bytes as they are, so that they are
-    /// compressed once for all who open.
-    pub state: Bytes,
-}
-
-impl Snapshot {
-    /// zstd level 3: the knee of the curve for JSON.
-    const LEVEL: i32 = 3;
-
-    /// Compresses `state` (uncompressed bytes, usually JSON).
-    pub fn compress(format: u32, head: Head, state: &[u8]) -> Result<Self, StoreError> {
-        let compressed = zstd::bulk::compress(state, Self::LEVEL)
-            .map_err(|error| StoreError::Unavailable { reason: format!("snapshot does not compress: {error}") })?;
-        Ok(Self { format, version: head.version, head, state: compressed.into() })
-    }
-
-    /// The uncompressed bytes; an error where they would be more than `max_bytes`, or are damaged.
-    pub fn decompress(&self, max_bytes: usize) -> Result<Vec<u8>, StoreError> {
-        let size = zstd::bulk::Decompressor::upper_bound(&self.state).unwrap_or(max_bytes).min(max_bytes);
-        zstd::bulk::decompress(&self.state, size).map_err(|error| StoreError::Invalid {
-            reason: format!("snapshot at {} does not unpack within {max_bytes} bytes: {error}", self.version),
-        })
     }
 }
 
@@ -280,8 +248,12 @@ pub trait EventStore: Send + Sync + 'static {
     /// Keeps a snapshot; one of the same version is replaced. Older ones are thinned out: about log2 of the versions stay.
     async fn put_snapshot(&self, notebook: &NotebookId, snapshot: Snapshot) -> Result<(), StoreError>;
 
-    /// The latest snapshot whose version is at most `at_most` (`None`: the latest).
+    /// The latest snapshot whose version is at most `at_most` (`None`: the latest), as it is stored: [`Snapshot::decompress`]
+    /// finds out whether it is damaged.
     async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError>;
+
+    /// Deletes one snapshot, for instance a damaged one; one that is not there is deleted already.
+    async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError>;
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError>;
 

@@ -15,6 +15,7 @@
 //! This crate must never read the clock, decide what an event means for a notebook, or know HTTP. Only it knows SQL.
 
 pub mod accounts;
+pub mod backup;
 pub mod blobs;
 mod catalog;
 mod event_store;
@@ -25,4 +26,5 @@ pub mod sqlite;
 pub use blobs::{BlobError, Blobs};
 pub use event_store::*;
 pub use memory::Memory;
+pub use snapshots::{Snapshot, SnapshotError};
 pub use sqlite::Sqlite;

@@ -11,9 +11,9 @@ use notarium_record::{
 use crate::catalog::bounded;
 use crate::event_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_HISTORY_EVENTS, MAX_READ_EVENTS,
-    Snapshot, StoreError, check, check_listed, page, within_limit,
+    StoreError, check, check_listed, page, within_limit,
 };
-use crate::snapshots::superfluous;
+use crate::snapshots::{Snapshot, superfluous};
 
 /// Keeps everything in one map behind a mutex that is never held across an await.
 #[derive(Debug, Default)]
@@ -195,6 +195,13 @@ impl EventStore for Memory {
     async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError> {
         let at_most = at_most.unwrap_or(Version::MAX);
         Ok(self.with(notebook, |log| log.snapshots.range(..=at_most).next_back().map(|(_, found)| found.clone())))
+    }
+
+    async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
+        if let Some(log) = self.lock().get_mut(notebook) {
+            log.snapshots.remove(&version);
+        }
+        Ok(())
     }
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {

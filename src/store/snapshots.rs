@@ -1,6 +1,69 @@
-//! Which snapshots are worth keeping: the closer to the end, the denser.
+//! Snapshots: what they hold, how damage to one is found, and which are worth keeping (the closer to the end, the denser).
 
-use notarium_record::Version;
+use bytes::Bytes;
+use notarium_record::{Hash, Head, Version};
+use sha2::{Digest, Sha256};
+
+use crate::event_store::StoreError;
+
+/// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Of `state`; readers skip formats that they do not know.
+    pub format: u32,
+    /// Always `head.version`.
+    pub version: Version,
+    pub head: Head,
+    /// SHA-256 over everything else, made by [`Snapshot::compress`]: a disk that changes a bit changes no notebook.
+    pub checksum: Hash,
+    /// Compressed with zstd by [`Snapshot::compress`]. The store keeps these bytes as they are, so that they are
+    /// compressed once for all who open.
+    pub state: Bytes,
+}
+
+/// Why a snapshot cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    #[error("it is damaged: its checksum is not that of its bytes")]
+    Damaged,
+    #[error("it does not unpack within {max_bytes} bytes: {reason}")]
+    Unpacked { max_bytes: usize, reason: String },
+}
+
+impl Snapshot {
+    /// zstd level 3: the knee of the curve for JSON.
+    const LEVEL: i32 = 3;
+
+    /// Compresses `state` (uncompressed bytes, usually JSON).
+    pub fn compress(format: u32, head: Head, state: &[u8]) -> Result<Self, StoreError> {
+        let compressed = zstd::bulk::compress(state, Self::LEVEL)
+            .map_err(|error| StoreError::Unavailable { reason: format!("snapshot does not compress: {error}") })?;
+        let checksum = checksum(format, &head, &compressed);
+        Ok(Self { format, version: head.version, head, checksum, state: compressed.into() })
+    }
+
+    /// Whether these are the bytes that were compressed.
+    pub fn is_whole(&self) -> bool {
+        self.version == self.head.version && self.checksum == checksum(self.format, &self.head, &self.state)
+    }
+
+    /// The uncompressed bytes, if they are those that were compressed, and not more than `max_bytes`.
+    pub fn decompress(&self, max_bytes: usize) -> Result<Vec<u8>, SnapshotError> {
+        if !self.is_whole() {
+            return Err(SnapshotError::Damaged);
+        }
+        let size = zstd::bulk::Decompressor::upper_bound(&self.state).unwrap_or(max_bytes).min(max_bytes);
+        zstd::bulk::decompress(&self.state, size)
+            .map_err(|error| SnapshotError::Unpacked { max_bytes, reason: error.to_string() })
+    }
+}
+
+/// Each field before the state has a fixed length.
+fn checksum(format: u32, head: &Head, state: &[u8]) -> Hash {
+    let digest = Sha256::new().chain_update(format.to_be_bytes()).chain_update(head.version.to_be_bytes());
+    let digest = digest.chain_update(head.hash.0).chain_update(head.recorded_at.to_be_bytes());
+    Hash(digest.chain_update(state).finalize().into())
+}
 
 /// Of the versions of a notebook's snapshots (in order), those to delete: where the hole that one leaves is not larger than
 /// its own age in versions. The first and the last stay. About log2 of the notebook's length stay, and going back by any

@@ -1,9 +1,11 @@
 //! The built program against a server: what a user types, and what a user sees.
 
 mod assistants;
+mod backup;
 #[cfg(unix)]
 mod chat;
 mod kernels;
+mod damage;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

@@ -2,9 +2,10 @@
 //! format of its own: the ledger may change with every release, and then costs a replay; the document may be read without it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use notarium_core::{Document, Head, Ledger, Notebook};
-use notarium_store::Snapshot;
+use notarium_core::{Document, Head, Ledger, Notebook, NotebookId, Version};
+use notarium_store::{EventStore, Snapshot, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -16,6 +17,9 @@ const DOCUMENT_FORMAT: u32 = 1;
 const LEDGER_FORMAT: u32 = 2;
 /// A snapshot that unpacks to more is not ours.
 const MAX_BYTES: usize = 1 << 30;
+
+/// Damaged snapshots that this process has met.
+static DAMAGED: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Serialize, Deserialize)]
 struct Parts<D, L> {
@@ -64,6 +68,54 @@ fn read<T: serde::de::DeserializeOwned>(what: &str, format: u32, part: &Part<Box
         return Err(format!("the format of its {what} is {}, this server knows {format}", part.format));
     }
     serde_json::from_str(part.state.get()).map_err(|error| format!("its {what} does not parse: {error}"))
+}
+
+// --- from the store ---
+
+/// The latest snapshot up to `at_most` that `read` can use: its head, and what was read. Others are passed over, because
+/// an older one, or the whole log, gives the same state; damaged ones are deleted, and made anew in time.
+pub(crate) async fn latest<T>(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    mut at_most: Option<Version>,
+    read: impl Fn(&Snapshot) -> Result<T, String>,
+) -> Result<Option<(Head, T)>, StoreError> {
+    loop {
+        let snapshot = match store.snapshot(notebook, at_most).await {
+            Ok(Some(snapshot)) => snapshot,
+            Ok(None) => return Ok(None),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                DAMAGED.fetch_add(1, Ordering::Relaxed);
+                tracing::error!(%notebook, %error, "snapshots cannot be read: the whole log is");
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        match read(&snapshot) {
+            Ok(state) => return Ok(Some((snapshot.head, state))),
+            Err(reason) => pass_over(store, notebook, &snapshot, &reason).await,
+        }
+        let Some(before) = snapshot.version.checked_sub(1) else { return Ok(None) };
+        at_most = Some(before);
+    }
+}
+
+async fn pass_over(store: &dyn EventStore, notebook: &NotebookId, snapshot: &Snapshot, reason: &str) {
+    let version = snapshot.version;
+    if snapshot.is_whole() {
+        tracing::warn!(%notebook, version, reason, "snapshot is not used");
+        return;
+    }
+    DAMAGED.fetch_add(1, Ordering::Relaxed);
+    tracing::error!(%notebook, version, "a snapshot is damaged: it is deleted and made anew; check the disk, and run notarium verify");
+    if let Err(error) = store.delete_snapshot(notebook, version).await {
+        tracing::warn!(%notebook, version, %error, "a damaged snapshot was not deleted: it is passed over each time");
+    }
+}
+
+/// Damaged snapshots that this process has met.
+pub(crate) fn damaged() -> u64 {
+    DAMAGED.load(Ordering::Relaxed)
 }
 
 /// The same snapshot with another format of one part, as a newer server would write it.

@@ -108,24 +108,16 @@ pub(super) async fn load(
 ) -> Result<Loaded, String> {
     let mut at_most = None;
     loop {
-        let snapshot = store.snapshot(notebook, at_most).await.map_err(|error| error.to_string())?;
-        let Some(snapshot) = snapshot else {
+        let found = snapshot::latest(store, notebook, at_most, snapshot::unpack).await;
+        let Some((head, state)) = found.map_err(|error| error.to_string())? else {
             return follow(store, notebook, Replay::new(notebook.clone()), recent_after).await;
         };
-        let loaded = match snapshot::unpack(&snapshot) {
-            Ok(state) => {
-                let replay = Replay::from_snapshot(state, snapshot.head);
-                follow(store, notebook, replay, recent_after).await
-            }
-            Err(reason) => Err(reason),
-        };
-        let version = snapshot.version;
-        match loaded {
+        match follow(store, notebook, Replay::from_snapshot(state, head), recent_after).await {
             Ok(loaded) => return Ok(loaded),
-            Err(reason) if version > 0 => {
+            Err(reason) if head.version > 0 => {
                 // Snapshots are disposable: an older one, or the whole log, gives the same state.
-                tracing::warn!(%notebook, version, reason, "snapshot is not used");
-                at_most = Some(version - 1);
+                tracing::warn!(%notebook, version = head.version, reason, "snapshot is not used");
+                at_most = Some(head.version - 1);
             }
             Err(reason) => return Err(reason),
         }

@@ -1,5 +1,7 @@
 //! The driver against the store in memory.
 
+mod damage;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

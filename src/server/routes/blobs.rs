@@ -30,7 +30,10 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .on(read, Method::PUT, "/{sha256}", upload_blob)
         .answers::<Uploaded>("200", "application/json")
         .answers::<Uploaded>("201", "application/json")
-        .says("Downloads a blob, as bytes and never as a page.")
+        .says(
+            "Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the first \
+             byte is sent. One whose bytes have changed on the disk is refused (`damaged`).",
+        )
         .on(read, Method::GET, "/{sha256}", download_blob)
         .answers_plainly("200")
 }
@@ -45,6 +48,8 @@ async fn upload_blob(
     let sha256 = parse_hash(&sha256)?;
     if let Some(BlobEntry { size_bytes, .. }) =
         app.blob_claims.claim(&app.blobs, &notebook, &sha256, app.clock.now()).await?
+        // What was damaged is replaced.
+        && app.blobs.is_whole(&notebook, &sha256).await?
     {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }

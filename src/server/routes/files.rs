@@ -25,6 +25,10 @@ use crate::problem::Problem;
 /// What a notebook is called that came without a name.
 const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
+/// Names the blobs that an export lacks.
+const MISSING_BLOBS: &str = "notarium-missing-blobs";
+/// More are not named: a header has its bounds.
+const MAX_NAMED_BLOBS: usize = 50;
 
 pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRouter<App> {
     router
@@ -34,7 +38,10 @@ pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRou
         )
         .body_limit(DefaultBodyLimit::max(max_import_bytes))
         .on(Guard::User(Scope::Edit), Method::POST, "/import", import_notebook)
-        .says("The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.")
+        .says(
+            "The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.\n\nLarge outputs whose bytes are missing or damaged \
+             are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.",
+        )
         .on(Guard::Notebook(Operation::Read), Method::GET, "/notebooks/{notebook}/export", export_notebook)
         .answers_plainly("200")
 }
@@ -122,35 +129,46 @@ async fn export_notebook(
     QueryOf(query): QueryOf<AtVersion>,
 ) -> Result<Response, Problem> {
     let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
-    let blobs = load(&app, &state).await?;
+    let (blobs, missing) = load(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
     let writing = tokio::task::spawn_blocking(move || ipynb::write(&export::document(&state, &blobs)));
     let file = writing.await.map_err(|error| {
         tracing::error!(%error, "writing a file failed");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
+        unwritable()
     })?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ipynb+json")),
         (header::CONTENT_DISPOSITION, disposition(&title)),
         (header::ETAG, etag(version)),
     ];
-    Ok((headers, file).into_response())
+    let mut response = (headers, file).into_response();
+    if !missing.is_empty() {
+        let named = missing[..missing.len().min(MAX_NAMED_BLOBS)].join(",");
+        response.headers_mut().insert(MISSING_BLOBS, HeaderValue::from_str(&named).map_err(|_| unwritable())?);
+    }
+    Ok(response)
 }
 
-async fn load(app: &App, state: &Document) -> Result<BTreeMap<String, Bytes>, Problem> {
+fn unwritable() -> Problem {
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
+}
+
+/// The bytes of the blobs that the file holds, and the hashes of those that are not to be had.
+async fn load(app: &App, state: &Document) -> Result<(BTreeMap<String, Bytes>, Vec<String>), Problem> {
     let named: Vec<BlobPart> = export::named_blobs(state).into_iter().cloned().collect();
     let total: u64 = named.iter().map(|part| part.size_bytes).sum();
     if total > app.limits.max_export_blob_bytes {
         let limit = app.limits.max_export_blob_bytes;
         return Err(too_large(format!("the outputs have {total} bytes, more than {limit}: clear large ones")));
     }
-    let mut blobs = BTreeMap::new();
+    let (mut blobs, mut missing) = (BTreeMap::new(), Vec::new());
     for part in named {
-        if let Some(bytes) = blobs::load(app, &state.notebook_id, &part.sha256).await? {
-            blobs.insert(part.sha256, bytes);
+        match blobs::load(app, &state.notebook_id, &part.sha256).await? {
+            Some(bytes) => _ = blobs.insert(part.sha256, bytes),
+            None => missing.push(part.sha256),
         }
     }
-    Ok(blobs)
+    Ok((blobs, missing))
 }
 
 /// An attachment named after the title (RFC 6266), whatever is in it.

@@ -16,6 +16,7 @@ use crate::app::App;
 use crate::guard::{Guard, GuardedRouter};
 use crate::page;
 use crate::problem::Problem;
+use crate::rooms::snapshot;
 
 const STYLE: &str = include_str!("../page/style.css");
 const PAGE: &str = include_str!("../page/index.html");
@@ -54,6 +55,7 @@ async fn metrics(State(app): State<App>) -> Response {
     let lines = [
         ("notarium_open_notebooks", "gauge", app.rooms.open_count() as u64),
         ("notarium_checks_total", "counter", count(&app.checks.answered)),
+        ("notarium_damaged_snapshots_total", "counter", snapshot::damaged()),
         ("notarium_check_differences_total", "counter", count(&app.checks.differed)),
     ];
     let text = lines.map(|(name, kind, value)| format!("# TYPE {name} {kind}\n{name} {value}\n")).concat();

@@ -7,6 +7,7 @@
 //! (`PRAGMA quick_check`, up to 64 MiB; [`Sqlite::check`] for any size), the schema's version.
 
 mod catalog;
+mod copy;
 mod error;
 mod multi_row;
 mod open;
@@ -30,6 +31,7 @@ use sqlx::SqlitePool;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
+pub use copy::{Inventory, copy_database, verify_database};
 pub use open::DATABASE_FILE;
 pub use transaction::WriteTransaction;
 
@@ -37,9 +39,10 @@ use self::error::{damaged, store_error};
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed};
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, Snapshot, StoreError, check_listed,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, StoreError, check_listed,
     within_limit,
 };
+use crate::snapshots::Snapshot;
 
 /// An open data folder. Dropping it ends the writer once all that is queued is written; [`Sqlite::close`] waits for it.
 #[derive(Debug)]
@@ -192,6 +195,13 @@ impl EventStore for Sqlite {
 
     async fn snapshot(&self, notebook: &NotebookId, at_most: Option<Version>) -> Result<Option<Snapshot>, StoreError> {
         projections::snapshot(&self.readers, notebook, at_most).await.map_err(|error| self.failed(error))
+    }
+
+    async fn delete_snapshot(&self, notebook: &NotebookId, version: Version) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let deleted = projections::delete_snapshot(&mut transaction, notebook, version).await;
+        deleted.map_err(|error| self.failed(error))?;
+        self.commit(transaction).await
     }
 
     async fn delete_snapshots(&self, notebook: &NotebookId) -> Result<(), StoreError> {

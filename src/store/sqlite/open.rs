@@ -14,9 +14,10 @@ use super::error::{damaged, migration_error, store_error};
 use crate::event_store::StoreError;
 
 /// The tables' changes: version, name, SQL. A test compares them with the folder.
-pub(super) const MIGRATIONS: [(i64, &str, &str); 2] = [
+pub(super) const MIGRATIONS: [(i64, &str, &str); 3] = [
     (1, "events", include_str!("../../../migrations/sqlite/0001_events.sql")),
     (2, "accounts", include_str!("../../../migrations/sqlite/0002_accounts.sql")),
+    (3, "snapshot checksums", include_str!("../../../migrations/sqlite/0003_snapshot_checksums.sql")),
 ];
 
 fn migrator() -> Migrator {
@@ -93,7 +94,7 @@ fn folder_error(folder: &Path, error: io::Error) -> StoreError {
 }
 
 /// An existing file must begin as SQLite's do, and be writable. A missing or empty one is a new database.
-fn check_file(path: &Path) -> Result<(), StoreError> {
+pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -107,7 +108,7 @@ fn check_file(path: &Path) -> Result<(), StoreError> {
     Err(damaged(path, "its first bytes are not those of a SQLite database"))
 }
 
-fn options(path: &Path) -> SqliteConnectOptions {
+pub(super) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).busy_timeout(BUSY_TIMEOUT).disable_statement_logging()
 }
 

@@ -7,8 +7,8 @@ use sqlx::{Row, SqliteConnection, SqlitePool};
 
 use super::reader::head_of;
 use super::rows::{hash, integer};
-use crate::event_store::{BlobRecord, Snapshot, page};
-use crate::snapshots::superfluous;
+use crate::event_store::{BlobRecord, page};
+use crate::snapshots::{Snapshot, superfluous};
 
 /// False where there is no such notebook.
 pub(super) async fn put_snapshot(
@@ -16,11 +16,12 @@ pub(super) async fn put_snapshot(
     notebook: &NotebookId,
     snapshot: &Snapshot,
 ) -> Result<bool, sqlx::Error> {
-    let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, state) \
-               SELECT key, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
+    let sql = "INSERT OR REPLACE INTO snapshots (notebook, version, format, hash, recorded_at, checksum, state) \
+               SELECT key, ?, ?, ?, ?, ?, ? FROM notebooks WHERE id = ?";
     let head = &snapshot.head;
     let query = sqlx::query(sql).bind(integer(head.version)).bind(snapshot.format).bind(head.hash.0.to_vec());
-    let query = query.bind(integer(head.recorded_at)).bind(snapshot.state.to_vec()).bind(notebook.as_str());
+    let query = query.bind(integer(head.recorded_at)).bind(snapshot.checksum.0.to_vec());
+    let query = query.bind(snapshot.state.to_vec()).bind(notebook.as_str());
     let is_known = query.execute(&mut *connection).await?.rows_affected() > 0;
     thin_out(connection, notebook).await?;
     Ok(is_known)
@@ -31,10 +32,18 @@ async fn thin_out(connection: &mut SqliteConnection, notebook: &NotebookId) -> R
         "SELECT version FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) ORDER BY version";
     let versions: Vec<Version> = sqlx::query_scalar(sql).bind(notebook.as_str()).fetch_all(&mut *connection).await?;
     for version in superfluous(&versions) {
-        let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
-        sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).execute(&mut *connection).await?;
+        delete_snapshot(&mut *connection, notebook, version).await?;
     }
     Ok(())
+}
+
+pub(super) async fn delete_snapshot(
+    connection: &mut SqliteConnection,
+    notebook: &NotebookId,
+    version: Version,
+) -> Result<(), sqlx::Error> {
+    let sql = "DELETE FROM snapshots WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version = ?";
+    sqlx::query(sql).bind(notebook.as_str()).bind(integer(version)).execute(connection).await.map(|_| ())
 }
 
 pub(super) async fn snapshot(
@@ -42,15 +51,15 @@ pub(super) async fn snapshot(
     notebook: &NotebookId,
     at_most: Option<Version>,
 ) -> Result<Option<Snapshot>, sqlx::Error> {
-    let sql = "SELECT version, hash, recorded_at, format, state FROM snapshots \
+    let sql = "SELECT version, hash, recorded_at, format, checksum, state FROM snapshots \
                WHERE notebook = (SELECT key FROM notebooks WHERE id = ?) AND version <= ? ORDER BY version DESC LIMIT 1";
     let at_most = at_most.map_or(i64::MAX, integer);
     let Some(row) = sqlx::query(sql).bind(notebook.as_str()).bind(at_most).fetch_optional(pool).await? else {
         return Ok(None);
     };
     let head = head_of(&row, 0)?;
-    let state = Bytes::from(row.try_get::<Vec<u8>, _>(4)?);
-    Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, state }))
+    let (checksum, state) = (hash(row.try_get(4)?)?, Bytes::from(row.try_get::<Vec<u8>, _>(5)?));
+    Ok(Some(Snapshot { format: row.try_get(3)?, version: head.version, head, checksum, state }))
 }
 
 pub(super) async fn delete_snapshots(

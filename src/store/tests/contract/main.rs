@@ -17,7 +17,7 @@ use notarium_core::{
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, Memory,
-    Snapshot, Sqlite, StoreError,
+    Snapshot, SnapshotError, Sqlite, StoreError,
 };
 
 use author::{Author, notebook};
@@ -55,7 +55,7 @@ macro_rules! contract_suite {
             history_names_the_executions_of_deletions, history_of_a_deleted_cell, history_of_an_execution,
             history_of_a_conversation, history_is_what_the_core_says_that_it_is, edits_are_no_events_of_a_subject,
             events_of_a_type_are_listed, history_has_a_limit, the_latest_snapshot_at_most, a_snapshot_needs_its_notebook, snapshots_are_disposable,
-            snapshots_are_thinned_out,
+            snapshots_are_thinned_out, a_damaged_snapshot_is_found_out,
             notebooks_are_listed_in_order, of_concurrent_appenders_one_wins, many_notebooks_at_once,
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,

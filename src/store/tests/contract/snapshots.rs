@@ -18,7 +18,7 @@ pub async fn the_latest_snapshot_at_most(store: Store) {
     }
     let found = store.snapshot(&author.notebook_id, None).await.unwrap().unwrap();
     assert_eq!(found.decompress(100).unwrap(), b"state at 4");
-    assert!(matches!(found.decompress(3), Err(StoreError::Invalid { .. })));
+    assert!(matches!(found.decompress(3), Err(SnapshotError::Unpacked { max_bytes: 3, .. })));
 }
 
 pub async fn a_snapshot_needs_its_notebook(store: Store) {
@@ -49,4 +49,26 @@ pub async fn snapshots_are_thinned_out(store: Store) {
     }
     assert_eq!(kept[0], 40);
     assert!((4..=10).contains(&kept.len()), "{kept:?}");
+}
+
+pub async fn a_damaged_snapshot_is_found_out(store: Store) {
+    let author = five(&store).await;
+    store.put_snapshot(&author.notebook_id, snapshot(2)).await.unwrap();
+    let whole = snapshot(4);
+    let mut state = whole.state.to_vec();
+    state[12] ^= 1;
+    let other_head = Head { recorded_at: 6, ..whole.head };
+    for damaged in [
+        Snapshot { state: state.into(), ..whole.clone() },
+        Snapshot { head: other_head, ..whole.clone() },
+        Snapshot { format: 2, ..whole.clone() },
+        Snapshot { checksum: Hash([0; 32]), ..whole },
+    ] {
+        store.put_snapshot(&author.notebook_id, damaged.clone()).await.unwrap();
+        let found = store.snapshot(&author.notebook_id, None).await.unwrap().unwrap();
+        assert_eq!((found.is_whole(), found.decompress(100)), (false, Err(SnapshotError::Damaged)));
+        store.delete_snapshot(&author.notebook_id, 4).await.unwrap();
+        store.delete_snapshot(&author.notebook_id, 4).await.unwrap();
+        assert_eq!(store.snapshot(&author.notebook_id, None).await.unwrap(), Some(snapshot(2)));
+    }
 }

@@ -1,0 +1,92 @@
+//! `backup` and `restore`: the data folder, copied while the server runs, and back.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use notarium_store::backup::{self, BackedUp, BackupError, BackupStep};
+
+use super::serve::{DATA_VARIABLE, data_folder};
+use super::{Context, Ended, Failure, print};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  notarium backup /mnt/backup/notarium           # the server may run; again into the same folder copies new blobs only
+  notarium backup --data /srv/notarium nightly
+  notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
+pub struct BackupArgs {
+    /// The folder of the backup: made when it is missing.
+    #[arg(value_name = "DIR")]
+    into: PathBuf,
+    /// The data folder of the server, which may run. Else ~/.local/share/notarium.
+    #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
+    data: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:
+  notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
+pub struct RestoreArgs {
+    /// The folder that `notarium backup` wrote.
+    from: PathBuf,
+    /// The data folder to make: empty, or not there.
+    into: PathBuf,
+}
+
+pub async fn backup(args: BackupArgs, _: &Context) -> Ended {
+    let data = args.data.map_or_else(data_folder, Ok)?;
+    let bar = Progress::new();
+    let done = backup::backup(&data, &args.into, &|step| bar.show(step)).await;
+    bar.0.finish_and_clear();
+    told("backed up", &args.into, done)
+}
+
+pub async fn restore(args: RestoreArgs, _: &Context) -> Ended {
+    let bar = Progress::new();
+    let done = backup::restore(&args.from, &args.into, &|step| bar.show(step)).await;
+    bar.0.finish_and_clear();
+    told("restored", &args.into, done)
+}
+
+/// What was copied, and what could not be.
+fn told(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> Ended {
+    let done = done.map_err(|error| Failure::failed(error.to_string()))?;
+    let BackedUp { notebooks, events, blobs, copied_blobs, lost } = done;
+    print::line(format!(
+        "{verb} and verified: {notebooks} notebooks, {events} events, {blobs} blobs ({copied_blobs} copied) in {}",
+        into.display()
+    ))?;
+    if lost.is_empty() {
+        return Ok(());
+    }
+    let named: Vec<String> = lost.iter().map(|(notebook, sha256)| format!("{sha256} of notebook {notebook}")).collect();
+    Err(Failure::failed(format!(
+        "everything else is there, but {} that the record names could not be copied, because they are missing or damaged: {}",
+        print::count(lost.len(), "blob"),
+        named.join(", ")
+    )))
+}
+
+/// A line on standard error, where that is a terminal.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn new() -> Self {
+        let bar = ProgressBar::new_spinner();
+        let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Self(bar)
+    }
+
+    fn show(&self, step: BackupStep) {
+        self.0.set_message(match step {
+            BackupStep::Database { database_bytes } => {
+                format!("copying the database ({})", print::size(database_bytes))
+            }
+            BackupStep::Verifying => "verifying the copy".to_owned(),
+            BackupStep::Blobs { done, of } => format!("copying blobs: {done} of {of}"),
+        });
+    }
+}

@@ -1,0 +1,67 @@
+//! Bits that a disk has changed.
+
+use notarium_core::{Notebook, Version};
+use notarium_store::sqlite::{DATABASE_FILE, Sqlite};
+
+use super::super::stored::load;
+use super::*;
+
+/// A closed data folder with a notebook and its snapshot; where in the database's file the snapshot stands: head's hash and
+/// time, checksum, state.
+async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::Range<usize>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(Sqlite::open(folder.path()).await.unwrap());
+    let (sender, _work) = mpsc::unbounded_channel();
+    let rooms = Rooms::new(store.clone(), RoomsConfig::default(), sender);
+    let room = rooms.open(&id());
+    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.execute(anna(), command("2", INSERT)).await.unwrap();
+    let before = room.read(anna()).await.unwrap().notebook;
+    rooms.shut_down().await;
+    let snapshot = store.snapshot(&id(), None).await.unwrap().unwrap();
+    drop((room, rooms));
+    Arc::into_inner(store).expect("nobody else has the store").close().await;
+    let file = std::fs::read(folder.path().join(DATABASE_FILE)).unwrap();
+    let find =
+        |wanted: &[u8]| file.windows(wanted.len()).position(|bytes| bytes == wanted).expect("it is in one piece");
+    let (checksum, state) = (find(&snapshot.checksum.0), find(&snapshot.state));
+    (folder, before, checksum - 38..state + snapshot.state.len())
+}
+
+/// One bit in 29: primes reach every place of a byte.
+#[tokio::test]
+async fn a_flipped_bit_of_a_snapshot_changes_no_notebook() {
+    let (folder, before, place) = folder_with_snapshot().await;
+    let path = folder.path().join(DATABASE_FILE);
+    let whole = std::fs::read(&path).unwrap();
+    let damaged_before = snapshot::damaged();
+    let mut flipped = 0;
+    for bit in (place.start * 8..place.end * 8).step_by(29) {
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, bytes).unwrap();
+        let store = Sqlite::open(folder.path()).await.unwrap();
+        let loaded = load(&store, &id(), Version::MAX).await.unwrap();
+        assert_eq!((&loaded.notebook, loaded.snapshot_version), (&before, 0), "bit {bit}");
+        assert_eq!(store.snapshot(&id(), None).await.unwrap(), None, "bit {bit}: it is deleted");
+        store.close().await;
+        flipped += 1;
+    }
+    assert!(flipped > 100, "{flipped}");
+    assert!(snapshot::damaged() >= damaged_before + flipped, "each is counted");
+}
+
+#[tokio::test]
+async fn a_damaged_snapshot_is_made_anew() {
+    let bench = bench(RoomConfig::default());
+    bench.rooms.open(&id()).execute(anna(), command("1", CREATE)).await.unwrap();
+    bench.rooms.shut_down().await;
+    let whole = bench.store.snapshot(&id(), None).await.unwrap().unwrap();
+    let damaged = notarium_store::Snapshot { checksum: notarium_core::Hash::ZERO, ..whole.clone() };
+    bench.store.put_snapshot(&id(), damaged).await.unwrap();
+    let (sender, _work) = mpsc::unbounded_channel();
+    let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
+    rooms.open(&id()).read(anna()).await.unwrap();
+    rooms.shut_down().await;
+    assert_eq!(bench.store.snapshot(&id(), None).await.unwrap(), Some(whole));
+}

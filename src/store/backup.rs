@@ -1,0 +1,235 @@
+//! Backups: a folder with the database as it was at one moment, and every blob that it names.
+//!
+//! Purpose: [`backup`] copies the data folder of a running server (or of one that is stopped), [`restore`] makes a data folder
+//! of a backup. A second backup into the same folder copies only the blobs that are new.
+//!
+//! Invariants:
+//! - The database is copied first, blobs after it: an event is written only when its blobs are there, and what an event names
+//!   is never removed, so that every blob of the copy is found.
+//! - What was copied has been read through: the database's structure, each notebook's chain, each blob's hash.
+//! - A backup that breaks off leaves the one before as it was; a restore that breaks off leaves no database.
+
+use std::fs::{DirBuilder, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use futures_util::TryStreamExt;
+use notarium_record::{Hash, NotebookId};
+use sha2::{Digest, Sha256};
+
+use crate::blobs::{BLOBS_FOLDER, BlobError, Blobs};
+use crate::event_store::StoreError;
+use crate::sqlite::{DATABASE_FILE, Inventory, copy_database, verify_database};
+
+/// SHA-256 of the database's file, as `sha256sum -c` reads it.
+const CHECKSUM_FILE: &str = "notarium.db.sha256";
+
+/// Where a backup or a restore is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BackupStep {
+    /// The database is being copied.
+    Database { database_bytes: u64 },
+    /// The copy of the database is being read through.
+    Verifying,
+    /// So many of the blobs are there.
+    Blobs { done: u64, of: u64 },
+}
+
+/// What a backup holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BackedUp {
+    pub notebooks: u64,
+    pub events: u64,
+    pub blobs: u64,
+    /// Blobs that were not there before.
+    pub copied_blobs: u64,
+    /// Blobs that events name and that are missing or damaged where they were copied from.
+    pub lost: Vec<(NotebookId, Hash)>,
+}
+
+/// Why there is no backup, or nothing was restored. Each says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    #[error("there is no database in {folder}: name the data folder of a server (--data)")]
+    NoData { folder: PathBuf },
+    #[error("{folder} is a server's data folder, no place for a backup: choose another")]
+    IsData { folder: PathBuf },
+    #[error("{folder} is no backup: it has no {DATABASE_FILE} with its {CHECKSUM_FILE} (`notarium backup` makes one)")]
+    NoBackup { folder: PathBuf },
+    #[error("{folder} is not empty: restore into a folder that is empty or does not exist")]
+    NotEmpty { folder: PathBuf },
+    #[error("{file} is not what the backup wrote: its SHA-256 is another. Restore an older backup")]
+    Changed { file: PathBuf },
+    #[error("{path}: {reason}")]
+    Io { path: PathBuf, reason: io::Error },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+}
+
+type Progress<'a> = &'a (dyn Fn(BackupStep) + Sync);
+
+/// Copies the data in `data` into the folder `into`, which is made, or holds an earlier backup.
+pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    let database = data.join(DATABASE_FILE);
+    if !database.is_file() {
+        return Err(BackupError::NoData { folder: data.to_owned() });
+    }
+    if is_data_folder(into) {
+        return Err(BackupError::IsData { folder: into.to_owned() });
+    }
+    make_folder(into)?;
+    let copy = into.join("notarium.db.part");
+    remove(&copy)?;
+    let database_bytes = database.metadata().map_or(0, |metadata| metadata.len());
+    progress(BackupStep::Database { database_bytes });
+    create_privately(&copy)?;
+    copy_database(&database, &copy).await?;
+    progress(BackupStep::Verifying);
+    let inventory = verify_database(&copy).await?;
+    let done = copy_blobs(data, into, &inventory, progress).await?;
+    put_in_place(&copy, into)?;
+    Ok(done)
+}
+
+/// Until the new database stands in the old one's place, the checksum of either is good.
+fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
+    let file = into.join(CHECKSUM_FILE);
+    let line = format!("{}  {DATABASE_FILE}\n", checksum_of(copy)?);
+    let before = std::fs::read_to_string(&file).unwrap_or_default();
+    write_durably(&file, &format!("{line}{before}"))?;
+    rename(copy, &into.join(DATABASE_FILE))?;
+    sync_folder(into)?;
+    write_durably(&file, &line)?;
+    sync_folder(into)
+}
+
+/// Makes a data folder of the backup in `from`. `into` must be empty, or not be there.
+pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    let database = from.join(DATABASE_FILE);
+    let Ok(expected) = std::fs::read_to_string(from.join(CHECKSUM_FILE)) else {
+        return Err(BackupError::NoBackup { folder: from.to_owned() });
+    };
+    if into.read_dir().is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(BackupError::NotEmpty { folder: into.to_owned() });
+    }
+    let checksum = checksum_of(&database)?.to_string();
+    if !expected.split_whitespace().any(|word| word == checksum) {
+        return Err(BackupError::Changed { file: database });
+    }
+    make_folder(into)?;
+    let copy = into.join("notarium.db.part");
+    let database_bytes = database.metadata().map_or(0, |metadata| metadata.len());
+    progress(BackupStep::Database { database_bytes });
+    create_privately(&copy)?;
+    std::fs::copy(&database, &copy).map_err(|reason| failed(&copy, reason))?;
+    set_private(&copy)?;
+    progress(BackupStep::Verifying);
+    let inventory = verify_database(&copy).await?;
+    let done = copy_blobs(from, into, &inventory, progress).await?;
+    std::fs::File::open(&copy).and_then(|file| file.sync_all()).map_err(|reason| failed(&copy, reason))?;
+    rename(&copy, &into.join(DATABASE_FILE))?;
+    sync_folder(into)?;
+    Ok(done)
+}
+
+/// Copies the blobs that the database names. One that is there, and whole, is not copied again.
+async fn copy_blobs(
+    from: &Path,
+    into: &Path,
+    inventory: &Inventory,
+    progress: Progress<'_>,
+) -> Result<BackedUp, BackupError> {
+    let mut done = BackedUp {
+        notebooks: inventory.notebooks,
+        events: inventory.events,
+        blobs: inventory.blobs.len() as u64,
+        ..BackedUp::default()
+    };
+    if inventory.blobs.is_empty() {
+        return Ok(done);
+    }
+    let (source, target) = (Blobs::shared(from.join(BLOBS_FOLDER))?, Blobs::shared(into.join(BLOBS_FOLDER))?);
+    for (index, (notebook, sha256)) in inventory.blobs.iter().enumerate() {
+        progress(BackupStep::Blobs { done: index as u64, of: done.blobs });
+        if target.is_whole(notebook, sha256).await? {
+            continue;
+        }
+        match source.get(notebook, sha256).await {
+            Ok(content) => {
+                target.put(notebook, sha256, content.bytes.map_err(Box::new)).await?;
+                done.copied_blobs += 1;
+            }
+            Err(BlobError::NotFound | BlobError::Damaged { .. }) => done.lost.push((notebook.clone(), *sha256)),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(done)
+}
+
+/// A backup has no lock file and no write-ahead log.
+fn is_data_folder(folder: &Path) -> bool {
+    ["notarium.lock", "notarium.db-wal"].iter().any(|file| folder.join(file).exists())
+}
+
+fn checksum_of(file: &Path) -> Result<Hash, BackupError> {
+    let hashed = std::fs::File::open(file).and_then(|mut opened| {
+        let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 20]);
+        loop {
+            match opened.read(&mut buffer)? {
+                0 => return Ok(Hash(digest.finalize().into())),
+                read => digest.update(&buffer[..read]),
+            }
+        }
+    });
+    hashed.map_err(|reason| failed(file, reason))
+}
+
+// --- files, for their owner alone ---
+
+fn make_folder(folder: &Path) -> Result<(), BackupError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|reason| failed(folder, reason))
+}
+
+fn create_privately(file: &Path) -> Result<(), BackupError> {
+    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(file);
+    created.map(drop).map_err(|reason| failed(file, reason))
+}
+
+/// A copy takes the mode of what was copied.
+fn set_private(file: &Path) -> Result<(), BackupError> {
+    std::fs::set_permissions(file, Permissions::from_mode(0o600)).map_err(|reason| failed(file, reason))
+}
+
+fn write_durably(file: &Path, text: &str) -> Result<(), BackupError> {
+    let part = file.with_extension("part");
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create(true).truncate(true).mode(0o600).open(&part);
+    let written = opened.and_then(|mut opened| {
+        opened.write_all(text.as_bytes())?;
+        opened.sync_all()
+    });
+    written.map_err(|reason| failed(&part, reason))?;
+    rename(&part, file)
+}
+
+fn remove(file: &Path) -> Result<(), BackupError> {
+    match std::fs::remove_file(file) {
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(file, reason)),
+        _ => Ok(()),
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<(), BackupError> {
+    std::fs::rename(from, to).map_err(|reason| failed(to, reason))
+}
+
+fn sync_folder(folder: &Path) -> Result<(), BackupError> {
+    std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|reason| failed(folder, reason))
+}
+
+fn failed(path: &Path, reason: io::Error) -> BackupError {
+    BackupError::Io { path: path.to_owned(), reason }
+}

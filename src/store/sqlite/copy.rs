@@ -1,0 +1,94 @@
+//! Copies of a database that another process may be writing to, and the proof that a copy is whole.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use notarium_record::{Hash, Head, NotebookId, verify_chain};
+use sqlx::sqlite::SqlitePoolOptions;
+use sqlx::{ConnectOptions, Connection, SqlitePool};
+
+use super::error::{damaged, store_error};
+use super::open::{check_file, options};
+use super::reader;
+use crate::blobs::named_in;
+use crate::event_store::{MAX_PAGE, StoreError};
+
+/// Events of one reading.
+const PAGE: usize = 1_000;
+
+/// What stands in a database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inventory {
+    pub notebooks: u64,
+    pub events: u64,
+    /// The blobs that events name.
+    pub blobs: BTreeSet<(NotebookId, Hash)>,
+}
+
+/// Writes the database as it is at this moment into `copy`, a file that is missing or empty. Whoever writes to it goes on meanwhile; all
+/// that was acknowledged before is in the copy.
+pub async fn copy_database(database: &Path, copy: &Path) -> Result<(), StoreError> {
+    check_file(database)?;
+    let failed = |error| store_error(database, error);
+    let mut connection = options(database).read_only(true).connect().await.map_err(failed)?;
+    // Reads one moment's state, through every page, and writes no byte of the database itself.
+    let copied = sqlx::query("VACUUM INTO ?").bind(copy.display().to_string()).execute(&mut connection).await;
+    let closed = connection.close().await;
+    copied.map_err(failed)?;
+    closed.map_err(failed)?;
+    let synced = std::fs::File::open(copy).and_then(|file| file.sync_all());
+    synced.map_err(|error| StoreError::Unavailable { reason: format!("{}: {error}", copy.display()) })
+}
+
+/// Reads a database that nobody writes to from end to end: its structure, and the chain of every notebook.
+pub async fn verify_database(database: &Path) -> Result<Inventory, StoreError> {
+    check_file(database)?;
+    let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options(database).read_only(true));
+    let verified = verify(&pool, database).await;
+    pool.close().await;
+    verified
+}
+
+async fn verify(pool: &SqlitePool, database: &Path) -> Result<Inventory, StoreError> {
+    let failed = |error: sqlx::Error| store_error(database, error);
+    let found: String = sqlx::query_scalar("PRAGMA integrity_check(1)").fetch_one(pool).await.map_err(failed)?;
+    if found != "ok" {
+        return Err(damaged(database, found));
+    }
+    let mut inventory = Inventory::default();
+    let mut after = None;
+    loop {
+        let page = reader::notebooks(pool, after.as_ref(), MAX_PAGE).await.map_err(failed)?;
+        for (notebook, head) in &page {
+            verify_notebook(pool, database, notebook, *head, &mut inventory).await?;
+        }
+        match page.into_iter().last() {
+            Some((notebook, _)) => after = Some(notebook),
+            None => return Ok(inventory),
+        }
+    }
+}
+
+async fn verify_notebook(
+    pool: &SqlitePool,
+    database: &Path,
+    notebook: &NotebookId,
+    end: Head,
+    inventory: &mut Inventory,
+) -> Result<(), StoreError> {
+    let wrong = |error: String| damaged(database, format!("notebook {notebook}: {error}"));
+    let mut head = Head::START;
+    while head.version < end.version {
+        let events =
+            reader::read(pool, notebook, head.version, PAGE).await.map_err(|error| wrong(error.to_string()))?;
+        if events.is_empty() {
+            return Err(wrong(format!("its record ends at version {}, not {}", head.version, end.version)));
+        }
+        head = verify_chain(head, &events).map_err(|error| wrong(error.to_string()))?;
+        inventory.events += events.len() as u64;
+        let named = events.iter().flat_map(|event| named_in(event.payload.get()));
+        inventory.blobs.extend(named.map(|sha256| (notebook.clone(), sha256)));
+    }
+    inventory.notebooks += 1;
+    Ok(())
+}

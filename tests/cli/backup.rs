@@ -1,0 +1,53 @@
+//! `notarium backup` beside a running server, `notarium restore`, and a server on what was restored.
+
+use notarium_server::{Server, ServerConfig, Storage};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::support::World;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_verifies() {
+    let data = tempfile::tempdir().unwrap();
+    let mut world = World::start_with(Storage::Folder(data.path().to_owned())).await;
+    let (notebook, _) = world.notebook("Work", "x = 1").await;
+    let output = json!({"output_type": "stream", "name": "stdout", "text": "long ".repeat(10_000)});
+    let cell = json!({"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "execution_count": 1, "outputs": [output]});
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]});
+    world.file("large.ipynb", &file.to_string());
+    let with_blob = world.run(&["import", "large.ipynb"]).await.ok();
+
+    let (url, token) = (format!("{}/api/notebooks/{notebook}/commands", world.url()), world.token());
+    let writing = tokio::spawn(async move {
+        let http = reqwest::Client::new();
+        loop {
+            let body = json!({"body": {"InsertCell": {"cell_type": "code", "source": "y".repeat(2_000)}}});
+            let request = http.request(Method::POST, &url).bearer_auth(&token).json(&body);
+            assert!(request.send().await.unwrap().status().is_success());
+        }
+    });
+    let folder = data.path().to_str().unwrap();
+    let mut acked = 0;
+    for copied in ["(1 copied)", "(0 copied)"] {
+        acked = world.run(&["verify", "Work", "--json"]).await.json()["version"].as_u64().unwrap();
+        let told = world.run(&["backup", "nightly", "--data", folder]).await.ok();
+        assert!(told.contains("2 notebooks") && told.contains("1 blobs") && told.contains(copied), "{told}");
+    }
+    writing.abort();
+    let refused = world.run(&["restore", "nightly", folder]).await.fails(1);
+    assert!(refused.contains("is not empty"), "{refused}");
+    let none = world.run(&["backup", "elsewhere", "--data", "nothing-here"]).await.fails(1);
+    assert!(none.contains("there is no database"), "{none}");
+
+    let server = world.server.take().unwrap();
+    let listen = server.local_addr;
+    server.shut_down().await;
+    world.run(&["restore", "nightly", "restored"]).await.ok();
+    let restored = ServerConfig { listen, ..ServerConfig::in_folder(world.folder.path().join("restored")) };
+    world.server = Some(Server::start(restored).await.unwrap());
+    let proven = world.run(&["verify", "Work", "--json"]).await.json();
+    assert!(proven["version"].as_u64().unwrap() >= acked, "{proven} has what was acked before: {acked}");
+    assert_eq!(proven["state_is_replayed"], true);
+    world.run(&["verify", &with_blob, "--blobs"]).await.ok();
+    world.run(&["export", &with_blob]).await.ok();
+}

@@ -1,0 +1,108 @@
+//! What a disk has changed: found out, said, mended.
+
+use std::path::{Path, PathBuf};
+
+use notarium_server::{Server, ServerConfig, Storage};
+use notarium_store::{EventStore, Snapshot, Sqlite};
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::support::World;
+
+struct Scene {
+    world: World,
+    data: TempDir,
+}
+
+impl Scene {
+    async fn start() -> Self {
+        let data = tempfile::tempdir().unwrap();
+        let world = World::start_with(Storage::Folder(data.path().to_owned())).await;
+        Self { world, data }
+    }
+
+    /// Stops the server, lets `change` do something to its data, and starts it again where it was.
+    async fn stopped<T>(&mut self, change: impl AsyncFnOnce(&Path) -> T) -> T {
+        let server = self.world.server.take().expect("it runs");
+        let listen = server.local_addr;
+        server.shut_down().await;
+        let changed = change(self.data.path()).await;
+        let config = ServerConfig { listen, ..ServerConfig::in_folder(self.data.path()) };
+        self.world.server = Some(Server::start(config).await.expect("it starts again"));
+        changed
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
+/// A notebook whose one output is too large for an event; returns its id and the file of its blob.
+async fn with_blob(scene: &Scene) -> (String, PathBuf) {
+    let output = json!({"output_type": "stream", "name": "stdout", "text": "long ".repeat(10_000)});
+    let cell = json!({"id": "c", "cell_type": "code", "source": "x", "metadata": {}, "execution_count": 1, "outputs": [output]});
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]});
+    scene.world.file("large.ipynb", &file.to_string());
+    let notebook = scene.world.run(&["import", "large.ipynb"]).await.ok();
+    let blobs = files_below(&scene.data.path().join("blobs"));
+    assert_eq!(blobs.len(), 1, "{blobs:?}");
+    (notebook, blobs[0].clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_or_missing_blob_is_named_and_a_right_upload_mends_it() {
+    let scene = Scene::start().await;
+    let (world, (notebook, file)) = (&scene.world, with_blob(&scene).await);
+    let sha256 = file.file_name().unwrap().to_str().unwrap();
+    let whole = world.run(&["export", &notebook]).await.ok();
+    assert!(world.run(&["verify", &notebook, "--blobs"]).await.ok().contains("its 1 blob"));
+    let bytes = std::fs::read(&file).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[1_000] ^= 1;
+    for (damage, word) in [(Some(&flipped), "is damaged"), (None, "is missing")] {
+        match damage {
+            Some(flipped) => std::fs::write(&file, flipped).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+        let found = world.run(&["verify", &notebook, "--blobs"]).await.fails(1);
+        assert!(found.contains(&format!("blob {sha256} {word}")), "{found}");
+        world.run(&["verify", &notebook]).await.ok();
+        let lacking = world.run(&["export", &notebook, "-o", "out.ipynb"]).await.fails(1);
+        assert!(lacking.contains("lacks 1 large output") && lacking.contains(sha256), "{lacking}");
+        let told = std::fs::read_to_string(scene.world.folder.path().join("out.ipynb")).unwrap();
+        assert!(told.contains("bytes are not stored any more"), "the rest is written: {told}");
+
+        let url = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", world.url());
+        let http = reqwest::Client::new();
+        let refused = http.get(&url).bearer_auth(world.token()).send().await.unwrap();
+        assert_eq!(refused.status().as_u16(), if damage.is_some() { 500 } else { 404 });
+        let stored = http.put(&url).bearer_auth(world.token()).body(bytes.clone()).send().await.unwrap();
+        assert_eq!(stored.status().as_u16(), 201);
+        assert_eq!(world.run(&["export", &notebook]).await.ok(), whole);
+    }
+}
+
+/// As an older server, which did not look at what it read, could have left it.
+#[tokio::test(flavor = "multi_thread")]
+async fn verify_says_when_the_server_shows_another_state_than_its_record_leads_to() {
+    let mut scene = Scene::start().await;
+    let (notebook, _) = scene.world.notebook("Proof", "paid 100").await;
+    scene.world.run(&["verify", "Proof"]).await.ok();
+    scene
+        .stopped(async |folder| {
+            let store = Sqlite::open(folder).await.unwrap();
+            let id = notebook.parse().unwrap();
+            let snapshot = store.snapshot(&id, None).await.unwrap().expect("written when the server stopped");
+            let state = String::from_utf8(snapshot.decompress(1 << 20).unwrap()).unwrap();
+            let other =
+                Snapshot::compress(snapshot.format, snapshot.head, state.replace("paid 100", "paid 900").as_bytes());
+            store.put_snapshot(&id, other.unwrap()).await.unwrap();
+            store.close().await;
+        })
+        .await;
+    assert!(scene.world.run(&["show", "Proof"]).await.ok().contains("paid 900"));
+    let found = scene.world.run(&["verify", "Proof"]).await.fails(1);
+    assert!(found.contains("another state than its record leads to"), "{found}");
+    scene.world.run(&["replay", "Proof"]).await.fails(1);
+}
