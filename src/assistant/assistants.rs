@@ -13,6 +13,7 @@ mod models;
 mod names;
 mod worker;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,6 +68,10 @@ impl AssistantsConfig {
         }
     }
 }
+
+/// Before a worker follows one that a fault has ended.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// The assistants of one server.
 pub struct Assistants(Arc<Runtime>);
@@ -236,10 +241,26 @@ impl Runtime {
         let handle = self.workers.entry(notebook.clone()).or_insert_with(|| {
             let (state, _) = watch::channel(Arc::new(Document::new(notebook.clone())));
             let handle = Handle { state, wake: Arc::new(Notify::new()) };
-            self.tasks.spawn(Worker::new(self.clone(), notebook.clone(), handle.clone()).run());
+            self.tasks.spawn(self.clone().keep_worker(notebook.clone(), handle.clone()));
             handle
         });
         see(&handle)
+    }
+
+    /// Runs the notebook's worker; one that a fault ends is followed by another, after a pause that doubles.
+    async fn keep_worker(self: Arc<Self>, notebook: NotebookId, handle: Handle) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let worker = Worker::new(self.clone(), notebook.clone(), handle.clone());
+            if AssertUnwindSafe(worker.run()).catch_unwind().await.is_ok() {
+                return;
+            }
+            tracing::error!(%notebook, ?pause, "a fault ended the notebook's worker: another takes up its turns and calls");
+            if self.stopping.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
     }
 
     /// A task that the stop of the runtime cuts off.

@@ -1,5 +1,7 @@
 //! Logs on standard error; standard output belongs to the commands.
 
+use std::panic::PanicHookInfo;
+
 use tracing_subscriber::EnvFilter;
 
 use super::Arguments;
@@ -13,4 +15,12 @@ pub fn install(arguments: &Arguments) {
         EnvFilter::new(default)
     });
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    std::panic::set_hook(Box::new(log_fault));
+}
+
+/// A fault of this program. It ends the task that it is in; whoever started that says what follows.
+fn log_fault(fault: &PanicHookInfo) {
+    let place = fault.location().map(ToString::to_string).unwrap_or_default();
+    let message = fault.payload_as_str().unwrap_or("no message");
+    tracing::error!(place, message, "a fault in the program: please report it");
 }

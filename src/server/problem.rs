@@ -160,8 +160,16 @@ impl From<AccountError> for Problem {
 impl From<StoreError> for Problem {
     /// The reason may name files of the server: it is logged, not told.
     fn from(error: StoreError) -> Self {
+        if let StoreError::UnreadableEvent { .. } = error {
+            return Self::new(StatusCode::CONFLICT, "damaged", error.to_string());
+        }
         tracing::error!(%error, "the store failed");
-        let detail = "the server could not read or write its data; nothing was changed, try again later";
+        let detail = match error {
+            StoreError::Unknown { .. } => {
+                "the server's disk failed while it wrote: it is not known whether this was changed; look before you try again"
+            }
+            _ => "the server could not read or write its data; nothing was changed, try again later",
+        };
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail)
     }
 }

@@ -1,6 +1,6 @@
 //! A notebook as it was at a version: the nearest snapshot before it, and the events since.
 
-use notarium_core::{Document, Hash, NotebookId, Version};
+use notarium_core::{ChainError, Document, Hash, Head, NotebookId, Version, verify_chain};
 use notarium_store::{EventStore, StoreError};
 use sha2::{Digest, Sha256};
 
@@ -17,24 +17,27 @@ pub async fn state_at(
     version: Version,
     limit: u64,
 ) -> Result<Document, Problem> {
-    let mut state = nearest(store, notebook, version).await?;
+    let (head, state) = nearest(store, notebook, version).await?;
     let missing = version.saturating_sub(state.version);
     if missing > limit {
         let detail = format!("version {version} is {missing} events after the nearest snapshot, more than {limit}");
         return Err(Problem::new(http::StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded", detail));
     }
-    advance(store, &mut state, version).await?;
-    Ok(state)
+    advance(store, head, state, version).await
 }
 
 /// The state from nothing but the log, whatever its length.
 pub async fn replayed(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, Problem> {
-    let mut state = Document::new(notebook.clone());
-    advance(store, &mut state, version).await?;
-    Ok(state)
+    advance(store, Head::START, Document::new(notebook.clone()), version).await
 }
 
-async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> Result<(), Problem> {
+/// Only what is proven is folded in. `head`: of the state.
+async fn advance(
+    store: &dyn EventStore,
+    mut head: Head,
+    mut state: Document,
+    to: Version,
+) -> Result<Document, Problem> {
     while state.version < to {
         let wanted = usize::try_from(to - state.version).unwrap_or(PAGE).min(PAGE);
         let events = store.read(&state.notebook_id, state.version, wanted).await?;
@@ -43,6 +46,7 @@ async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> R
             return Err(Problem::new(http::StatusCode::BAD_REQUEST, "version_in_future", detail));
         }
         for stored in &events {
+            head = verify_chain(head, [stored]).map_err(|error| damaged(&error, head.version))?;
             let recorded = stored.typed().map_err(|error| {
                 Problem::new(http::StatusCode::CONFLICT, "read_only", format!("{error}: read a version before it"))
             })?;
@@ -50,13 +54,25 @@ async fn advance(store: &dyn EventStore, state: &mut Document, to: Version) -> R
         }
         tokio::task::yield_now().await;
     }
-    Ok(())
+    Ok(state)
+}
+
+fn damaged(error: &ChainError, whole_to: Version) -> Problem {
+    let detail = format!(
+        "the record is damaged: {error}. It is whole up to version {whole_to}: read that, and ask the server's operator to \
+         restore a backup"
+    );
+    Problem::new(http::StatusCode::CONFLICT, "damaged", detail)
 }
 
 /// The latest good snapshot that is not later than `version`, or the state before everything.
-async fn nearest(store: &dyn EventStore, notebook: &NotebookId, version: Version) -> Result<Document, StoreError> {
+async fn nearest(
+    store: &dyn EventStore,
+    notebook: &NotebookId,
+    version: Version,
+) -> Result<(Head, Document), StoreError> {
     let found = snapshot::latest(store, notebook, Some(version), snapshot::unpack_document).await?;
-    Ok(found.map_or_else(|| Document::new(notebook.clone()), |(_, document)| document))
+    Ok(found.unwrap_or_else(|| (Head::START, Document::new(notebook.clone()))))
 }
 
 /// SHA-256 of the state's JSON: the same for every server that has applied the same events.

@@ -5,6 +5,7 @@
 mod alarms;
 mod clients;
 mod clock;
+mod faults;
 mod judge;
 mod outbox;
 mod projections;
@@ -29,6 +30,7 @@ use alarms::Alarms;
 pub use clients::Client;
 use clients::Clients;
 use clock::Clock;
+use faults::Faults;
 pub use judge::Judge;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
@@ -73,6 +75,7 @@ pub struct Rooms {
     clients: Arc<Clients>,
     /// Unloaded rooms in which tool calls will expire.
     alarms: Alarms,
+    faults: Faults,
     is_stopping: AtomicBool,
     /// Rooms, and what they write beside the log.
     tasks: TaskTracker,
@@ -102,6 +105,7 @@ impl Rooms {
             open: DashMap::new(),
             clients: Arc::default(),
             alarms: Alarms::default(),
+            faults: Faults::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })
@@ -269,5 +273,7 @@ fn caller<T: Send + 'static>() -> (Caller<T>, oneshot::Receiver<T>) {
 }
 
 fn stopping() -> Rejection {
-    Rejection::new(RejectionCode::Unavailable, "the server is stopping: ask again when it is back, with the same id")
+    let message = "the server is stopping, or a fault ended the notebook's room: it is not known whether this was done; ask again \
+                   in a moment, with the same id";
+    Rejection::new(RejectionCode::Unavailable, message)
 }

@@ -9,8 +9,9 @@
 
 use std::collections::BTreeMap;
 use std::future::ready;
+use std::panic::AssertUnwindSafe;
 
-use futures_util::TryStreamExt;
+use futures_util::{FutureExt, TryStreamExt};
 use notarium_core::{Hash, Millis, NotebookId};
 use notarium_store::blobs::BlobEntry;
 use notarium_store::{BlobError, Blobs, EventStore, StoreError};
@@ -43,7 +44,12 @@ pub enum SweepError {
 pub async fn now_and_then(app: App) {
     let mut sweeper = Sweeper::default();
     while app.stopping.run_until_cancelled(tokio::time::sleep(app.limits.sweep_interval)).await.is_some() {
-        match sweeper.sweep(&app).await {
+        let Ok(swept) = AssertUnwindSafe(sweeper.sweep(&app)).catch_unwind().await else {
+            tracing::error!("a fault ended the sweep of blobs: the next begins anew");
+            sweeper = Sweeper::default();
+            continue;
+        };
+        match swept {
             Ok(swept) => tracing::info!(swept.examined, swept.removed, swept.removed_bytes, "blobs were swept"),
             Err(error) => tracing::warn!(%error, "the sweep of blobs broke off: the next goes on"),
         }

@@ -82,13 +82,21 @@ pub enum StoreError {
     /// Disk full, I/O error, connection lost. Nothing was written; a later try may work.
     #[error("the store is unavailable: {reason}; nothing was written, try again when that is mended")]
     Unavailable { reason: String },
+    /// The disk failed at the moment of the commit, which may or may not be found at the next start.
+    #[error("it is not known whether this was written: {reason}; try again with the same id when that is mended")]
+    Unknown { reason: String },
+    #[error(
+        "the database {path} is missing or empty, but {beside} is there: it was lost, and a new one in its place would delete what is \
+         left. Put it back, or restore a backup into another folder (notarium restore); to begin anew choose another data folder (--data)"
+    )]
+    Lost { path: String, beside: String },
     #[error("the data folder {path} cannot be made ({reason}): choose another (--data)")]
     NoFolder { path: String, reason: String },
     #[error("{path} cannot be written to: give this user write permission, or choose another data folder (--data)")]
     ReadOnly { path: String },
     #[error(
-        "the database {path} is damaged: {reason}. Stop the server, copy the whole folder away, then restore a backup, \
-         or save what is readable with: sqlite3 {path} .recover | sqlite3 recovered.db"
+        "the database {path} is damaged: {reason}. Stop the server, copy the whole folder away, then restore a backup \
+         (notarium restore), or save what is readable with: sqlite3 {path} .recover | sqlite3 recovered.db"
     )]
     Corrupt { path: String, reason: String },
     #[error(
@@ -102,6 +110,12 @@ pub enum StoreError {
         "the database could not be brought up to date: {reason}; nothing was changed, restore a backup or report it"
     )]
     Migration { reason: String },
+    /// The events before it can be read.
+    #[error(
+        "version {version} of the notebook's record cannot be read ({reason}): it is whole before that. Read a version before it, and \
+         ask the server's operator to restore a backup"
+    )]
+    UnreadableEvent { version: Version, reason: String },
     /// A caller's mistake, for instance an append whose events are not consecutive.
     #[error("not a valid request to the store: {reason}")]
     Invalid { reason: String },
@@ -189,10 +203,16 @@ pub trait EventStore: Send + Sync + 'static {
     /// Writes events, head and commands together; `Ok` means synced to disk. On an error nothing was written.
     async fn append(&self, append: Append) -> Result<(), AppendError>;
 
+    /// What is wrong with the store, in sentences that name no path: anybody may see them.
+    fn troubles(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// The end of the notebook's chain; `None` where there is no such notebook.
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError>;
 
-    /// Events with versions above `after`, in order, at most `limit` and [`MAX_READ_EVENTS`].
+    /// Events with versions above `after`, in order, at most `limit` and [`MAX_READ_EVENTS`]; fewer before one that cannot be
+    /// read, and [`StoreError::UnreadableEvent`] where that is the first.
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError>;
 
     /// Events with versions below `before` (`None`: from the end), latest first, at most `limit` and

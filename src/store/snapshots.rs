@@ -4,8 +4,6 @@ use bytes::Bytes;
 use notarium_record::{Hash, Head, Version};
 use sha2::{Digest, Sha256};
 
-use crate::event_store::StoreError;
-
 /// A notebook's state at a version: a shortcut, never the truth. Any may be deleted at any time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
@@ -21,11 +19,13 @@ pub struct Snapshot {
     pub state: Bytes,
 }
 
-/// Why a snapshot cannot be read.
+/// Why a snapshot cannot be made or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     #[error("it is damaged: its checksum is not that of its bytes")]
     Damaged,
+    #[error("it does not compress: {reason}")]
+    Compressed { reason: String },
     #[error("it does not unpack within {max_bytes} bytes: {reason}")]
     Unpacked { max_bytes: usize, reason: String },
 }
@@ -35,9 +35,9 @@ impl Snapshot {
     const LEVEL: i32 = 3;
 
     /// Compresses `state` (uncompressed bytes, usually JSON).
-    pub fn compress(format: u32, head: Head, state: &[u8]) -> Result<Self, StoreError> {
+    pub fn compress(format: u32, head: Head, state: &[u8]) -> Result<Self, SnapshotError> {
         let compressed = zstd::bulk::compress(state, Self::LEVEL)
-            .map_err(|error| StoreError::Unavailable { reason: format!("snapshot does not compress: {error}") })?;
+            .map_err(|error| SnapshotError::Compressed { reason: error.to_string() })?;
         let checksum = checksum(format, &head, &compressed);
         Ok(Self { format, version: head.version, head, checksum, state: compressed.into() })
     }

@@ -2,6 +2,7 @@
 
 mod clients;
 mod commands;
+mod faults;
 mod judging;
 mod kernels;
 mod maintenance;

@@ -19,10 +19,11 @@ pub type Ticket = u64;
 /// What happened.
 #[derive(Debug)]
 pub enum Input {
-    /// The answer to [`Output::Load`]; `epoch` is that of the lease which was taken for it.
+    /// The answer to [`Output::Load`], with the epoch of the lease that was taken for it. The error: why none could be taken,
+    /// for instance because the disk is full; the notebook can be read all the same.
     Loaded {
         loaded: Box<Loaded>,
-        epoch: Epoch,
+        lease: Result<Epoch, String>,
     },
     LoadFailed {
         reason: String,
@@ -94,7 +95,7 @@ pub enum Input {
     ShutDown,
 }
 
-/// Why an append wrote nothing.
+/// Why an append is not known to be written. Most say that it was not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AppendFailure {
     /// The head is another one.
@@ -103,6 +104,10 @@ pub enum AppendFailure {
     DuplicateCommand,
     /// Another server has taken the notebook's lease since.
     LeaseLost,
+    /// It may have been written, and may be found at the next start.
+    Unknown {
+        reason: String,
+    },
     Unavailable {
         reason: String,
     },

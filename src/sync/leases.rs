@@ -144,6 +144,11 @@ impl Leases {
         self.agents.values().any(|lease| lease.ends_at.is_some())
     }
 
+    pub(crate) fn turn_back(&mut self, by: Millis) {
+        let moments = self.agents.values_mut().flat_map(|lease| [&mut lease.gone_at, &mut lease.ends_at]);
+        moments.flatten().for_each(|at| *at = at.saturating_sub(by));
+    }
+
     pub(crate) fn wake_at(&self, now: Millis, config: &RoomConfig) -> Option<Millis> {
         earliest(self.agents.values().flat_map(|lease| {
             let unreachable = lease.gone_at.map(|at| at + config.unreachable_after_ms).filter(|at| *at > now);

@@ -32,6 +32,6 @@ pub use config::RoomConfig;
 pub use identity::{ClientId, Identity, ReadState};
 pub use io::{AppendFailure, Input, Output, ReadFailure, Ticket};
 pub use rendering::Rendered;
-pub use replay::{Loaded, Replay};
+pub use replay::{Loaded, ReadOnly, Replay};
 pub use room::Room;
 pub use submission::{Caller, ReplyTo, Submission};

@@ -4,17 +4,26 @@ use std::sync::Arc;
 
 use notarium_core::{ChainError, Head, Notebook, NotebookId, Stored, Version, verify_chain};
 
+/// Why nobody may write on top of a state. Each with the sentence that names the place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadOnly {
+    /// An event that this build does not know.
+    Unknown(String),
+    /// An event that cannot be read, or that is not the one that was written.
+    Damaged(String),
+}
+
 /// A notebook as it was loaded.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// At the head, or before the first event that this build does not know.
+    /// At the head, or before the first event that this build does not know or that is damaged.
     pub notebook: Arc<Notebook>,
     /// Of the log.
     pub head: Head,
     /// Events up to the notebook's version, gapless; at least the last one.
     pub recent: Vec<Stored>,
-    /// Which event this build does not know: nobody may write on top of it.
-    pub read_only: Option<String>,
+    /// Why the notebook does not stand at the head: nobody may write on top of it.
+    pub read_only: Option<ReadOnly>,
     /// Of the snapshot that the load began with; 0: none.
     pub snapshot_version: Version,
 }
@@ -24,7 +33,7 @@ pub struct Loaded {
 pub struct Replay {
     notebook: Notebook,
     head: Head,
-    read_only: Option<String>,
+    read_only: Option<ReadOnly>,
     snapshot_version: Version,
 }
 
@@ -62,10 +71,19 @@ impl Replay {
             }
             match stored.typed() {
                 Ok(recorded) => self.notebook.apply(&recorded),
-                Err(error) => self.read_only = Some(format!("version {}: {error}", self.head.version)),
+                Err(error) => {
+                    self.read_only = Some(ReadOnly::Unknown(format!("version {}: {error}", self.head.version)));
+                }
             }
         }
         Ok(())
+    }
+
+    /// What is proven of a record that is damaged after it. `end`: of the log, as far as it is known.
+    pub fn stop(self, recent: Vec<Stored>, reason: String, end: Head) -> Loaded {
+        let head = if end.version > self.head.version { end } else { self.head };
+        let loaded = self.finish(recent);
+        Loaded { head, read_only: loaded.read_only.or(Some(ReadOnly::Damaged(reason))), ..loaded }
     }
 
     /// `recent`: events up to the notebook's version or beyond it, gapless, for the room's memory.

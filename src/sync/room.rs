@@ -28,7 +28,7 @@ use crate::io::{Input, Output, Ticket};
 use crate::leases::Leases;
 use crate::queue::{self, Pending, Queue};
 use crate::rendering::Rendering;
-use crate::replay::Loaded;
+use crate::replay::{Loaded, ReadOnly};
 use crate::ring::Ring;
 use crate::submission::{ReplyTo, Submission};
 use activity::ActivityQueue;
@@ -40,6 +40,10 @@ use retries::Lookup;
 use subscribers::Subscriber;
 
 type Answer = Result<AckMessage, Rejection>;
+
+/// What does not load is tried again after twice the time, up to these.
+const MAX_DOUBLINGS: u32 = 10;
+const MAX_RETRY_LOAD_MS: Millis = 300_000;
 
 /// What a room is doing.
 #[derive(Debug)]
@@ -78,16 +82,20 @@ pub struct Room {
     phase: Phase,
     /// Of the lease under which this room writes.
     pub(crate) epoch: Epoch,
+    /// Why it has no lease. It reads; before it decides anything, it asks again.
+    no_lease: Option<String>,
     /// With the events of the append in flight.
     pub(crate) state: Arc<Notebook>,
     /// Of `state`.
     head: Head,
     /// Up to here everything is on disk, and may be shown.
     committed: Version,
-    /// Which event of the log this build does not know: the notebook stands before it, and nothing is written.
-    read_only: Option<String>,
+    /// Which event of the log this build cannot follow: the notebook stands before it, and nothing is written.
+    read_only: Option<ReadOnly>,
     /// Why the last load failed, or the room ended.
     failure: String,
+    /// Loads that failed since the last good one.
+    load_failures: u32,
     ring: Ring,
     pub(crate) queue: Queue,
     waiting: Vec<Waiting>,
@@ -116,6 +124,8 @@ pub struct Room {
     idle_at: Option<Millis>,
     unload_at: Option<Millis>,
     is_closing: bool,
+    /// Of the last call.
+    last_now: Millis,
 }
 
 impl Room {
@@ -129,10 +139,12 @@ impl Room {
             seeds: 0,
             phase: Phase::Loading,
             epoch: 0,
+            no_lease: None,
             head: Head::START,
             committed: 0,
             read_only: None,
             failure: String::new(),
+            load_failures: 0,
             ring: Ring::default(),
             queue: Queue::default(),
             waiting: Vec::new(),
@@ -155,6 +167,7 @@ impl Room {
             idle_at: None,
             unload_at: None,
             is_closing: false,
+            last_now: 0,
         };
         (room, vec![Output::Load { recent_after: Version::MAX }])
     }
@@ -166,6 +179,7 @@ impl Room {
 
     /// Many inputs at once: commands among them are decided together.
     pub fn handle_all(&mut self, now: Millis, inputs: impl IntoIterator<Item = Input>) -> Vec<Output> {
+        self.follow_clock(now);
         let mut cycle = Cycle { now, out: Vec::new() };
         for input in inputs {
             self.take(&mut cycle, input);
@@ -193,7 +207,7 @@ impl Room {
 
     fn take(&mut self, cycle: &mut Cycle, input: Input) {
         match input {
-            Input::Loaded { loaded, epoch } => self.take_loaded(cycle, *loaded, epoch),
+            Input::Loaded { loaded, lease } => self.take_loaded(cycle, *loaded, lease),
             Input::LoadFailed { reason } => self.take_load_failure(cycle, reason),
             Input::Command(submission) => self.take_command(cycle, submission),
             Input::Subscribe { client, identity, message } => self.take_subscribe(cycle, client, identity, message),
@@ -224,8 +238,17 @@ impl Room {
             if !matches!(self.phase, Phase::Live) || self.queue.is_empty() {
                 return;
             }
+            if self.no_lease.take().is_some() {
+                return self.ask_for_lease(cycle);
+            }
             self.decide_batch(cycle);
         }
+    }
+
+    /// What waits is decided, or answered with the reason, when the answer comes.
+    fn ask_for_lease(&mut self, cycle: &mut Cycle) {
+        self.phase = Phase::Loading;
+        cycle.out.push(Output::Load { recent_after: self.least_sent() });
     }
 
     /// Whether the state is what is on disk.
@@ -235,8 +258,18 @@ impl Room {
 
     // --- loading ---
 
-    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded, epoch: Epoch) {
-        self.epoch = epoch;
+    fn take_loaded(&mut self, cycle: &mut Cycle, loaded: Loaded, lease: Result<Epoch, String>) {
+        self.no_lease = match lease {
+            Ok(epoch) => {
+                self.epoch = epoch;
+                None
+            }
+            Err(reason) => {
+                let waiting = self.queue.drain();
+                self.answer_all(cycle, waiting, &unavailable(&reason));
+                Some(reason)
+            }
+        };
         match std::mem::replace(&mut self.phase, Phase::Live) {
             Phase::Recovering(recovery) => {
                 self.adopt(cycle, loaded);
@@ -244,6 +277,9 @@ impl Room {
             }
             Phase::Loading => {
                 self.adopt(cycle, loaded);
+                if self.no_lease.is_some() {
+                    self.rest_from_sweeps(cycle);
+                }
                 // After a failed load there may be those who follow already.
                 self.fan_out(cycle, &[]);
                 self.ask_for_work(cycle);
@@ -257,6 +293,7 @@ impl Room {
         self.committed = loaded.notebook.version;
         self.state = loaded.notebook;
         self.read_only = loaded.read_only;
+        self.load_failures = 0;
         self.ring = Ring::of(self.committed, &loaded.recent);
         self.snapshot_version = loaded.snapshot_version;
         self.rendering.forget();
@@ -274,10 +311,13 @@ impl Room {
     }
 
     fn take_load_failure(&mut self, cycle: &mut Cycle, reason: String) {
-        let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + self.config.retry_load_ms));
+        let backoff = (self.config.retry_load_ms << self.load_failures.min(MAX_DOUBLINGS)).min(MAX_RETRY_LOAD_MS);
+        self.load_failures += 1;
+        let phase = std::mem::replace(&mut self.phase, Phase::Failed(cycle.now + backoff));
         self.failure = format!("the notebook cannot be read: {reason}");
         if let Phase::Recovering(recovery) = phase {
-            self.answer_all(cycle, recovery.batch.into_commands(), &unavailable(&self.failure));
+            let rejection = recovery.rejection(&self.failure);
+            self.answer_all(cycle, recovery.batch.into_commands(), &rejection);
         }
         self.turn_all_away(cycle);
     }
@@ -437,4 +477,9 @@ impl Cycle {
 
 fn unavailable(reason: &str) -> Rejection {
     Rejection::new(RejectionCode::Unavailable, format!("nothing was changed: {reason}"))
+}
+
+/// The store says so itself.
+fn unknown(reason: &str) -> Rejection {
+    Rejection::new(RejectionCode::Unavailable, reason)
 }

@@ -106,3 +106,43 @@ async fn verify_says_when_the_server_shows_another_state_than_its_record_leads_t
     assert!(found.contains("another state than its record leads to"), "{found}");
     scene.world.run(&["replay", "Proof"]).await.fails(1);
 }
+
+/// Other bytes of the same length in the database's file, and no snapshot that knows better.
+async fn overwritten(folder: &Path, notebook: &str, before: &[u8], after: &[u8]) {
+    let store = Sqlite::open(folder).await.unwrap();
+    store.delete_snapshots(&notebook.parse().unwrap()).await.unwrap();
+    store.close().await;
+    let file = folder.join("notarium.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let place = bytes.windows(before.len()).position(|found| found == before).expect("it is there");
+    bytes[place..place + after.len()].copy_from_slice(after);
+    std::fs::write(file, bytes).unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_notebook_with_a_damaged_event_is_shown_as_it_was_before_it() {
+    for (after, place) in
+        [(&b"paid 900"[..], "the payload of version 3"), (b"paid \xff00", "version 3 of the notebook's record")]
+    {
+        let mut scene = Scene::start().await;
+        let (notebook, cell) = scene.world.notebook("Proof", "x").await;
+        scene.world.run(&["edit", "Proof", &cell, "--source", "paid 100"]).await.ok();
+        scene.world.run(&["rename", "Proof", "Later"]).await.ok();
+        scene.stopped(async |folder| overwritten(folder, &notebook, b"paid 100", after).await).await;
+        let world = &scene.world;
+        let shown = world.run(&["show", &notebook]).await.ok();
+        assert!(shown.contains("Proof") && !shown.contains("paid"), "{shown}");
+        world.run(&["show", &notebook, "--at", "1"]).await.ok();
+        assert!(!world.run(&["export", &notebook]).await.ok().contains("paid"));
+        assert_eq!(world.run(&["log", &notebook, "--since", "0", "--limit", "2"]).await.ok().lines().count(), 2);
+        let proof = world.run(&["verify", &notebook]).await.fails(1);
+        assert!(proof.contains(place) && proof.contains("proven up to version 2"), "{proof}");
+        let answer = reqwest::Client::new()
+            .get(format!("{}/api/notebooks/{notebook}/verify", world.url()))
+            .bearer_auth(world.token());
+        let answer: serde_json::Value = answer.send().await.unwrap().json().await.unwrap();
+        assert_eq!((&answer["ok"], &answer["version"]), (&json!(false), &json!(2)), "{answer}");
+        let refused = world.run(&["edit", &notebook, &cell, "--source", "y"]).await.fails(1);
+        assert!(refused.contains("damaged") && refused.contains("whole up to version 2"), "{refused}");
+    }
+}

@@ -87,6 +87,15 @@ pub struct Done {
     pub result: String,
 }
 
+impl Done {
+    /// A fault of this program ended the call.
+    pub fn fault() -> Self {
+        let result =
+            "a fault in the server ended this call, and nobody knows how far it came: look before you try it again";
+        Self { end: ToolCallEnd::OutcomeUnknown, result: result.to_owned() }
+    }
+}
+
 /// Why there is no good answer, in words for the model.
 enum Failure {
     Certain(String),

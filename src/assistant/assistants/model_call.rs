@@ -1,9 +1,10 @@
 //! One model call of a turn: its request, and the stream of its reply.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use notarium_core::{
     Because, CallResults, Document, MessageBlock, MessagePosted, MessageRole, NotebookId, ToolCallId, Turn,
     TurnFailure, TurnId, Usage, missing_results,
@@ -62,11 +63,15 @@ pub(super) struct ModelCall {
 impl ModelCall {
     /// To its end. Dropping it cancels the call at once.
     pub async fn make(mut self) {
-        let update = match self.request().await {
-            Ok(request) => self.stream(request).await,
-            Err(cause) => ModelCallUpdate::not_asked(cause),
-        };
-        self.send(update);
+        let asked = AssertUnwindSafe(async {
+            match self.request().await {
+                Ok(request) => self.stream(request).await,
+                Err(cause) => ModelCallUpdate::not_asked(cause),
+            }
+        });
+        let update = asked.catch_unwind().await;
+        let fault = |_| ModelCallUpdate::not_asked("a fault in the server ended the model call: ask again".to_owned());
+        self.send(update.unwrap_or_else(fault));
     }
 
     fn send(&self, update: ModelCallUpdate) {

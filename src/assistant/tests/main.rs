@@ -9,6 +9,7 @@ mod golden;
 mod limits;
 mod mcp;
 mod messages;
+mod panics;
 mod previews;
 mod quirks;
 mod retries;

@@ -1,26 +1,50 @@
-//! The time that rooms see: the wall clock, but never going back, and going on when the wall clock is set back.
+//! The time that rooms see: the wall clock. Where that is set back, time goes on as it went; a wall clock that stays behind is
+//! believed after a minute, so that one that was wrong for a while does no harm for ever.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use notarium_core::Millis;
 
-/// Wall time at the start, moved forward when the wall clock is found ahead.
+/// Differences that a clock's own corrections make.
+const SLACK_MS: Millis = 1_000;
+const BELIEVED_AFTER_MS: Millis = 60_000;
+
 pub(super) struct Clock {
     started: Instant,
-    at_start: AtomicU64,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// Wall time at the start, as it is believed now.
+    at_start: Millis,
+    /// Since when, counted from the start, the wall clock has been behind.
+    behind_since: Option<Millis>,
 }
 
 impl Clock {
     pub(super) fn start() -> Self {
-        Self { started: Instant::now(), at_start: AtomicU64::new(wall()) }
+        Self { started: Instant::now(), state: Mutex::new(State { at_start: wall(), behind_since: None }) }
     }
 
     pub(super) fn now(&self) -> Millis {
-        let elapsed = millis(self.started.elapsed());
-        let wall_at_start = wall().saturating_sub(elapsed);
-        let at_start = self.at_start.fetch_max(wall_at_start, Ordering::Relaxed).max(wall_at_start);
-        at_start + elapsed
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.now(millis(self.started.elapsed()), wall())
+    }
+}
+
+impl State {
+    /// `elapsed`: since the start, by a clock that nobody sets.
+    fn now(&mut self, elapsed: Millis, wall: Millis) -> Millis {
+        let at_start = wall.saturating_sub(elapsed);
+        if at_start + SLACK_MS >= self.at_start {
+            self.behind_since = None;
+            self.at_start = self.at_start.max(at_start);
+        } else if elapsed.saturating_sub(*self.behind_since.get_or_insert(elapsed)) >= BELIEVED_AFTER_MS {
+            tracing::warn!(behind_ms = self.at_start - at_start, "the clock was wrong, and is believed again");
+            *self = Self { at_start, behind_since: None };
+        }
+        self.at_start + elapsed
     }
 }
 
@@ -28,7 +52,7 @@ fn wall() -> Millis {
     SystemTime::now().duration_since(UNIX_EPOCH).map(millis).unwrap_or(0)
 }
 
-fn millis(duration: std::time::Duration) -> Millis {
+fn millis(duration: Duration) -> Millis {
     Millis::try_from(duration.as_millis()).unwrap_or(Millis::MAX)
 }
 
@@ -36,15 +60,25 @@ fn millis(duration: std::time::Duration) -> Millis {
 mod tests {
     use super::*;
 
+    const HOUR: Millis = 3_600_000;
+
     #[test]
-    fn a_clock_set_back_does_not_stop_time() {
-        let ahead = Clock { started: Instant::now(), at_start: AtomicU64::new(wall() + 3_600_000) };
-        let before = ahead.now();
-        assert!(before >= wall() + 3_599_000);
-        let started = Instant::now();
-        while started.elapsed().as_millis() < 3 {
-            std::hint::spin_loop();
-        }
-        assert!(ahead.now() > before);
+    fn a_clock_set_back_does_not_stop_time_and_is_believed_after_a_minute() {
+        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        assert_eq!(state.now(1_000, 11 * HOUR), 11 * HOUR, "forward at once");
+        // Right again, an hour back: time goes on for a minute.
+        assert_eq!(state.now(2_000, 10 * HOUR + 2_000), 11 * HOUR + 1_000);
+        assert_eq!(state.now(61_000, 10 * HOUR + 61_000), 11 * HOUR + 60_000);
+        assert_eq!(state.now(62_000, 10 * HOUR + 62_000), 10 * HOUR + 62_000);
+        assert_eq!(state.now(63_000, 10 * HOUR + 63_000), 10 * HOUR + 63_000);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_for_a_moment_changes_nothing() {
+        let mut state = State { at_start: 10 * HOUR, behind_since: None };
+        assert_eq!(state.now(1_000, 9 * HOUR), 10 * HOUR + 1_000);
+        assert_eq!(state.now(50_000, 10 * HOUR + 50_000), 10 * HOUR + 50_000);
+        assert_eq!(state.now(90_000, 9 * HOUR), 10 * HOUR + 90_000, "the minute begins anew");
+        assert_eq!(state.now(91_000, 10 * HOUR + 90_500), 10 * HOUR + 91_000, "within the slack");
     }
 }

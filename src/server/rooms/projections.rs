@@ -111,7 +111,11 @@ async fn catch_up(store: &dyn EventStore, id: &NotebookId) -> Result<bool, Store
         // Up to the end of the log, also where the notebook stands before an event that this build does not know.
         Ok(loaded) => {
             let entry = CatalogEntry { version: loaded.head.version, ..catalog_entry(&loaded.notebook) };
-            store.put_catalog(entry).await.map(|()| true)
+            let written = store.put_catalog(entry).await;
+            if let Err(error) = &written {
+                tracing::warn!(notebook = %id, %error, "the list of notebooks was not updated; the next start does it");
+            }
+            Ok(written.is_ok())
         }
         Err(reason) => {
             tracing::error!(notebook = %id, reason, "notebook does not load: it is not listed");

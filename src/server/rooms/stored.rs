@@ -1,8 +1,8 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{Append, CommandId, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
+use notarium_core::{Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
 use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, StoreError};
-use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, Replay, Ticket};
+use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay, Ticket};
 
 use super::snapshot;
 
@@ -18,9 +18,13 @@ pub(super) async fn append(store: &dyn EventStore, append: Append) -> Input {
             tracing::warn!(epoch, "the notebook's lease was lost: its room ends");
             Input::AppendFailed(AppendFailure::LeaseLost)
         }
+        Err(AppendError::Store(error @ StoreError::Unknown { .. })) => {
+            tracing::error!(%error, "append failed");
+            Input::AppendFailed(AppendFailure::Unknown { reason: told(&error) })
+        }
         Err(AppendError::Store(error)) => {
             tracing::error!(%error, "append failed");
-            Input::AppendFailed(AppendFailure::Unavailable { reason: error.to_string() })
+            Input::AppendFailed(AppendFailure::Unavailable { reason: told(&error) })
         }
     }
 }
@@ -69,6 +73,23 @@ pub(super) async fn records(
     Input::Commands { ticket, records: Ok(found) }
 }
 
+/// For clients: what is wrong, without the server's paths.
+fn told(error: &StoreError) -> String {
+    match error {
+        StoreError::Unknown { .. } => {
+            "it is not known whether this was written, because the server's disk failed at that \
+                                       moment: send it again with the same id when the server writes again (/readyz)"
+                .to_owned()
+        }
+        StoreError::Unavailable { .. } | StoreError::ReadOnly { .. } => {
+            "the server cannot write, for instance because its disk is full: reading goes on, try \
+                                           again later (/readyz says when)"
+                .to_owned()
+        }
+        error => error.to_string(),
+    }
+}
+
 fn failure(error: StoreError) -> ReadFailure {
     match error {
         StoreError::HistoryTooLong { .. } => ReadFailure::TooLong,
@@ -86,12 +107,12 @@ pub(super) async fn load_input(
     instance: &InstanceId,
     recent_after: Version,
 ) -> Input {
-    let loaded = match store.take_lease(notebook, instance).await {
-        Ok(epoch) => load(store, notebook, recent_after).await.map(|loaded| (loaded, epoch)),
-        Err(error) => Err(error.to_string()),
-    };
-    match loaded {
-        Ok((loaded, epoch)) => Input::Loaded { loaded: Box::new(loaded), epoch },
+    let lease = store.take_lease(notebook, instance).await.map_err(|error| {
+        tracing::error!(%notebook, %error, "the notebook's lease was not taken: it is read-only until that works");
+        told(&error)
+    });
+    match load(store, notebook, recent_after).await {
+        Ok(loaded) => Input::Loaded { loaded: Box::new(loaded), lease },
         Err(reason) => {
             tracing::error!(%notebook, reason, "notebook does not load");
             Input::LoadFailed { reason }
@@ -99,29 +120,58 @@ pub(super) async fn load_input(
     }
 }
 
-/// The state on disk: the latest good snapshot and the tail. `recent_after`: whose events are wanted even if a snapshot
-/// is later.
+/// Why a record was not followed to its end.
+enum Broken {
+    /// The store does not answer; the reason.
+    Store(String),
+    /// An event is damaged: the state before it.
+    Damaged(Box<Loaded>),
+}
+
+/// The state on disk: the latest good snapshot and the tail. Where an event is damaged: the state before it, read-only.
+/// `recent_after`: whose events are wanted even if a snapshot is later.
 pub(super) async fn load(
     store: &dyn EventStore,
     notebook: &NotebookId,
     recent_after: Version,
 ) -> Result<Loaded, String> {
-    let mut at_most = None;
+    let (mut at_most, mut farthest) = (None, None::<Box<Loaded>>);
     loop {
         let found = snapshot::latest(store, notebook, at_most, snapshot::unpack).await;
-        let Some((head, state)) = found.map_err(|error| error.to_string())? else {
-            return follow(store, notebook, Replay::new(notebook.clone()), recent_after).await;
+        let found = found.map_err(|error| error.to_string())?;
+        let from = found.as_ref().map_or(0, |(head, _)| head.version);
+        let replay = match found {
+            Some((head, state)) => Replay::from_snapshot(state, head),
+            None => Replay::new(notebook.clone()),
         };
-        match follow(store, notebook, Replay::from_snapshot(state, head), recent_after).await {
+        match follow(store, notebook, replay, recent_after).await {
             Ok(loaded) => return Ok(loaded),
-            Err(reason) if head.version > 0 => {
-                // Snapshots are disposable: an older one, or the whole log, gives the same state.
-                tracing::warn!(%notebook, version = head.version, reason, "snapshot is not used");
-                at_most = Some(head.version - 1);
+            Err(Broken::Store(reason)) => return Err(reason),
+            Err(Broken::Damaged(loaded)) => {
+                let before = farthest.as_ref().map_or(0, |loaded| loaded.notebook.version);
+                if loaded.notebook.version >= before {
+                    farthest = Some(loaded);
+                }
             }
-            Err(reason) => return Err(reason),
         }
+        // The snapshot may be of another record than this one: an older one, or the whole log, decides.
+        at_most = match from {
+            0 => return damaged(notebook, farthest),
+            from => Some(from - 1),
+        };
     }
+}
+
+/// The state before the damage. Nobody can say who may read a record that is damaged from its first event on.
+fn damaged(notebook: &NotebookId, farthest: Option<Box<Loaded>>) -> Result<Loaded, String> {
+    let loaded = farthest.ok_or("its record is damaged")?;
+    let Some(ReadOnly::Damaged(reason)) = &loaded.read_only else { return Ok(*loaded) };
+    let version = loaded.notebook.version;
+    tracing::error!(
+        %notebook, version, reason,
+        "the record is damaged: the notebook is read-only, as it was before that; restore a backup"
+    );
+    if version == 0 { Err(reason.clone()) } else { Ok(*loaded) }
 }
 
 async fn follow(
@@ -129,20 +179,33 @@ async fn follow(
     notebook: &NotebookId,
     mut replay: Replay,
     recent_after: Version,
-) -> Result<Loaded, String> {
+) -> Result<Loaded, Broken> {
     let mut recent: Vec<Stored> = Vec::new();
     // The last event is always at hand, for those who name it.
     let mut after = replay.head().version.saturating_sub(1).min(recent_after);
-    loop {
-        let page = store.read(notebook, after, MAX_READ_EVENTS).await.map_err(|error| error.to_string())?;
-        let Some(last) = page.last() else { break };
+    let damage = loop {
+        let page = match store.read(notebook, after, MAX_READ_EVENTS).await {
+            Ok(page) => page,
+            Err(error @ StoreError::UnreadableEvent { .. }) => break Some(error.to_string()),
+            Err(error) => return Err(Broken::Store(error.to_string())),
+        };
+        let Some(last) = page.last() else { break None };
         after = last.envelope.version;
-        replay.apply(&page).map_err(|error| error.to_string())?;
+        let applied = replay.apply(&page);
         recent.extend(page.into_iter().filter(|stored| stored.envelope.version <= replay.version()));
         recent.drain(..recent.len().saturating_sub(MAX_RECENT_EVENTS));
+        if let Err(error) = applied {
+            break Some(error.to_string());
+        }
+    };
+    if let Some(reason) = damage {
+        // The damaged one at least is there.
+        let next = Head { version: replay.head().version + 1, ..replay.head() };
+        let end = store.head(notebook).await.ok().flatten().unwrap_or(next);
+        return Err(Broken::Damaged(Box::new(replay.stop(recent, reason, end))));
     }
     let loaded = replay.finish(recent);
-    if let Some(reason) = &loaded.read_only {
+    if let Some(ReadOnly::Unknown(reason)) = &loaded.read_only {
         tracing::error!(%notebook, reason, "a newer server has written this notebook: it is read-only until this one is updated");
     }
     Ok(loaded)

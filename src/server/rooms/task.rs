@@ -1,6 +1,7 @@
 //! The task of one room: takes what comes, asks the pure room, does what it says.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use notarium_core::{Millis, NotebookId, Version};
-use notarium_sync::{ClientId, Input, Output, Rendered, Room};
+use notarium_sync::{ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::outbox::Offered;
@@ -45,6 +46,8 @@ pub(super) struct Task {
     pending: FuturesUnordered<BoxFuture<'static, Input>>,
     /// Clients that an events frame did not fit for: nothing but answers until they are subscribed again.
     stalled: HashSet<ClientId>,
+    /// Connections that follow, or have sent a command.
+    clients: HashSet<ClientId>,
     /// Inputs that doing the outputs has led to.
     follow_ups: Vec<Input>,
     is_unloaded: bool,
@@ -68,6 +71,7 @@ impl Task {
             report_to,
             pending: FuturesUnordered::new(),
             stalled: HashSet::new(),
+            clients: HashSet::new(),
             follow_ups: Vec::new(),
             is_unloaded: false,
         };
@@ -75,7 +79,35 @@ impl Task {
         task
     }
 
+    /// Until the room is unloaded, or a fault ends it: then another room takes its place.
     pub(super) async fn run(mut self) {
+        let has_failed = AssertUnwindSafe(self.work()).catch_unwind().await.is_err();
+        if has_failed {
+            self.turn_away().await;
+        }
+        self.rooms.retire(&self.id, &mut self.messages, &mut self.urgent);
+        if has_failed && !self.rooms.is_stopping.load(Ordering::SeqCst) {
+            // Leases and expiries run in an open room alone.
+            self.rooms.open(&self.id);
+        }
+    }
+
+    /// Nobody knows what of the room's state is good. Its clients connect again, and send again what was not answered.
+    async fn turn_away(&mut self) {
+        let pause = self.rooms.faults.add(&self.id);
+        tracing::error!(
+            notebook = %self.id, ?pause,
+            "a fault ended the notebook's room: its clients connect again, and find a new one after the pause"
+        );
+        for client in self.clients.drain() {
+            if let Some(outbox) = self.rooms.clients.outbox(client) {
+                outbox.close();
+            }
+        }
+        tokio::time::sleep(pause).await;
+    }
+
+    async fn work(&mut self) {
         while !self.is_unloaded {
             let first = self.next_input().await;
             let inputs = self.more_inputs(first);
@@ -85,7 +117,6 @@ impl Task {
                 self.handle(inputs);
             }
         }
-        self.rooms.retire(&self.id, &mut self.messages, &mut self.urgent);
     }
 
     fn handle(&mut self, inputs: Vec<Input>) {
@@ -126,8 +157,20 @@ impl Task {
     fn taken(&mut self, message: Message) -> Input {
         let Message { input, permit } = message;
         drop(permit);
-        if let Input::Unsubscribe { client } = &input {
-            self.stalled.remove(client);
+        match &input {
+            Input::Unsubscribe { client } => {
+                self.stalled.remove(client);
+                self.clients.remove(client);
+            }
+            Input::Subscribe { client, .. } => _ = self.clients.insert(*client),
+            Input::Command(submission) => {
+                #[cfg(test)]
+                assert_ne!(submission.message.id.as_str(), super::tests::FAULT, "a planted fault");
+                if let ReplyTo::Client(client) = &submission.reply_to {
+                    self.clients.insert(*client);
+                }
+            }
+            _ => {}
         }
         input
     }
@@ -271,6 +314,7 @@ impl Task {
     /// The connection has ended.
     fn forget(&mut self, client: ClientId) {
         self.stalled.remove(&client);
+        self.clients.remove(&client);
         self.follow_ups.push(Input::Unsubscribe { client });
     }
 }

@@ -1,6 +1,7 @@
 //! The driver against the store in memory.
 
 mod damage;
+mod faults;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -39,6 +40,8 @@ fn command(id_: &str, body: &str) -> CommandMessage {
     CommandMessage::new(id_.parse().unwrap(), id(), RawJson::parse(body).unwrap())
 }
 
+/// The id of a command by which a room fails.
+pub(super) const FAULT: &str = "planted-fault";
 const CREATE: &str = r#"{"CreateNotebook":{"title":"T","metadata":{}}}"#;
 const INSERT: &str = r#"{"InsertCell":{"cell_id":"a","cell_type":"code"}}"#;
 

@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use http::{HeaderMap, Method, header};
-use notarium_core::{ChainError, Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
+use notarium_core::{Event, Head, NotebookId, Operation, Recorded, Stored, Version, verify_chain};
+use notarium_store::StoreError;
 use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell, Verification};
 
 use super::live;
@@ -133,7 +134,7 @@ async fn verify(
         hash: head.hash,
         state_hash: None,
         state_is_replayed: None,
-        problem: broken.map(|error| error.to_string()),
+        problem: broken,
     };
     // The chain of events that this server does not know can be proven; what they lead to, it cannot say.
     if answer.ok && to <= served.version {
@@ -145,17 +146,20 @@ async fn verify(
 }
 
 /// The end of what is proven, and the first break.
-async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, Option<ChainError>), Problem> {
+async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, Option<String>), Problem> {
     let mut head = Head::START;
     while head.version < to {
-        let events = app.store.read(notebook, head.version, SCAN_PAGE).await?;
+        let events = match app.store.read(notebook, head.version, SCAN_PAGE).await {
+            Err(error @ StoreError::UnreadableEvent { .. }) => return Ok((head, Some(error.to_string()))),
+            events => events?,
+        };
         if events.is_empty() {
-            break;
+            return Ok((head, Some(format!("the record ends at version {}, not {to}", head.version))));
         }
         for stored in events.iter().take_while(|stored| stored.envelope.version <= to) {
             match verify_chain(head, [stored]) {
                 Ok(next) => head = next,
-                Err(error) => return Ok((head, Some(error))),
+                Err(error) => return Ok((head, Some(error.to_string()))),
             }
         }
         tokio::task::yield_now().await;

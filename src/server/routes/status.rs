@@ -26,7 +26,10 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .group("server", "")
         .says("The process answers.")
         .on(Guard::Public, Method::GET, "/healthz", alive)
-        .says("The server takes requests: not while it starts or stops.")
+        .says(
+            "The server takes requests: not while it starts or stops. What is wrong though it does, for instance that nothing can \
+             be written because the disk is full, is in `problems`.",
+        )
         .on(Guard::Public, Method::GET, "/readyz", ready)
         .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
@@ -37,7 +40,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
 }
 
 async fn alive() -> Json<Alive> {
-    Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() })
+    Json(Alive { status: "ok".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned(), problems: Vec::new() })
 }
 
 async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
@@ -46,7 +49,9 @@ async fn ready(State(app): State<App>) -> Result<Json<Alive>, Problem> {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", detail));
     }
     app.store.notebooks(None, 1).await?;
-    Ok(alive().await)
+    let problems: Vec<String> = app.store.troubles().into_iter().map(str::to_owned).collect();
+    let status = if problems.is_empty() { "ok" } else { "degraded" };
+    Ok(Json(Alive { status: status.to_owned(), problems, ..alive().await.0 }))
 }
 
 /// Numbers for Prometheus, of the whole server: nothing about a notebook or a person.

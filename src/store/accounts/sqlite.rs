@@ -67,7 +67,7 @@ impl SqliteAccountStore {
     async fn write(&self, query: Query<'_>) -> Result<u64, AccountError> {
         let mut transaction = self.database.begin().await?;
         let done = query.execute(&mut *transaction).await.map_err(|error| self.failed(error))?;
-        transaction.commit().await.map_err(|error| self.failed(error))?;
+        self.database.commit(transaction).await?;
         Ok(done.rows_affected())
     }
 }
@@ -286,7 +286,7 @@ impl AccountStore for SqliteAccountStore {
     async fn apply(&self, changes: &[AccountChange], audit: &AuditEntry) -> Result<(), AccountError> {
         let mut transaction = self.database.begin().await?;
         match make_all(&mut transaction, changes, audit).await {
-            Ok(()) => transaction.commit().await.map_err(|error| self.failed(error)),
+            Ok(()) => Ok(self.database.commit(transaction).await?),
             Err(error) => {
                 transaction.roll_back().await;
                 Err(match error {

@@ -4,11 +4,14 @@
 //! answered by a pool of connections that cannot write. One server per data folder, by a lock file.
 //!
 //! What is checked when a folder is opened: permissions, the lock, the file's header, whose database it is, its structure
-//! (`PRAGMA quick_check`, up to 64 MiB; [`Sqlite::check`] for any size), the schema's version.
+//! (`PRAGMA quick_check`, up to 64 MiB), the schema's version; what of the write-ahead log is lost. After that the whole of it is
+//! read through beside everything else, indexes too.
 
 mod catalog;
 mod copy;
 mod error;
+mod folder;
+mod health;
 mod multi_row;
 mod open;
 mod plan;
@@ -18,6 +21,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod wal;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -32,15 +36,16 @@ use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 pub use copy::{Inventory, copy_database, verify_database};
-pub use open::DATABASE_FILE;
+pub use folder::DATABASE_FILE;
 pub use transaction::WriteTransaction;
 
-use self::error::{damaged, store_error};
+use self::error::{commit_error, damaged, gone, is_damage, is_gone, store_error};
+use self::health::Health;
 use self::transaction::{Writer, WriterConnection};
-use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed};
+use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, StoreError, check_listed,
-    within_limit,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_READ_EVENTS, StoreError,
+    check_listed, within_limit,
 };
 use crate::snapshots::Snapshot;
 
@@ -51,27 +56,39 @@ pub struct Sqlite {
     group_commit: JoinHandle<()>,
     writer: Arc<Writer>,
     readers: SqlitePool,
+    health: Arc<Health>,
+    check: JoinHandle<()>,
     path: PathBuf,
-    lock: open::FolderLock,
+    lock: folder::FolderLock,
 }
 
 impl Sqlite {
     /// Opens or creates the database in `folder`, and locks the folder. Needs a tokio runtime.
     pub async fn open(folder: impl AsRef<Path>) -> Result<Self, StoreError> {
         let folder = folder.as_ref();
-        let lock = open::lock_folder(folder)?;
+        let lock = folder::lock_folder(folder)?;
         let path = open::database_path(folder);
-        let writer = Arc::new(Mutex::new(WriterConnection::new(open::open_writer(&path).await?)));
+        folder::make_private(folder);
+        let health = Health::new(open::examine_log(&path)?);
+        folder::free_reserve(folder);
+        let opened = open::open_writer(&path).await;
+        folder::keep_reserve(folder);
+        let writer = Arc::new(Mutex::new(WriterConnection::new(opened?)));
         let readers = open::open_readers(&path);
         let (queue, queued) = mpsc::channel(MAX_QUEUED_APPENDS);
-        let group_commit = tokio::spawn(GroupCommit::new(writer.clone(), queued, path.clone()).run());
-        Ok(Self { queue, group_commit, writer, readers, path, lock })
+        let group_commit = GroupCommit::new(writer.clone(), queued, path.clone(), health.clone());
+        let group_commit = tokio::spawn(group_commit.run());
+        let check = tokio::spawn(health.clone().check(path.clone()));
+        Ok(Self { queue, group_commit, writer, readers, health, check, path, lock })
     }
 
     /// Waits until everything that is queued is written, empties the write-ahead log and unlocks the folder.
     pub async fn close(self) {
-        let Self { queue, group_commit, writer, readers, lock, .. } = self;
+        let Self { queue, group_commit, writer, readers, health, check, lock, .. } = self;
+        health.close();
         drop(queue);
+        // The last connection that closes empties the log.
+        let _ = check.await;
         if let Err(error) = group_commit.await {
             tracing::error!(%error, "the writer ended badly");
         }
@@ -90,7 +107,12 @@ impl Sqlite {
 
     /// For tables beside the log (accounts): a transaction on the one connection that writes.
     pub async fn begin(&self) -> Result<WriteTransaction<'_>, StoreError> {
-        WriteTransaction::begin(&self.writer).await.map_err(|error| self.failed(error))
+        let begun = match is_gone(&self.path) {
+            true => Err(gone(&self.path)),
+            false => WriteTransaction::begin(&self.writer).await.map_err(|error| self.failed(error)),
+        };
+        // A transaction that has begun may be of no account: its commit says whether it is.
+        begun.inspect_err(|error| self.health.written(Some(error)))
     }
 
     /// For tables beside the log (accounts): connections that cannot write.
@@ -106,8 +128,11 @@ impl Sqlite {
         }
     }
 
-    async fn commit(&self, transaction: WriteTransaction<'_>) -> Result<(), StoreError> {
-        transaction.commit().await.map_err(|error| self.failed(error))
+    /// Ends a transaction of [`Self::begin`]; on `Ok` it is on disk.
+    pub async fn commit(&self, transaction: WriteTransaction<'_>) -> Result<(), StoreError> {
+        let committed = transaction.commit().await.map_err(|error| commit_error(&self.path, error));
+        self.health.written(committed.as_ref().err());
+        committed
     }
 }
 
@@ -134,7 +159,11 @@ impl EventStore for Sqlite {
     async fn append(&self, append: Append) -> Result<(), AppendError> {
         let (answer, answered) = oneshot::channel();
         self.queue.send(Queued { append, answer }).await.map_err(|_| AppendError::Store(closed()))?;
-        answered.await.map_err(|_| AppendError::Store(closed()))?
+        answered.await.map_err(|_| AppendError::Store(unanswered()))?
+    }
+
+    fn troubles(&self) -> Vec<&'static str> {
+        self.health.troubles()
     }
 
     async fn head(&self, notebook: &NotebookId) -> Result<Option<Head>, StoreError> {
@@ -142,7 +171,17 @@ impl EventStore for Sqlite {
     }
 
     async fn read(&self, notebook: &NotebookId, after: Version, limit: usize) -> Result<Vec<Stored>, StoreError> {
-        reader::read(&self.readers, notebook, after, limit).await.map_err(|error| self.failed(error))
+        let mut count = limit.min(MAX_READ_EVENTS);
+        loop {
+            match reader::read(&self.readers, notebook, after, count).await {
+                // What stands before the damage is found by reading less.
+                Err(error) if is_damage(&self.path, &error) && count > 1 => count /= 2,
+                Err(error) if is_damage(&self.path, &error) => {
+                    return Err(StoreError::UnreadableEvent { version: after + 1, reason: error.to_string() });
+                }
+                read => return read.map_err(|error| self.failed(error)),
+            }
+        }
     }
 
     async fn read_backwards(

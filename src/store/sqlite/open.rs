@@ -1,8 +1,8 @@
-//! From a data folder to an open database: folder, lock, checks, migrations, connections.
+//! From a data folder to an open database: checks, migrations, connections.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,6 +11,9 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{ConnectOptions, Connection, SqlSafeStr, SqliteConnection, SqlitePool};
 
 use super::error::{damaged, migration_error, store_error};
+use super::folder::{DATABASE_FILE, LOG_FILE, folder_error};
+use super::wal;
+use crate::blobs::BLOBS_FOLDER;
 use crate::event_store::StoreError;
 
 /// The tables' changes: version, name, SQL. A test compares them with the folder.
@@ -27,85 +30,75 @@ fn migrator() -> Migrator {
     Migrator::with_migrations(migrations.into())
 }
 
-/// The database's file in the data folder.
-pub const DATABASE_FILE: &str = "notarium.db";
-/// Locked while a server uses the folder. The lock goes with the process, however it ends.
-const LOCK_FILE: &str = "notarium.lock";
-
 /// "NOTA": says that a database is ours (`PRAGMA application_id`).
 const APPLICATION_ID: i64 = 0x4e4f_5441;
 /// The oldest library that has what the schema uses (`contentless_delete`); a bundled one is far newer.
 const OLDEST_SQLITE: (u32, u32) = (3, 43);
-/// A database up to this size is read through when it is opened; a larger one by [`super::Sqlite::check`] alone.
+/// A database up to this size is read through before it is opened; every one is, beside everything else, after.
 const MAX_QUICK_CHECK_BYTES: u64 = 64 << 20;
 const READERS: u32 = 4;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Creates the folder, for its owner alone, and sees to it that its name is on disk too.
-fn create_folder(folder: &Path) -> io::Result<()> {
-    if folder.is_dir() {
-        return Ok(());
-    }
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty());
-    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
-}
-
-/// The folder is this process's until this is dropped.
-#[derive(Debug)]
-pub(super) struct FolderLock(pub(super) File);
-
-impl Drop for FolderLock {
-    fn drop(&mut self) {
-        // Closing would not do: a program that is being started just now has the open file as well, until it begins.
-        let _ = self.0.unlock();
-    }
-}
-
-/// Creates the folder where it is missing and locks it.
-pub(super) fn lock_folder(folder: &Path) -> Result<FolderLock, StoreError> {
-    let failed = |error| folder_error(folder, error);
-    create_folder(folder).map_err(|error| no_folder(folder, error))?;
-    let mut options = OpenOptions::new();
-    let file = options.create(true).truncate(false).write(true).mode(0o600).open(folder.join(LOCK_FILE));
-    let file = file.map_err(failed)?;
-    match file.try_lock() {
-        Ok(()) => Ok(FolderLock(file)),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Locked { path: folder.display().to_string() }),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
-    }
-}
-
-fn no_folder(folder: &Path, error: io::Error) -> StoreError {
-    let path = folder.display().to_string();
-    match error.kind() {
-        ErrorKind::AlreadyExists => StoreError::NoFolder { path, reason: "it is a file".to_owned() },
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => folder_error(folder, error),
-        _ => StoreError::NoFolder { path, reason: error.to_string() },
-    }
-}
-
-fn folder_error(folder: &Path, error: io::Error) -> StoreError {
-    let path = folder.display().to_string();
-    match error.kind() {
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly { path },
-        _ => StoreError::Unavailable { reason: format!("{path}: {error}") },
-    }
-}
-
-/// An existing file must begin as SQLite's do, and be writable. A missing or empty one is a new database.
+/// An existing file must begin as SQLite's do, and be writable. A missing or empty one is a new database, unless something
+/// of an old one is beside it.
 pub(super) fn check_file(path: &Path) -> Result<(), StoreError> {
-    let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+    let mut header = Vec::new();
+    match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file.take(16).read_to_end(&mut header).map_err(|error| folder_error(path, error))?,
+        Err(error) if error.kind() == ErrorKind::NotFound => 0,
         Err(error) => return Err(folder_error(path, error)),
     };
-    let mut header = Vec::new();
-    file.by_ref().take(16).read_to_end(&mut header).map_err(|error| folder_error(path, error))?;
-    if header.is_empty() || header == *b"SQLite format 3\0" {
+    if header.is_empty() {
+        return check_remains(path);
+    }
+    if header == *b"SQLite format 3\0" {
         return Ok(());
     }
     Err(damaged(path, "its first bytes are not those of a SQLite database"))
+}
+
+/// A new database would delete the log of the one that was here, and know nothing of its blobs.
+fn check_remains(path: &Path) -> Result<(), StoreError> {
+    let (log, blobs) = (path.with_file_name(LOG_FILE), path.with_file_name(BLOBS_FOLDER));
+    let has_log = log.metadata().is_ok_and(|metadata| metadata.len() > 0);
+    let beside = match has_log {
+        true => log,
+        false if has_files(&blobs) => blobs,
+        false => return Ok(()),
+    };
+    Err(StoreError::Lost { path: path.display().to_string(), beside: beside.display().to_string() })
+}
+
+fn has_files(folder: &Path) -> bool {
+    let entries = folder.read_dir().into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| if path.is_dir() { has_files(&path) } else { true })
+}
+
+/// What SQLite will pass over, in a sentence for strangers; the log is copied aside first, because SQLite overwrites it.
+pub(super) fn examine_log(path: &Path) -> Result<Option<&'static str>, StoreError> {
+    let log = path.with_file_name(LOG_FILE);
+    let failed = |error| folder_error(&log, error);
+    let wal::LogReport { commits, lost_frames, lost_commits } = wal::examine(&log).map_err(failed)?;
+    if lost_commits == 0 {
+        return Ok(None);
+    }
+    let copy =
+        (1..).map(|number| path.with_file_name(format!("{LOG_FILE}.damaged-{number}"))).find(|copy| !copy.exists());
+    let copy = copy.unwrap_or_default();
+    let kept = std::fs::copy(&log, &copy).map(|_| copy.display().to_string()).unwrap_or_else(|error| error.to_string());
+    let log = log.display();
+    if lost_commits == 1 {
+        tracing::warn!(
+            %log, kept, commits, lost_frames,
+            "the last write of the log is incomplete, as after a power cut: it was not acknowledged, unless the disk is at fault"
+        );
+        return Ok(None);
+    }
+    tracing::error!(
+        %log, kept, commits, lost_frames, lost_commits,
+        "the log is damaged: the commits after that place are lost, acknowledged ones among them. Restore a backup, or go on without them"
+    );
+    Ok(Some("the write-ahead log was damaged when the server started: the last writes before that are lost"))
 }
 
 pub(super) fn options(path: &Path) -> SqliteConnectOptions {
@@ -124,14 +117,24 @@ pub(super) async fn open_writer(path: &Path) -> Result<SqliteConnection, StoreEr
         .pragma("wal_autocheckpoint", "8192")
         .pragma("journal_size_limit", "67108864")
         .pragma("cache_size", "-65536");
+    create_privately(path)?;
     let mut connection = options.connect().await.map_err(failed)?;
     check_library(&mut connection).await?;
-    check_database(&mut connection, path).await?;
+    let is_marked = check_database(&mut connection, path).await?;
     let known = MIGRATIONS.iter().map(|(version, ..)| *version).max().unwrap_or(0);
     migrator().run(&mut connection).await.map_err(|error| migration_error(path, known, error))?;
-    let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
-    sqlx::query(mark).execute(&mut connection).await.map_err(failed)?;
+    // Nothing is written that is there already: the disk may be full.
+    if !is_marked {
+        let mark = sqlx::AssertSqlSafe(format!("PRAGMA application_id = {APPLICATION_ID}"));
+        sqlx::query(mark).execute(&mut connection).await.map_err(failed)?;
+    }
     Ok(connection)
+}
+
+/// SQLite gives its log the mode of its database.
+fn create_privately(path: &Path) -> Result<(), StoreError> {
+    let opened = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+    opened.map(drop).map_err(|error| folder_error(path, error))
 }
 
 /// A second copy of SQLite in the process could be an old one.
@@ -149,7 +152,8 @@ async fn check_library(connection: &mut SqliteConnection) -> Result<(), StoreErr
     Ok(())
 }
 
-async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Result<(), StoreError> {
+/// Whether the database is marked as ours.
+async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Result<bool, StoreError> {
     let failed = |error| store_error(path, error);
     let application: i64 =
         sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *connection).await.map_err(failed)?;
@@ -159,7 +163,10 @@ async fn check_database(connection: &mut SqliteConnection, path: &Path) -> Resul
         return Err(damaged(path, "it is another program's database"));
     }
     let size = path.metadata().map_or(0, |metadata| metadata.len());
-    if size <= MAX_QUICK_CHECK_BYTES { quick_check(connection, path).await } else { Ok(()) }
+    if size <= MAX_QUICK_CHECK_BYTES {
+        quick_check(connection, path).await?;
+    }
+    Ok(application == APPLICATION_ID)
 }
 
 /// Reads the whole database and compares its structure.

@@ -1,5 +1,6 @@
 #[path = "../tests/contract/author.rs"]
 mod author;
+mod damage;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -22,6 +23,9 @@ impl Author {
         self.commands = head.version;
     }
 }
+
+/// The notebook by which the writer fails.
+pub(super) const FAULT: &str = "planted-fault";
 
 async fn open_sqlite() -> (Sqlite, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -77,8 +81,8 @@ async fn what_was_written_is_there_after_reopening() {
 
 /// Drops the store as a panic would, and waits until its tasks have let go of the lock.
 async fn abandon(store: Sqlite) {
-    let Sqlite { queue, group_commit, writer, readers, lock, .. } = store;
-    drop((queue, writer, readers, lock));
+    let Sqlite { queue, group_commit, writer, readers, check, lock, .. } = store;
+    drop((queue, writer, readers, check, lock));
     group_commit.await.unwrap();
 }
 

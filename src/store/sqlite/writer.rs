@@ -1,15 +1,18 @@
 //! The group commit: everything that all notebooks have queued goes into one transaction, with one sync for all.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use notarium_record::{Append, Head, NotebookId};
 use sqlx::{Row as _, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 
-use super::error::{is_unique_violation, store_error};
+use super::error::{commit_error, gone, is_gone, is_unique_violation};
+use super::health::Health;
 use super::multi_row::{MAX_ROWS, Script, Texts};
 use super::plan::{ActorKey, CommandPlace, Known, Place, Plan, command_places};
 use super::reader::head_of;
@@ -23,6 +26,8 @@ pub(super) const MAX_QUEUED_APPENDS: usize = 4_096;
 const MAX_BATCH_PAYLOAD_BYTES: usize = 8 << 20;
 /// The write-ahead log is copied into the database when nothing was written for so long.
 const IDLE: Duration = Duration::from_millis(250);
+/// A fault that comes back with each batch does not take the whole machine.
+const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
 
 /// An append and whom to tell.
 pub(super) struct Queued {
@@ -35,13 +40,14 @@ pub(super) struct GroupCommit {
     pub(super) writer: Arc<Writer>,
     pub(super) queue: mpsc::Receiver<Queued>,
     pub(super) path: PathBuf,
+    health: Arc<Health>,
     known: Known,
     texts: Texts,
 }
 
 impl GroupCommit {
-    pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf) -> Self {
-        Self { writer, queue, path, known: Known::default(), texts: Texts::default() }
+    pub(super) fn new(writer: Arc<Writer>, queue: mpsc::Receiver<Queued>, path: PathBuf, health: Arc<Health>) -> Self {
+        Self { writer, queue, path, health, known: Known::default(), texts: Texts::default() }
     }
 
     /// Runs until all senders are gone and everything that they queued is answered.
@@ -61,7 +67,12 @@ impl GroupCommit {
             // Those who were answered just now get the chance to queue their next.
             tokio::task::yield_now().await;
             let batch = self.fill(first);
-            self.commit(batch).await;
+            if AssertUnwindSafe(self.commit(batch)).catch_unwind().await.is_err() {
+                // Those who wait hear that nobody knows whether it was written.
+                tracing::error!("a fault in the writer: it goes on with what is queued");
+                self.known.forget();
+                tokio::time::sleep(PAUSE_AFTER_FAULT).await;
+            }
             is_checkpointed = false;
         }
     }
@@ -82,11 +93,17 @@ impl GroupCommit {
     async fn commit(&mut self, batch: Vec<Queued>) {
         let (appends, answers): (Vec<Append>, Vec<_>) =
             batch.into_iter().map(|queued| (queued.append, queued.answer)).unzip();
+        #[cfg(test)]
+        assert!(appends.iter().all(|append| append.notebook_id.as_str() != super::tests::FAULT), "a planted fault");
         let mut results: Vec<Result<(), AppendError>> = vec![Ok(()); appends.len()];
-        match self.write(&appends).await {
+        let written = match is_gone(&self.path) {
+            true => Err(gone(&self.path)),
+            false => self.write(&appends).await.map_err(|error| commit_error(&self.path, error)),
+        };
+        self.health.written(written.as_ref().err());
+        match written {
             Ok(refused) => refused.into_iter().for_each(|(index, error)| results[index] = Err(error)),
             Err(error) => {
-                let error = store_error(&self.path, error);
                 tracing::error!(%error, appends = appends.len(), "a batch was not written");
                 results.fill(Err(AppendError::Store(error)));
             }
@@ -252,10 +269,9 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| unreachable!("texts are JSON"))
 }
 
-impl From<oneshot::error::RecvError> for StoreError {
-    fn from(_: oneshot::error::RecvError) -> Self {
-        closed()
-    }
+/// The writer ended with the append in its hands.
+pub(super) fn unanswered() -> StoreError {
+    StoreError::Unknown { reason: "the store was closed meanwhile".to_owned() }
 }
 
 pub(super) fn closed() -> StoreError {

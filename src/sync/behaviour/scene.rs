@@ -117,6 +117,12 @@ impl Scene {
         scene
     }
 
+    /// The same, and no lease can be taken for this reason.
+    pub(crate) fn without_lease(mut self, config: RoomConfig, reason: &str) -> Self {
+        self.disk.no_lease = Some(reason.to_owned());
+        self.restarted(config)
+    }
+
     pub(crate) fn feed(&mut self, input: Input) {
         let outputs = self.room.handle(self.now, input);
         self.perform(outputs);

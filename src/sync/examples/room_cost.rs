@@ -35,7 +35,7 @@ impl Bench {
         });
         let (room, _) = Room::new(id.clone(), Arc::new(RoomConfig::default()), [7; 32]);
         let mut bench = Self { room, id: id.clone(), identity, now: 1_000, commands: 0 };
-        bench.feed(vec![Input::Loaded { loaded: Box::new(Replay::new(id).finish(Vec::new())), epoch: 0 }]);
+        bench.feed(vec![Input::Loaded { loaded: Box::new(Replay::new(id).finish(Vec::new())), lease: Ok(0) }]);
         let create = bench.command(r#"{"CreateNotebook":{"title":"bench","metadata":{}}}"#);
         bench.feed(vec![create]);
         for cell in 0..cells {

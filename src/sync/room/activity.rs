@@ -16,6 +16,10 @@ pub(super) struct ActivityQueue {
 }
 
 impl ActivityQueue {
+    pub(super) fn turn_back(&mut self, by: Millis) {
+        self.next_at = self.next_at.saturating_sub(by);
+    }
+
     pub(super) fn push(&mut self, activity: TurnActivity) {
         self.pending.push(activity);
     }

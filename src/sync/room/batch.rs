@@ -16,6 +16,7 @@ use crate::answers::{recorded_answer, reused};
 use crate::identity::ClientId;
 use crate::io::{Output, ReadFailure, Ticket};
 use crate::queue::{self, Pending};
+use crate::replay::ReadOnly;
 use crate::submission::ReplyTo;
 use effects::Effects;
 pub(super) use recovery::Recovery;
@@ -150,7 +151,7 @@ impl Room {
     ) {
         let secrets = queue::secrets(&command);
         let decided = match &self.read_only {
-            Some(unknown) => Err(read_only(unknown, self.committed)),
+            Some(reason) => Err(read_only(reason, self.committed)),
             None => decide(&self.state, &mut context, command),
         };
         let outcome = match decided.and_then(|decision| self.record(batch, &mut context, decision)) {
@@ -355,11 +356,17 @@ fn not_readable(failure: ReadFailure) -> Rejection {
     }
 }
 
-fn read_only(unknown: &str, version: Version) -> Rejection {
-    let message = format!(
-        "nothing was changed: a newer server has written this notebook ({unknown}); update this server, \
-        until then read and export the notebook as it was at version {version}"
-    );
+fn read_only(reason: &ReadOnly, version: Version) -> Rejection {
+    let message = match reason {
+        ReadOnly::Unknown(unknown) => format!(
+            "nothing was changed: a newer server has written this notebook ({unknown}); update this server, \
+            until then read and export the notebook as it was at version {version}"
+        ),
+        ReadOnly::Damaged(damage) => format!(
+            "nothing was changed: the record of this notebook is damaged ({damage}); it is whole up to version {version}: \
+            read, export or fork that, and ask the server's operator to restore a backup"
+        ),
+    };
     Rejection::new(RejectionCode::ReadOnly, message)
 }
 

@@ -18,6 +18,12 @@ pub(super) struct FanOut {
     held_back: u32,
 }
 
+impl FanOut {
+    pub(super) fn turn_back(&mut self, by: Millis) {
+        self.next_at = self.next_at.saturating_sub(by);
+    }
+}
+
 impl Room {
     /// After a commit. Senders see it now, because their acks follow; others now or with the next frame.
     pub(super) fn fan_out(&mut self, cycle: &mut Cycle, senders: &[ClientId]) {

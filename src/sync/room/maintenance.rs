@@ -17,6 +17,9 @@ const UNLOAD_NOTHING_AFTER_MS: Millis = 1_000;
 impl Room {
     /// When [`Input::Tick`] is due, if nothing else comes.
     pub fn wake_at(&self, now: Millis) -> Option<Millis> {
+        if now < self.last_now {
+            return Some(now);
+        }
         let retry = match self.phase {
             Phase::Failed(at) => Some(at),
             _ => None,
@@ -26,6 +29,26 @@ impl Room {
         let settled = if self.is_settled() { earliest(settled) } else { None };
         let frames = [self.fan_out_at(), self.presence_at(now), self.activity_at()];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
+    }
+
+    /// A clock that was wrong is right again: what was to come in a minute comes in a minute. What the record has a time for
+    /// keeps that time.
+    pub(super) fn follow_clock(&mut self, now: Millis) {
+        let back = self.last_now.saturating_sub(now);
+        self.last_now = now;
+        if back == 0 {
+            return;
+        }
+        if let Phase::Failed(at) = &mut self.phase {
+            *at = at.saturating_sub(back);
+        }
+        self.fan_out.turn_back(back);
+        self.presence.turn_back(back);
+        self.activity.turn_back(back);
+        self.leases.turn_back(back);
+        let own = [&mut self.catalog_at, &mut self.idle_at, &mut self.unload_at];
+        let cursors = self.subscribers.values_mut().map(|subscriber| &mut subscriber.presence_ends_at);
+        own.into_iter().chain(cursors).flatten().for_each(|at| *at = at.saturating_sub(back));
     }
 
     pub(super) fn maintain(&mut self, cycle: &mut Cycle) {
@@ -46,7 +69,7 @@ impl Room {
 
     /// After a load: launches that nobody has claimed.
     pub(super) fn ask_for_work(&self, cycle: &mut Cycle) {
-        if self.read_only.is_some() {
+        if self.read_only.is_some() || self.no_lease.is_some() {
             return;
         }
         cycle.out.extend(waiting_launches(&self.state));
@@ -156,8 +179,7 @@ impl Room {
     }
 
     fn has_nothing_to_do(&self) -> bool {
-        let is_resting =
-            matches!(self.phase, Phase::Live) || (self.is_closing && matches!(self.phase, Phase::Failed(_)));
+        let is_resting = matches!(self.phase, Phase::Live | Phase::Failed(_));
         let is_left = self.subscribers.is_empty() && !self.leases.is_waiting() && self.joins.is_empty();
         is_resting
             && (is_left || self.is_closing)

@@ -21,6 +21,10 @@ pub(super) struct PresenceQueue {
 }
 
 impl PresenceQueue {
+    pub(super) fn turn_back(&mut self, by: Millis) {
+        self.next_at = self.next_at.saturating_sub(by);
+    }
+
     pub(super) fn changed(&mut self, client: ClientId) {
         self.changed.insert(client);
     }

@@ -34,6 +34,8 @@ pub(crate) struct Disk {
     pub commands: Vec<CommandRecord>,
     /// Of the last lease.
     pub epoch: Epoch,
+    /// Why none can be taken.
+    pub no_lease: Option<String>,
     /// States, with their heads.
     snapshots: Vec<(Notebook, Head)>,
 }
@@ -111,7 +113,10 @@ impl Disk {
     /// Takes the lease and loads.
     pub(crate) fn loaded(&mut self, recent_after: Version) -> Result<Input, String> {
         self.epoch += 1;
-        Ok(Input::Loaded { loaded: Box::new(self.load(recent_after)?), epoch: self.epoch })
+        Ok(Input::Loaded {
+            loaded: Box::new(self.load(recent_after)?),
+            lease: self.no_lease.clone().map_or(Ok(self.epoch), Err),
+        })
     }
 
     pub(crate) fn load(&self, recent_after: Version) -> Result<Loaded, String> {

@@ -54,8 +54,11 @@ pub struct AtVersion {
 /// Says that the process answers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Alive {
-    /// Always `ok`; a server that is not ready answers with a [`Problem`] instead.
+    /// `ok`, or `degraded` where there are problems; a server that is not ready answers with a [`Problem`] instead.
     pub status: String,
     /// The server's release, as in `0.1.0`.
     pub version: String,
+    /// What its operator should look at, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }

@@ -1,5 +1,9 @@
 //! Tool calls: requested, started, executed and reported.
 
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt;
+
 use super::*;
 
 impl Worker {
@@ -66,7 +70,8 @@ impl Worker {
         let (done, call_id) = (self.calls_done.sender.clone(), call_id.clone());
         let update = self.update(&call_id, &call);
         let task = async move {
-            let done_call = updated(execute(task), update).await;
+            let done_call = AssertUnwindSafe(updated(execute(task), update)).catch_unwind().await;
+            let done_call = done_call.unwrap_or_else(|_| Done::fault());
             // Without a worker the call stays started in the log, and the next worker resumes it.
             let _ = done.send(CallDone { call_id, done: done_call });
         };

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::CommandRecord;
+use notarium_core::{CommandRecord, Rejection};
 use notarium_wire::ErrorCode;
 
 use super::Batch;
 use crate::answers::recorded_answer;
 use crate::io::{AppendFailure, Output, ReadFailure};
 use crate::queue::Pending;
-use crate::room::{Cycle, Phase, Room, unavailable};
+use crate::room::{Cycle, Phase, Room, unavailable, unknown};
 
 /// How often a command is decided again before it is given up.
 const MAX_ATTEMPTS: u32 = 8;
@@ -19,6 +19,16 @@ const MAX_ATTEMPTS: u32 = 8;
 pub(in crate::room) struct Recovery {
     pub batch: Batch,
     failure: AppendFailure,
+}
+
+impl Recovery {
+    /// The answer to the commands, where the notebook cannot be read again to find out.
+    pub(in crate::room) fn rejection(&self, failure: &str) -> Rejection {
+        match &self.failure {
+            AppendFailure::Unknown { reason } => unknown(reason),
+            _ => unavailable(failure),
+        }
+    }
 }
 
 impl Room {
@@ -63,12 +73,19 @@ impl Room {
             AppendFailure::DuplicateCommand => self.sort_out(cycle, batch),
             // The room has ended.
             AppendFailure::LeaseLost => {}
-            AppendFailure::Unavailable { reason } => {
-                // What the room wants of itself is tried again after a while, not at once.
-                self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
-                self.answer_all(cycle, batch.into_commands(), &unavailable(&reason));
-            }
+            AppendFailure::Unavailable { reason } => self.give_up(cycle, batch, &unavailable(&reason)),
+            AppendFailure::Unknown { reason } => self.give_up(cycle, batch, &unknown(&reason)),
         }
+    }
+
+    fn give_up(&mut self, cycle: &mut Cycle, batch: Batch, rejection: &Rejection) {
+        self.rest_from_sweeps(cycle);
+        self.answer_all(cycle, batch.into_commands(), rejection);
+    }
+
+    /// What the room wants of itself is tried again after a while, not at once.
+    pub(in crate::room) fn rest_from_sweeps(&mut self, cycle: &Cycle) {
+        self.sweep_at = self.sweep_at.map(|at| at.max(cycle.now + self.config.retry_load_ms));
     }
 
     fn decide_again(&mut self, cycle: &mut Cycle, commands: Vec<Pending>) {

@@ -1,0 +1,101 @@
+//! What is wrong with an open database, for whoever asks while the server runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use tokio::sync::watch;
+
+use super::error::store_error;
+use super::open::options;
+use crate::event_store::StoreError;
+
+/// Steps of SQLite after which a check looks whether the store is being closed: some milliseconds.
+const STEPS: i32 = 10_000;
+
+/// In sentences that name no path: they are shown to strangers, what they leave out is logged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct State {
+    lost_commits: Option<&'static str>,
+    damage: Option<&'static str>,
+    refused_writes: Option<&'static str>,
+    is_checked: bool,
+}
+
+/// Shared by the store, its writer and its check.
+#[derive(Debug)]
+pub(super) struct Health {
+    state: watch::Sender<State>,
+    is_closing: Arc<AtomicBool>,
+}
+
+impl Health {
+    /// `lost_commits`: what the start found in the log.
+    pub(super) fn new(lost_commits: Option<&'static str>) -> Arc<Self> {
+        let state = watch::Sender::new(State { lost_commits, ..State::default() });
+        Arc::new(Self { state, is_closing: Arc::default() })
+    }
+
+    /// What a write came to; `None`: it was good.
+    pub(super) fn written(&self, error: Option<&StoreError>) {
+        let refused = error.and_then(|error| match error {
+            StoreError::Unavailable { .. } | StoreError::Unknown { .. } | StoreError::ReadOnly { .. } => {
+                Some("the last write was refused, for instance because the disk is full: reading goes on")
+            }
+            _ => None,
+        });
+        self.state.send_if_modified(|state| std::mem::replace(&mut state.refused_writes, refused) != refused);
+    }
+
+    pub(super) fn troubles(&self) -> Vec<&'static str> {
+        let State { lost_commits, damage, refused_writes, .. } = *self.state.borrow();
+        [lost_commits, damage, refused_writes].into_iter().flatten().collect()
+    }
+
+    /// Until the check that began with the start has ended.
+    #[cfg(test)]
+    pub(super) async fn checked(&self) {
+        let is_checked = self.state.subscribe().wait_for(|state| state.is_checked).await.map(drop);
+        is_checked.expect("the sender is here");
+    }
+
+    pub(super) fn close(&self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+    }
+
+    /// Reads the whole database, indexes too, beside everything else, and says what is wrong.
+    pub(super) async fn check(self: Arc<Self>, path: PathBuf) {
+        let found = self.integrity(&path).await;
+        if self.is_closing.load(Ordering::SeqCst) {
+            return;
+        }
+        let damage = found.unwrap_or_else(|error| Some(error.to_string()));
+        if let Some(damage) = &damage {
+            tracing::error!(
+                path = %path.display(),
+                damage,
+                "the database is damaged: stop the server, copy the whole folder away, and restore a backup (notarium restore)"
+            );
+        }
+        let said =
+            damage.map(|_| "the database is damaged: its operator finds the place in the log, and a backup helps");
+        self.state.send_modify(|state| (state.damage, state.is_checked) = (said, true));
+    }
+
+    async fn integrity(&self, path: &Path) -> Result<Option<String>, StoreError> {
+        let failed = |error| store_error(path, error);
+        let mut connection = options(path).read_only(true).connect().await.map_err(failed)?;
+        let checked = self.integrity_of(&mut connection).await.map_err(failed);
+        // Nothing was written on it.
+        let _ = connection.close().await;
+        checked
+    }
+
+    async fn integrity_of(&self, connection: &mut SqliteConnection) -> Result<Option<String>, sqlx::Error> {
+        let is_closing = self.is_closing.clone();
+        connection.lock_handle().await?.set_progress_handler(STEPS, move || !is_closing.load(Ordering::SeqCst));
+        let found: String = sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_one(connection).await?;
+        Ok((found != "ok").then_some(found))
+    }
+}
