@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::ws::Utf8Bytes;
 use dashmap::DashMap;
 use notarium_core::{KernelSessionId, NotebookId};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 
 use crate::auth::Authenticated;
-use crate::rooms::{ClientId, Outbox, WorkNotice};
+use crate::rooms::{ClientId, Frame, Outbox, WorkNotice};
 
 /// Kernelspecs that one agent may offer.
 pub const MAX_OFFERED_KERNELSPECS: usize = 200;
@@ -110,6 +109,6 @@ impl Agent {
 }
 
 /// A message as the text of a frame.
-pub fn frame(message: &ServerMessage) -> Utf8Bytes {
+pub fn frame(message: &ServerMessage) -> Frame {
     serde_json::to_string(message).unwrap_or_default().into()
 }

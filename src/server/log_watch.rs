@@ -3,14 +3,13 @@
 //! The room's frames say only that there is something new; the events are read from the log at the consumer's own pace,
 //! so that a slow one costs nothing and misses nothing.
 
-use axum::extract::ws::Utf8Bytes;
 use notarium_core::{NotebookId, Version};
 use notarium_wire::{LastEvent, SubscribeMessage};
 
 use crate::app::{App, identity};
 use crate::auth::Authenticated;
 use crate::problem::Problem;
-use crate::rooms::{Client, Input, Outbox, OutboxReceiver, RoomHandle};
+use crate::rooms::{Client, Frame, Input, Outbox, OutboxReceiver, RoomHandle};
 use crate::socket::Follow;
 
 /// Frames that say "something is new": one is enough.
@@ -89,11 +88,11 @@ impl LogWatch {
 }
 
 /// The role was taken away, or the room refuses.
-fn ends_it(frame: &Utf8Bytes) -> bool {
+fn ends_it(frame: &Frame) -> bool {
     frame.starts_with("{\"error\"") || (frame.starts_with("{\"access\"") && frame.contains("\"role\":null"))
 }
 
-fn is_beside_the_log(frame: &Utf8Bytes) -> bool {
+fn is_beside_the_log(frame: &Frame) -> bool {
     ["{\"presence\"", "{\"kernels\"", "{\"activity\""].iter().any(|name| frame.starts_with(name))
 }
 

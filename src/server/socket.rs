@@ -7,6 +7,7 @@ mod budget;
 mod check;
 mod dispatch;
 mod follow;
+mod handshake;
 mod hello;
 mod parse;
 mod reader;
@@ -17,17 +18,18 @@ pub use follow::Follow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::extract::ws::{WebSocket, WebSocketUpgrade};
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode, header};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 
 use crate::app::App;
 use crate::problem::Problem;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
+use handshake::{Handshake, Socket};
 
 use reader::Stranger;
 
@@ -56,22 +58,23 @@ pub async fn upgrade(State(app): State<App>, request: Request) -> Response {
     let token = bearer_subprotocol(&parts.headers);
     // Its origin has been compared with the list.
     let is_page = parts.headers.contains_key(header::ORIGIN);
-    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-        Ok(upgrade) => upgrade,
-        Err(rejection) => return refused(rejection.status()),
+    let handshake = match Handshake::of(&mut parts, SUBPROTOCOL) {
+        Ok(handshake) => handshake,
+        Err(status) => return refused(status),
     };
     budget.limit(app.limits.max_hello_bytes);
     let stranger = Stranger { token, is_page, budget, _place: place };
     // Frames above the promised size are refused with words, up to this; beyond, the connection ends.
-    let hard_limit = app.limits.max_frame_bytes.saturating_mul(2);
-    upgrade
-        .read_buffer_size(READ_BUFFER_BYTES)
-        .write_buffer_size(WRITE_BUFFER_BYTES)
-        .max_message_size(hard_limit)
-        .max_frame_size(hard_limit)
-        .protocols([SUBPROTOCOL])
-        .on_failed_upgrade(|error| tracing::debug!(%error, "upgrade failed"))
-        .on_upgrade(move |socket| Box::pin(run(app, socket, stranger, permit)))
+    let hard_limit = Some(app.limits.max_frame_bytes.saturating_mul(2));
+    let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER_BYTES).write_buffer_size(WRITE_BUFFER_BYTES);
+    let (response, socket) = handshake.accept(config.max_message_size(hard_limit).max_frame_size(hard_limit));
+    tokio::spawn(async move {
+        match socket.await {
+            Ok(socket) => Box::pin(run(app, socket, stranger, permit)).await,
+            Err(error) => tracing::debug!(%error, "upgrade failed"),
+        }
+    });
+    response
 }
 
 fn refused(status: StatusCode) -> Response {
@@ -87,7 +90,7 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
     names.find_map(|name| name.strip_prefix(BEARER_SUBPROTOCOL)).map(str::to_owned)
 }
 
-async fn run(app: App, socket: WebSocket, stranger: Stranger, _permit: OwnedSemaphorePermit) {
+async fn run(app: App, socket: Socket, stranger: Stranger, _permit: OwnedSemaphorePermit) {
     let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames);
     let (sink, stream) = socket.split();
     let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));

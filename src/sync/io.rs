@@ -6,6 +6,7 @@ use notarium_core::{
     Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
     KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
+use notarium_wire::frame::SharedText;
 use notarium_wire::{AckMessage, PresenceState, SubscribeMessage, TurnActivity};
 
 use crate::identity::{ClientId, Identity, ReadState};
@@ -161,7 +162,7 @@ pub enum Output {
     /// As `Send`. From here on the client is one that gets events again.
     Subscribed {
         client: ClientId,
-        text: String,
+        text: SharedText,
     },
     /// One frame for many. If a client's queue is full: drop it and all that follow until `Subscribed`, and report
     /// [`Input::Lagging`] once.

@@ -1,5 +1,7 @@
 //! Frames that are put together from texts which were serialised once for many readers.
 
+use std::fmt;
+
 use notarium_core::{NotebookId, RawJson, Stored, Version};
 
 use crate::server_message::{ErrorCode, ErrorMessage, EventMessage, ServerMessage, SubscribedMessage};
@@ -40,21 +42,33 @@ pub fn events<'a>(notebook: &NotebookId, from: Version, events: impl Iterator<It
     text
 }
 
-/// A `subscribed` frame whose snapshot was serialised before; `message.snapshot` is ignored.
-pub fn subscribed(mut message: SubscribedMessage, snapshot: Option<&RawJson>) -> String {
+/// The text of a frame, of which the middle is shared by all who get it.
+#[derive(Debug, Clone, Default)]
+pub struct SharedText {
+    pub before: String,
+    pub shared: Option<RawJson>,
+    pub after: String,
+}
+
+impl fmt::Display for SharedText {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = self.shared.as_ref().map_or("", RawJson::get);
+        write!(formatter, "{}{shared}{}", self.before, self.after)
+    }
+}
+
+/// A `subscribed` frame whose snapshot was serialised before, and is not copied; `message.snapshot` is ignored.
+pub fn subscribed(mut message: SubscribedMessage, snapshot: Option<RawJson>) -> SharedText {
     const OPENING: &str = r#"{"subscribed":{"#;
     message.snapshot = None;
-    let mut text = text(&ServerMessage::Subscribed(Box::new(message)));
-    if let Some(snapshot) = snapshot.filter(|_| text.starts_with(OPENING)) {
-        let mut whole = String::with_capacity(text.len() + snapshot.get().len() + 16);
-        whole.push_str(OPENING);
-        whole.push_str(r#""snapshot":"#);
-        whole.push_str(snapshot.get());
-        whole.push(',');
-        whole.push_str(&text[OPENING.len()..]);
-        text = whole;
+    let text = text(&ServerMessage::Subscribed(Box::new(message)));
+    match (snapshot, text.strip_prefix(OPENING)) {
+        (Some(snapshot), Some(rest)) => {
+            let (before, after) = (format!(r#"{OPENING}"snapshot":"#), format!(",{rest}"));
+            SharedText { before, shared: Some(snapshot), after }
+        }
+        _ => SharedText { before: text, ..SharedText::default() },
     }
-    text
 }
 
 #[cfg(test)]
@@ -110,8 +124,8 @@ mod tests {
             peers: vec![],
             kernels: vec![],
         };
-        let frame = subscribed(message.clone(), Some(&RawJson::of(&notebook).unwrap()));
-        let read: ServerMessage = serde_json::from_str(&frame).unwrap();
+        let frame = subscribed(message.clone(), Some(RawJson::of(&notebook).unwrap()));
+        let read: ServerMessage = serde_json::from_str(&frame.to_string()).unwrap();
         assert_eq!(read, ServerMessage::Subscribed(Box::new(message)));
     }
 }

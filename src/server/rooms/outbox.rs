@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use axum::extract::ws::Utf8Bytes;
 use tokio::sync::Notify;
+
+use super::frame::Frame;
 
 /// Bytes of queued frames above which droppable frames are dropped, whatever their number.
 const MAX_QUEUED_BYTES: usize = 8 << 20;
@@ -27,7 +28,7 @@ type Wake = Box<dyn FnOnce() + Send>;
 
 #[derive(Default)]
 struct State {
-    frames: VecDeque<Utf8Bytes>,
+    frames: VecDeque<Frame>,
     bytes: usize,
     is_closed: bool,
     /// Called when the queue has been emptied.
@@ -46,8 +47,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, state: &mut State, frame: Utf8Bytes) {
-        state.bytes += frame.len();
+    fn push(&self, state: &mut State, frame: Frame) {
+        state.bytes += frame.size_bytes();
         state.frames.push_back(frame);
         self.ready.notify_one();
     }
@@ -69,7 +70,7 @@ impl Outbox {
 
     /// Queues a frame that must not be lost (answers, errors, `welcome`). False when the connection has ended, or takes so
     /// little that it is ended now.
-    pub fn send(&self, frame: Utf8Bytes) -> bool {
+    pub fn send(&self, frame: Frame) -> bool {
         let mut state = self.0.state();
         if state.bytes > MAX_BACKLOG_BYTES {
             state.is_closed = true;
@@ -83,7 +84,7 @@ impl Outbox {
     }
 
     /// Queues a frame that can be made up for later, unless the queue is full.
-    pub fn offer(&self, frame: Utf8Bytes) -> Offered {
+    pub fn offer(&self, frame: Frame) -> Offered {
         let mut state = self.0.state();
         if state.is_closed {
             return Offered::Closed;
@@ -120,7 +121,7 @@ impl Outbox {
 impl OutboxReceiver {
     /// Waits for frames and moves all that are queued to `buffer`, for `feed` × n and one `flush`. False: closed, and
     /// nothing is left. Cancel safe.
-    pub async fn recv_many(&mut self, buffer: &mut Vec<Utf8Bytes>) -> bool {
+    pub async fn recv_many(&mut self, buffer: &mut Vec<Frame>) -> bool {
         loop {
             if let Some(is_open) = self.take(buffer) {
                 return is_open;
@@ -130,7 +131,7 @@ impl OutboxReceiver {
     }
 
     /// `None`: nothing to take yet.
-    fn take(&self, buffer: &mut Vec<Utf8Bytes>) -> Option<bool> {
+    fn take(&self, buffer: &mut Vec<Frame>) -> Option<bool> {
         let mut state = self.0.state();
         if state.frames.is_empty() {
             return state.is_closed.then_some(false);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use axum::extract::ws::Utf8Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -14,6 +13,7 @@ use notarium_core::{Millis, NotebookId, Version};
 use notarium_sync::{ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
+use super::frame::Frame;
 use super::outbox::Offered;
 use super::{Rooms, WorkNotice, projections, stored};
 
@@ -265,15 +265,15 @@ impl Task {
         let _ = self.rooms.work.send(notice);
     }
 
-    fn send(&mut self, client: ClientId, text: String) {
-        let is_sent = self.rooms.clients.outbox(client).is_some_and(|outbox| outbox.send(Utf8Bytes::from(text)));
+    fn send(&mut self, client: ClientId, text: impl Into<Frame>) {
+        let is_sent = self.rooms.clients.outbox(client).is_some_and(|outbox| outbox.send(text.into()));
         if !is_sent {
             self.forget(client);
         }
     }
 
     fn show(&mut self, clients: &[ClientId], from: Version, text: String) {
-        let frame = Utf8Bytes::from(text);
+        let frame = Frame::from(text);
         for client in clients.iter().copied() {
             if self.stalled.contains(&client) {
                 continue;
@@ -290,7 +290,7 @@ impl Task {
         }
     }
 
-    fn offer(&self, client: ClientId, frame: &Utf8Bytes) -> Offered {
+    fn offer(&self, client: ClientId, frame: &Frame) -> Offered {
         self.rooms.clients.outbox(client).map_or(Offered::Closed, |outbox| outbox.offer(frame.clone()))
     }
 
@@ -305,7 +305,7 @@ impl Task {
     }
 
     fn show_presence(&self, clients: &[ClientId], text: String) {
-        let frame = Utf8Bytes::from(text);
+        let frame = Frame::from(text);
         for client in clients {
             self.offer(*client, &frame);
         }

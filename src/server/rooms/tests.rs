@@ -49,7 +49,7 @@ async fn messages(receiver: &mut OutboxReceiver) -> Vec<ServerMessage> {
     let mut frames = Vec::new();
     let received = tokio::time::timeout(Duration::from_secs(60), receiver.recv_many(&mut frames)).await;
     assert!(received.expect("a frame comes within a minute"));
-    frames.iter().map(|frame| serde_json::from_str(frame).unwrap()).collect()
+    frames.iter().map(|frame| serde_json::from_str(&frame.to_string()).unwrap()).collect()
 }
 
 fn subscribe(client: &Client) -> Input {

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::extract::ws::Utf8Bytes;
 use notarium_core::{KernelSessionId, NotebookId, Rejection, Scope};
 use notarium_wire::{
     CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
@@ -81,7 +80,7 @@ impl Connection {
     }
 
     /// Does what a frame asks for.
-    pub async fn handle(&mut self, text: &Utf8Bytes, follow: &mut Follow) -> Done {
+    pub async fn handle(&mut self, text: &str, follow: &mut Follow) -> Done {
         match parse(text)? {
             ClientMessage::Hello(_) => {
                 Err(problem(ErrorCode::Malformed, "hello comes once: use refresh for a new token"))

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::StreamExt;
 use futures_util::stream::SplitStream;
 use notarium_core::Door;
@@ -10,10 +9,12 @@ use notarium_wire::{
     ClientMessage, ErrorCode, ErrorMessage, HelloMessage, NoCommonProtocol, PROTOCOLS, ProtocolRange, ServerMessage,
 };
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::budget::ErrorBudget;
 use super::dispatch::Connection;
 use super::follow::Follow;
+use super::handshake::Socket;
 use super::hello::{agent_lock, let_in, refusal};
 use super::parse::{fatal, parse, problem};
 use crate::agent_locks::AgentLock;
@@ -25,7 +26,7 @@ use crate::places::Place;
 use crate::read_budget::ReadBudget;
 use crate::rooms::Outbox;
 
-type Stream = SplitStream<WebSocket>;
+type Stream = SplitStream<Socket>;
 
 /// After a message that was far too long: time for the client to read why, before the connection is cut.
 const LINGER: Duration = Duration::from_millis(500);
@@ -201,7 +202,7 @@ fn complain(connection: &Connection, error: ErrorMessage, errors: &mut ErrorBudg
     stays
 }
 
-fn classify(app: &App, next: Option<Result<Message, axum::Error>>) -> Received {
+fn classify(app: &App, next: Option<Result<Message, Error>>) -> Received {
     match next {
         Some(Ok(Message::Text(text))) if text.len() > app.limits.max_frame_bytes => {
             Received::Error(too_large(app, false))
@@ -210,7 +211,8 @@ fn classify(app: &App, next: Option<Result<Message, axum::Error>>) -> Received {
         Some(Ok(Message::Binary(_))) => {
             Received::Error(problem(ErrorCode::Malformed, "binary frames are not used: send JSON in text frames"))
         }
-        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Received::Life,
+        // Pieces of messages are put together before they come here.
+        Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Received::Life,
         Some(Ok(Message::Close(_))) | None => Received::Gone,
         Some(Err(error)) => broken(app, &error),
     }
@@ -223,7 +225,7 @@ fn too_large(app: &App, fatal: bool) -> ErrorMessage {
 }
 
 /// The stream cannot be read on. A mistake of the client is answered.
-fn broken(app: &App, error: &axum::Error) -> Received {
+fn broken(app: &App, error: &Error) -> Received {
     let words = error.to_string().to_lowercase();
     if words.contains("too long") || words.contains("space limit") {
         return Received::Error(too_large(app, true));

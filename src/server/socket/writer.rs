@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use axum::extract::ws::{Message, Utf8Bytes, WebSocket};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout};
+use tokio_tungstenite::tungstenite::protocol::frame::Frame as Piece;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+use tokio_tungstenite::tungstenite::{Error, Message};
 
+use super::handshake::Socket;
 use crate::limits::ServerLimits;
-use crate::rooms::OutboxReceiver;
+use crate::rooms::{Frame, OutboxReceiver};
 
 /// Frames whose room in the buffer is kept while the connection is idle.
 const KEPT_CAPACITY: usize = 32;
+/// What goes out at once of a longer text: the connection's buffer grows by no more, and never shrinks.
+const MAX_PIECE_BYTES: usize = 4 << 10;
 
-type Sink = SplitSink<WebSocket, Message>;
+type Sink = SplitSink<Socket, Message>;
 
 /// Writes until the outbox is closed and empty, or the client takes nothing any more.
 pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, limits: ServerLimits) {
@@ -38,8 +43,8 @@ pub async fn write(mut sink: Sink, mut receiver: OutboxReceiver, limits: ServerL
 }
 
 /// False: the client is gone, or took too little for too long.
-async fn deliver(sink: &mut Sink, frames: &mut Vec<Utf8Bytes>, limits: &ServerLimits) -> bool {
-    let bytes: u64 = frames.iter().map(|frame| frame.len() as u64).sum();
+async fn deliver(sink: &mut Sink, frames: &mut Vec<Frame>, limits: &ServerLimits) -> bool {
+    let bytes: u64 = frames.iter().map(|frame| frame.size_bytes() as u64).sum();
     let allowance = limits.stall_timeout + Duration::from_secs(bytes / limits.min_bytes_per_second.max(1));
     let is_sent = within(allowance, Box::pin(feed_all(sink, frames))).await;
     if frames.capacity() > KEPT_CAPACITY {
@@ -48,14 +53,26 @@ async fn deliver(sink: &mut Sink, frames: &mut Vec<Utf8Bytes>, limits: &ServerLi
     is_sent
 }
 
-async fn feed_all(sink: &mut Sink, frames: &mut Vec<Utf8Bytes>) -> Result<(), axum::Error> {
+async fn feed_all(sink: &mut Sink, frames: &mut Vec<Frame>) -> Result<(), Error> {
     for frame in frames.drain(..) {
-        sink.feed(Message::Text(frame)).await?;
+        feed(sink, frame).await?;
     }
     sink.flush().await
 }
 
-async fn within(allowance: Duration, sending: impl Future<Output = Result<(), axum::Error>>) -> bool {
+/// A long text as a fragmented message (RFC 6455, 5.4).
+async fn feed(sink: &mut Sink, frame: Frame) -> Result<(), Error> {
+    let mut pieces = frame.pieces(MAX_PIECE_BYTES).peekable();
+    let mut kind = Data::Text;
+    while let Some(piece) = pieces.next() {
+        let is_last = pieces.peek().is_none();
+        sink.feed(Message::Frame(Piece::message(piece, OpCode::Data(kind), is_last))).await?;
+        kind = Data::Continue;
+    }
+    Ok(())
+}
+
+async fn within(allowance: Duration, sending: impl Future<Output = Result<(), Error>>) -> bool {
     match timeout(allowance, sending).await {
         Ok(Ok(())) => true,
         Ok(Err(_)) => false,

@@ -70,7 +70,13 @@ impl Health {
         if self.is_closing.load(Ordering::SeqCst) {
             return;
         }
-        let damage = found.unwrap_or_else(|error| Some(error.to_string()));
+        let damage = found.unwrap_or_else(|error| match error {
+            StoreError::Corrupt { reason, .. } => Some(reason),
+            error => {
+                tracing::warn!(%error, "the database was not read through: the next start tries again");
+                None
+            }
+        });
         if let Some(damage) = &damage {
             tracing::error!(
                 path = %path.display(),

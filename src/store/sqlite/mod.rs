@@ -111,7 +111,7 @@ impl Sqlite {
             true => Err(gone(&self.path)),
             false => WriteTransaction::begin(&self.writer).await.map_err(|error| self.failed(error)),
         };
-        // A transaction that has begun may be of no account: its commit says whether it is.
+        // Whether one that has begun is written its commit says.
         begun.inspect_err(|error| self.health.written(Some(error)))
     }
 

@@ -393,7 +393,7 @@ impl Room {
             peers: self.peers_beside(client),
             kernels: self.leases.statuses(&self.state, cycle.now, &self.config),
         };
-        let snapshot = rendered.map(|rendered| &rendered.snapshot);
+        let snapshot = rendered.map(|rendered| rendered.snapshot.clone());
         cycle.out.push(Output::Subscribed { client, text: frame::subscribed(message, snapshot) });
         self.admit(cycle, client, identity, role);
     }

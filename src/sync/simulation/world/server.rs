@@ -20,6 +20,7 @@ impl World {
             match output {
                 Output::Send { client, text } => self.deliver(client, text, false),
                 Output::Subscribed { client, text } => {
+                    let text = text.to_string();
                     self.check_is_shown(client, &text);
                     if let Some(connection) = self.connections.get_mut(&client.0) {
                         connection.is_stalled = false;
