@@ -204,7 +204,7 @@ fn set_private(file: &Path) -> Result<(), BackupError> {
 }
 
 fn write_durably(file: &Path, text: &str) -> Result<(), BackupError> {
-    let part = file.with_extension("part");
+    let part = PathBuf::from(format!("{}.part", file.display()));
     let mut options = OpenOptions::new();
     let opened = options.write(true).create(true).truncate(true).mode(0o600).open(&part);
     let written = opened.and_then(|mut opened| {

@@ -45,8 +45,11 @@ pub fn events<'a>(notebook: &NotebookId, from: Version, events: impl Iterator<It
 /// The text of a frame, of which the middle is shared by all who get it.
 #[derive(Debug, Clone, Default)]
 pub struct SharedText {
+    /// What stands before the shared part; without one, all of it.
     pub before: String,
+    /// JSON that is serialised once.
     pub shared: Option<RawJson>,
+    /// What stands after the shared part.
     pub after: String,
 }
 

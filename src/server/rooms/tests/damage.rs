@@ -65,29 +65,3 @@ async fn a_damaged_snapshot_is_made_anew() {
     rooms.shut_down().await;
     assert_eq!(bench.store.snapshot(&id(), None).await.unwrap(), Some(whole));
 }
-
-#[tokio::test]
-async fn a_notebook_is_read_while_nothing_can_be_written_and_written_when_it_can() {
-    let (folder, before, _) = folder_with_snapshot().await;
-    let store = Arc::new(Sqlite::open(folder.path()).await.unwrap());
-    store.head(&id()).await.unwrap();
-    let (database, away) = (folder.path().join(DATABASE_FILE), folder.path().join("away"));
-    std::fs::rename(&database, &away).unwrap();
-    let (sender, mut work) = mpsc::unbounded_channel();
-    let rooms = Rooms::new(store.clone(), RoomsConfig::default(), sender);
-    let room = rooms.open(&id());
-    assert_eq!(room.read(anna()).await.unwrap().notebook, before);
-    let insert = r#"{"InsertCell":{"cell_type":"code"}}"#;
-    for number in 3..6 {
-        let refused = room.execute(anna(), command(&format!("{number}"), insert)).await.unwrap_err();
-        assert_eq!(refused.code, RejectionCode::Unavailable);
-        assert!(refused.message.contains("cannot write") && !refused.message.contains(DATABASE_FILE), "{refused:?}");
-        assert_eq!(room.read(anna()).await.unwrap().notebook, before);
-    }
-    assert!(work.try_recv().is_err(), "nobody is called to work that cannot be recorded");
-    assert!(store.troubles()[0].contains("write was refused"), "{:?}", store.troubles());
-    std::fs::rename(&away, &database).unwrap();
-    assert_eq!(room.execute(anna(), command("6", insert)).await.unwrap().version, 3);
-    assert_eq!(store.troubles(), [""; 0]);
-    rooms.shut_down().await;
-}
