@@ -15,6 +15,7 @@ fn without_a_lease_the_notebook_is_read_and_a_command_asks_for_one_again() {
     assert!(refused.message.contains("the disk is full"), "{}", refused.message);
     scene.disk.no_lease = None;
     assert_eq!(scene.execute("anna", &edit(2, r#"[[0,"y"]]"#)).unwrap().version, 3);
+    scene.advance(10);
     assert_eq!(scene.durable(1), ["events 3..3"]);
 }
 
@@ -73,6 +74,7 @@ fn a_clock_that_was_wrong_and_is_set_back_holds_nothing_up() {
     assert_eq!(scene.room.wake_at(scene.now), Some(scene.now), "the room is told at once");
     scene.durable(2);
     scene.execute("anna", &edit(3, r#"[1,[0,"y"]]"#)).unwrap();
+    scene.advance(10);
     assert_eq!(scene.durable(2), ["events 4..4"]);
     scene.others.clear();
     scene.advance(10_000);
