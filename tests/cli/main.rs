@@ -4,8 +4,8 @@ mod assistants;
 mod backup;
 #[cfg(unix)]
 mod chat;
-mod kernels;
 mod damage;
+mod kernels;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

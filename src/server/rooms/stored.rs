@@ -73,6 +73,12 @@ pub(super) async fn records(
     Input::Commands { ticket, records: Ok(found) }
 }
 
+/// The store's own words are logged: they may name files of the server.
+fn unread(notebook: &NotebookId, error: &StoreError) -> String {
+    tracing::error!(%notebook, %error, "a notebook was not read");
+    "the server cannot read its data: its operator finds the reason in the log".to_owned()
+}
+
 /// For clients: what is wrong, without the server's paths.
 fn told(error: &StoreError) -> String {
     match error {
@@ -138,7 +144,7 @@ pub(super) async fn load(
     let (mut at_most, mut farthest) = (None, None::<Box<Loaded>>);
     loop {
         let found = snapshot::latest(store, notebook, at_most, snapshot::unpack).await;
-        let found = found.map_err(|error| error.to_string())?;
+        let found = found.map_err(|error| unread(notebook, &error))?;
         let from = found.as_ref().map_or(0, |(head, _)| head.version);
         let replay = match found {
             Some((head, state)) => Replay::from_snapshot(state, head),
@@ -187,7 +193,7 @@ async fn follow(
         let page = match store.read(notebook, after, MAX_READ_EVENTS).await {
             Ok(page) => page,
             Err(error @ StoreError::UnreadableEvent { .. }) => break Some(error.to_string()),
-            Err(error) => return Err(Broken::Store(error.to_string())),
+            Err(error) => return Err(Broken::Store(unread(notebook, &error))),
         };
         let Some(last) = page.last() else { break None };
         after = last.envelope.version;
