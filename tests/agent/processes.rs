@@ -15,7 +15,7 @@ use notarium_core::{
     Recorded, RequestExecution,
 };
 use notarium_wire::ServerMessage;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 use serde_json::{Value, json};
 
 /// How long a test waits for something that must come.
@@ -109,6 +109,8 @@ impl Process {
     /// SIGKILL; what is left of it stays until it is dropped.
     pub fn kill_unawaited(&mut self) {
         let _ = self.child.kill();
+        let id = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
     }
 
     /// SIGTERM, and the exit code.
