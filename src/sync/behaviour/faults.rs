@@ -1,5 +1,7 @@
 //! Disks that do not write, and clocks that were wrong.
 
+use notarium_core::Role;
+
 use super::scene::*;
 use crate::config::RoomConfig;
 use crate::io::{AppendFailure, Input, Output};
@@ -67,7 +69,7 @@ fn a_notebook_that_does_not_load_is_tried_less_and_less() {
 fn a_clock_that_was_wrong_and_is_set_back_holds_nothing_up() {
     let mut scene = Scene::new(RoomConfig::default());
     scene.subscribe(1, &user("anna"), None);
-    scene.subscribe(2, &user("ben"), None);
+    scene.subscribe(2, &with_role("ben", Role::Viewer), None);
     scene.now += 3_600_000;
     scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
     scene.now -= 3_600_000;
