@@ -36,6 +36,11 @@ pub fn bytes(bytes: &[u8]) -> Ended {
     })
 }
 
+/// A line of a server, which goes on when nobody reads it any more.
+pub fn announce(text: impl Display) {
+    let _ = bytes(format!("{text}\n").as_bytes());
+}
+
 /// A remark for people, on standard error.
 pub fn note(text: impl Display) {
     // Without a standard error nobody reads it.

@@ -9,6 +9,7 @@ use notarium_server::{RunningServer, Server, ServerConfig};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::assistants::{self, ModelArgs};
+use super::print::announce;
 use super::settings::Settings;
 use super::{Context, Ended, Failure};
 
@@ -139,10 +140,12 @@ pub async fn serve(args: ServeArgs, _: &Context) -> Ended {
     let config = args.models.config()?;
     let server = args.place.start(&folder, !config.models.is_empty()).await?;
     assistants::beside(server, config, async |server| {
-        println!("Notarium serves {} on {}", folder.display(), server.url());
-        println!("Confirming: {}", args.place.confirm_with.sentence());
+        announce(format_args!("Notarium serves {} on {}", folder.display(), server.url()));
+        announce(format_args!("Confirming: {}", args.place.confirm_with.sentence()));
         if let Some(token) = &server.owner_token {
-            println!("Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}");
+            announce(format_args!(
+                "Nobody has signed in yet. This token makes you the owner, once (`notarium login`):\n{token}"
+            ));
         }
         stopped().await;
         eprintln!("stopping");

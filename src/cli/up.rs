@@ -1,6 +1,6 @@
 //! `up`: server, runtime agent and a Python kernel in one process.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -17,6 +17,7 @@ use super::assistants::{self, ModelArgs};
 use super::client::Client;
 use super::config::{Config, write_privately};
 use super::context::{Access, PROGRAM};
+use super::print::announce;
 use super::sandbox::Kept;
 use super::serve::{ConfirmWith, PlaceArgs, Stop};
 use super::{Context, Ended, Failure, python};
@@ -51,10 +52,8 @@ async fn up_with(args: &UpArgs, folder: &Path, server: &RunningServer, models: &
     let keys = Keys::of_folder(server, folder).await?;
     login(server, &keys)?;
     print_invitation(server, &keys, models, confirm_with).await?;
-    println!("Data: {} (Ctrl-C stops everything)", folder.display());
-    println!("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
-    // Whoever reads this through a pipe waits for it.
-    let _ = std::io::stdout().flush();
+    announce(format_args!("Data: {} (Ctrl-C stops everything)", folder.display()));
+    announce("In another terminal: notarium import FILE.ipynb, notarium ls … (they know the address and the token)");
     let mut stop = Stop::listen();
     let agent = tokio::select! {
         agent = start_kernels(args, folder, server, &keys) => agent,
@@ -83,16 +82,16 @@ fn login(server: &RunningServer, keys: &Keys) -> Ended {
 }
 
 async fn print_invitation(server: &RunningServer, keys: &Keys, models: &[String], confirm_with: ConfirmWith) -> Ended {
-    println!("Notarium is up: {}\nToken: {}", server.url(), keys.session);
+    announce(format_args!("Notarium is up: {}\nToken: {}", server.url(), keys.session));
     // What stands behind the # stays in the browser, which drops it from the address.
-    println!("In a browser: {}/#token={}", server.url(), keys.session);
+    announce(format_args!("In a browser: {}/#token={}", server.url(), keys.session));
     match models {
-        [] => println!(
-            "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`"
+        [] => announce(
+            "Assistants: none; set ANTHROPIC_API_KEY or OPENAI_API_KEY (see `notarium up --help`), or try `notarium demo`",
         ),
-        models => println!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", ")),
+        models => announce(format_args!("Assistants: {} (notarium chat NOTEBOOK)", models.join(", "))),
     }
-    println!("Confirming: {}", confirm_with.sentence());
+    announce(format_args!("Confirming: {}", confirm_with.sentence()));
     if confirm_with == ConfirmWith::Password {
         print_way_to_a_password(server).await?;
     }
@@ -112,8 +111,7 @@ async fn start_kernels(
     let kernels = kept.sentence();
     let agent = keys.start_agent(server, &args.kernels, paths, Some(folder.to_owned()), kept);
     agent.ready().await;
-    println!("Kernels: {kernels}");
-    let _ = std::io::stdout().flush();
+    announce(format_args!("Kernels: {kernels}"));
     Ok(agent)
 }
 
@@ -125,14 +123,14 @@ async fn print_way_to_a_password(server: &RunningServer) -> Ended {
         return Ok(());
     }
     if !std::io::stdout().is_terminal() {
-        println!("You have no password yet: run `notarium up` at a terminal once, which says how to choose one");
+        announce("You have no password yet: run `notarium up` at a terminal once, which says how to choose one");
         return Ok(());
     }
     let token = issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?;
     let login = std::env::var("USER").unwrap_or_else(|_| "owner".to_owned());
-    println!("You have no password yet. Choose one in another terminal, with this token, which is good once:");
-    println!("  notarium login --server {} --one-time --login {login} --name {login}", server.url());
-    println!("  {}", token.text.reveal());
+    announce("You have no password yet. Choose one in another terminal, with this token, which is good once:");
+    announce(format_args!("  notarium login --server {} --one-time --login {login} --name {login}", server.url()));
+    announce(format_args!("  {}", token.text.reveal()));
     Ok(())
 }
 
