@@ -66,7 +66,7 @@ fn a_command_that_is_applied_twice_is_caught() {
 
 #[test]
 fn a_stale_fence_that_is_accepted_is_caught() {
-    assert!(is_caught(Fault::AcceptStaleFence, &["stale fence"]));
+    assert!(is_caught(Fault::AcceptStaleFence, &["stale fence", "ghost"]));
 }
 
 #[test]

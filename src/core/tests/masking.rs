@@ -23,20 +23,21 @@ fn an_assistant_s_run_is_recorded_without_keys_and_a_person_s_as_it_is() {
         let output = json!({"content": {"output_type": "display_data", "data": {"text/plain": text}, "metadata": {}}});
         json!({"update_display": {"display_id": "d", "output": output}})
     };
-    let recorded = |mut world: World, seq: u64, end: Option<serde_json::Value>| {
+    let recorded = |mut world: World, end: Option<serde_json::Value>| {
         let run = world.notebook.executions.keys().next().unwrap().to_string();
         if let Some(end) = end {
-            world.step(&agent("gpu"), report(&run, seq - 1, end));
+            world.step(&agent("gpu"), report(&run, 1, end));
         }
+        let seq = world.notebook.executions.values().next().unwrap().output_seq + 1;
         let output = json!({"output": {"outputs": [shows(KEY), shows("plain")]}});
         let (mut events, _) = world.try_do(&agent("gpu"), &report(&run, seq, output)).unwrap();
         events.extend(world.try_do(&agent("gpu"), &report(&run, seq + 1, update(KEY))).unwrap().0);
         world.whole(&events).to_string()
     };
-    let person = recorded(running(), 2, None);
+    let person = recorded(running(), None);
     assert!(person.matches(KEY).count() == 2 && !person.contains(MASK), "{person}");
     for end in [None, Some(json!({"lost": {"cause": "agent_lost"}}))] {
-        let assistant = recorded(calling(), 2, end);
+        let assistant = recorded(calling(), end);
         assert!(assistant.matches(MASK).count() == 2 && !assistant.contains(KEY), "{assistant}");
         assert!(assistant.contains("plain"), "{assistant}");
     }
