@@ -24,11 +24,12 @@ fn an_assistant_s_run_is_recorded_without_keys_and_a_person_s_as_it_is() {
         json!({"update_display": {"display_id": "d", "output": output}})
     };
     let recorded = |mut world: World, end: Option<serde_json::Value>| {
-        let run = world.notebook.executions.keys().next().unwrap().to_string();
+        let (run, execution) = world.notebook.executions.first_key_value().unwrap();
+        let (run, mut seq) = (run.to_string(), execution.output_seq + 1);
         if let Some(end) = end {
-            world.step(&agent("gpu"), report(&run, 1, end));
+            world.step(&agent("gpu"), report(&run, seq, end));
+            seq += 1;
         }
-        let seq = world.notebook.executions.values().next().unwrap().output_seq + 1;
         let output = json!({"output": {"outputs": [shows(KEY), shows("plain")]}});
         let (mut events, _) = world.try_do(&agent("gpu"), &report(&run, seq, output)).unwrap();
         events.extend(world.try_do(&agent("gpu"), &report(&run, seq + 1, update(KEY))).unwrap().0);
