@@ -49,10 +49,14 @@ pub async fn now_and_then(app: App) {
             sweeper = Sweeper::default();
             continue;
         };
-        match swept {
-            Ok(swept) => tracing::info!(swept.examined, swept.removed, swept.removed_bytes, "blobs were swept"),
-            Err(error) => tracing::warn!(%error, "the sweep of blobs broke off: the next goes on"),
-        }
+        log(swept);
+    }
+}
+
+fn log(swept: Result<Swept, SweepError>) {
+    match swept {
+        Ok(swept) => tracing::info!(swept.examined, swept.removed, swept.removed_bytes, "blobs were swept"),
+        Err(error) => tracing::warn!(%error, "the sweep of blobs broke off: the next goes on"),
     }
 }
 

@@ -2,11 +2,12 @@
 
 import json
 import os
+import pathlib
 import re
 import urllib.error
 import urllib.request
 
-FACTS = json.load(open(FACTS_FILE))
+FACTS = json.loads(pathlib.Path(FACTS_FILE).read_text())  # noqa: F821 - set by the test
 TOKEN = re.compile(rb"nt_[a-z]+_[0-9A-Za-z]+_[0-9a-f]{64}")
 
 
@@ -47,7 +48,10 @@ def ways(token):
     yield "password", answer(token, "PUT", "/api/me/password", {"password": "chosen by code"})
     yield "reset", answer(token, "POST", f"/api/users/{user}/reset", {})
     yield "somebody", answer(token, "POST", "/api/users", {"name": "X", "login": "x", "is_admin": True})
-    yield "policy", answer(token, "POST", f"/api/notebooks/{notebook}/commands", {"body": {"SetPolicy": {"policy": "trusted"}}})
+    yield (
+        "policy",
+        answer(token, "POST", f"/api/notebooks/{notebook}/commands", {"body": {"SetPolicy": {"policy": "trusted"}}}),
+    )
     grant = {"subject": {"kind": "user", "id": user}, "role": "viewer"}
     yield "share", answer(token, "POST", f"/api/notebooks/{notebook}/commands", {"body": {"GrantAccess": grant}})
 

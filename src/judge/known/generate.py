@@ -208,7 +208,11 @@ def is_harmless(full, thing):
 
 def names_of(name, known_modules):
     module = importlib.import_module(name)
-    names = dir(module) if name in sys.stdlib_module_names or not hasattr(module, "__all__") else set(module.__all__) | set(dir(module))
+    names = (
+        dir(module)
+        if name in sys.stdlib_module_names or not hasattr(module, "__all__")
+        else set(module.__all__) | set(dir(module))
+    )
     for word in sorted(names):
         if word.startswith("_"):
             continue
@@ -259,7 +263,9 @@ def instance_attributes(roots):
 
 
 PRIVATE = re.compile(r"\bself\.(_[a-z]\w*)\s*=\s*(.*)")
-HOLDS = re.compile(r"\b(sys|os|io|module|modules|\w*loop|open|[pP]open|socket|subprocess|globals|frame|pickle|import\w*|exec|eval|code|getattr|builtins|fp|\w*file|stream|proc|process|session|shell|kernel|client|conn|connection|store|vars|env)\b")
+HOLDS = re.compile(
+    r"\b(sys|os|io|module|modules|\w*loop|open|[pP]open|socket|subprocess|globals|frame|pickle|import\w*|exec|eval|code|getattr|builtins|fp|\w*file|stream|proc|process|session|shell|kernel|client|conn|connection|store|vars|env)\b"
+)
 
 
 def private_attributes():
@@ -267,7 +273,11 @@ def private_attributes():
     names = set()
     for one in classes():
         for name, thing in vars(one).items():
-            if isinstance(name, str) and re.fullmatch(r"_[a-zA-Z]\w*", name) and (isinstance(thing, types.ModuleType) or way(thing, one)):
+            if (
+                isinstance(name, str)
+                and re.fullmatch(r"_[a-zA-Z]\w*", name)
+                and (isinstance(thing, types.ModuleType) or way(thing, one))
+            ):
                 names.add(name)
     for module in list(sys.modules.values()):
         path = getattr(module, "__file__", None) or ""
@@ -282,13 +292,19 @@ def attributes(roots):
     harmless, withheld = set(), {}
     for one in classes():
         root, *parts = str(one.__module__).split(".")
-        if root not in roots and root not in ("builtins", "_io") or {"distutils", "f2py", "testing", "tests"} & set(parts):
+        if (
+            root not in roots
+            and root not in ("builtins", "_io")
+            or {"distutils", "f2py", "testing", "tests"} & set(parts)
+        ):
             continue
         for name, thing in vars(one).items():
             if not isinstance(name, str) or not name.isidentifier() or name.startswith("_"):
                 continue
             # Nobody gets hold of an object of these classes without a question.
-            is_withheld_class = any((str(one.__module__) + ".").startswith(module + ".") for module in PRIMITIVE_MODULES)
+            is_withheld_class = any(
+                (str(one.__module__) + ".").startswith(module + ".") for module in PRIMITIVE_MODULES
+            )
             if is_withheld_class and not SUSPECT.fullmatch(name):
                 continue
             bad = isinstance(thing, types.ModuleType) or SUSPECT.fullmatch(name) or way(thing, one)
@@ -335,7 +351,14 @@ def main():
     harmless, withheld = attributes(roots)
     (HERE / "modules.txt").write_text(header() + "\n".join(lines) + "\n")
     private = private_attributes()
-    body = ["harmless", *wrapped(sorted(harmless)), "withheld", *wrapped(sorted(withheld)), "private", *wrapped(sorted(private))]
+    body = [
+        "harmless",
+        *wrapped(sorted(harmless)),
+        "withheld",
+        *wrapped(sorted(withheld)),
+        "private",
+        *wrapped(sorted(private)),
+    ]
     (HERE / "attributes.txt").write_text(header() + "\n".join(body) + "\n")
     if "--review" in sys.argv:
         for name, why in sorted(withheld.items()):

@@ -718,7 +718,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Downloads a blob, as bytes and never as a page. */
+        /** Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the first byte is sent. One whose bytes have changed on the disk is refused (`damaged`). */
         get: {
             parameters: {
                 query?: never;
@@ -1703,7 +1703,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The notebook as an `.ipynb` file (nbformat 4.5), now or as it was. */
+        /**
+         * The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.
+         * @description Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.
+         */
         get: {
             parameters: {
                 query?: {
@@ -4097,7 +4100,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The server takes requests: not while it starts or stops. */
+        /** The server takes requests: not while it starts or stops. What is wrong though it does, for instance that nothing can be written because the disk is full, is in `problems`. */
         get: {
             parameters: {
                 query?: never;
@@ -4214,7 +4217,9 @@ export interface components {
         AgentId: string;
         /** @description Says that the process answers. */
         Alive: {
-            /** @description Always `ok`; a server that is not ready answers with a [`Problem`] instead. */
+            /** @description What its operator should look at, in sentences. */
+            problems?: string[];
+            /** @description `ok`, or `degraded` where there are problems; a server that is not ready answers with a [`Problem`] instead. */
             status: string;
             /** @description The server's release, as in `0.1.0`. */
             version: string;
