@@ -39,22 +39,24 @@ pub async fn backup(args: BackupArgs, _: &Context) -> Ended {
     let bar = Progress::new();
     let done = backup::backup(&data, &args.into, &|step| bar.show(step)).await;
     bar.0.finish_and_clear();
-    told("backed up", &args.into, done)
+    report("backed up", &args.into, done)
 }
 
 pub async fn restore(args: RestoreArgs, _: &Context) -> Ended {
     let bar = Progress::new();
     let done = backup::restore(&args.from, &args.into, &|step| bar.show(step)).await;
     bar.0.finish_and_clear();
-    told("restored", &args.into, done)
+    report("restored", &args.into, done)
 }
 
 /// What was copied, and what could not be.
-fn told(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> Ended {
+fn report(verb: &str, into: &Path, done: Result<BackedUp, BackupError>) -> Ended {
     let done = done.map_err(|error| Failure::failed(error.to_string()))?;
     let BackedUp { notebooks, events, blobs, copied_blobs, lost } = done;
+    let [notebooks, events, blobs] = [(notebooks, "notebook"), (events, "event"), (blobs, "blob")]
+        .map(|(number, word)| print::count(usize::try_from(number).unwrap_or(usize::MAX), word));
     print::line(format!(
-        "{verb} and verified: {notebooks} notebooks, {events} events, {blobs} blobs ({copied_blobs} copied) in {}",
+        "{verb} and verified: {notebooks}, {events}, {blobs} ({copied_blobs} copied) in {}",
         into.display()
     ))?;
     if lost.is_empty() {
