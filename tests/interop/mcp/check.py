@@ -132,10 +132,10 @@ async def creates_runs_fixes_summarises(client, notebook):
     cells = [
         {"cell_type": "markdown", "source": "# Losses"},
         {"source": "losses = [3, 2, 1]\nprint(sum(losses))"},
-        {"source": "print(undefined_name)"},
+        {"source": "print(losses[3])"},
     ]
     made = await client.call_tool("create_cells", {"notebook": notebook, "cells": cells, "run": True})
-    check(made.is_error and "undefined_name" in text(made), "the failure is told", text(made))
+    check(made.is_error and "IndexError" in text(made), "the failure is told", text(made))
     state = await state_of(client, notebook)
     broken = next(cell for cell in state["cells"] if cell["status"] == "error")
     source = "print(len(losses))"

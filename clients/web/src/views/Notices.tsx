@@ -148,8 +148,8 @@ function Unreachable({ store }: { store: NotebookStore }) {
   return (
     <Strip look="warn">
       <span className="grow">
-        The kernel is unreachable{lost[0]?.unreachable_since ? ` since ${date(lost[0].unreachable_since)}` : ""}: its runtime agent is gone or
-        cut off.{what} It may come back by itself; another kernel begins without its variables.
+        The kernel is unreachable{lost[0]?.unreachable_since ? ` since ${date(lost[0].unreachable_since)}` : ""}: its runtime agent
+        is gone or cut off.{what} It may come back by itself; another kernel begins without its variables.
       </span>
       <button className="button" onClick={() => setDismissed(ids.join())}>
         Wait
