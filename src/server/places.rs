@@ -27,8 +27,8 @@ impl Places {
         Self { free: Arc::new(Semaphore::new(total)), taken: Arc::default(), per_network }
     }
 
-    /// `None`: all places are taken, or all that this network may have. This machine's own programs, among them a proxy that
-    /// is not named to the server, count together with everybody alone.
+    /// `None`: all places are taken, or all that this network may have. A loopback address has no limit of its own, because
+    /// a proxy may stand there that the server was not told of.
     pub fn enter(&self, address: Option<IpAddr>) -> Option<Place> {
         let permit = self.free.clone().try_acquire_owned().ok()?;
         let network = address.filter(|address| !address.to_canonical().is_loopback()).map(network_of);
