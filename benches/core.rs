@@ -1,5 +1,6 @@
 //! What a decision costs in a small and in a large notebook, without server and disk.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -74,7 +75,8 @@ impl World {
         for query in required_history(&self.notebook, &context, &command) {
             let selection = query.selection();
             let wanted = |event: &&Recorded| selection.holds(event.envelope.version, event.event.subject());
-            context.history.events.extend(query.narrow(self.log.iter().filter(wanted).cloned().collect()));
+            let selected = query.narrow(self.log.iter().filter(wanted).cloned().collect());
+            context.history.events.extend(selected.into_iter().map(Arc::new));
         }
         let decision =
             decide(&self.notebook, &mut context, command).map_err(|rejection| anyhow::anyhow!("{rejection:?}"))?;

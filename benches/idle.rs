@@ -18,6 +18,9 @@ pub struct Idle {
     /// Of each of those notebooks.
     #[arg(long, default_value_t = 10)]
     cells: usize,
+    /// Every connection follows one more notebook of 64 empty cells.
+    #[arg(long)]
+    follow: bool,
 }
 
 impl Idle {
@@ -25,6 +28,9 @@ impl Idle {
         let mut sockets = Vec::with_capacity(self.connections);
         for _ in 0..self.connections {
             sockets.push(Socket::open(target).await?);
+        }
+        if self.follow {
+            follow_all(&mut sockets).await?;
         }
         for index in 0..self.notebooks {
             self.open_notebook(&mut sockets[0], index).await?;
@@ -44,4 +50,15 @@ impl Idle {
         socket.subscribe(&notebook).await?;
         Ok(())
     }
+}
+
+async fn follow_all(sockets: &mut [Socket]) -> Result<()> {
+    let notebook = format!("followed-{}", std::process::id());
+    let cells = (0..64).map(|cell| json!({"InsertCell": {"cell_id": format!("c{cell}"), "cell_type": "code"}}));
+    let commands: Vec<Value> = [json!({"CreateNotebook": {"title": "followed"}})].into_iter().chain(cells).collect();
+    sockets[0].command("follow", &notebook, json!({"Batch": {"commands": commands}})).await?;
+    for socket in sockets {
+        socket.subscribe(&notebook).await?;
+    }
+    Ok(())
 }

@@ -31,7 +31,7 @@ pub struct Load {
 }
 
 /// When each edit of a notebook was sent, by its number, as nanoseconds since `start`.
-struct Clock {
+pub struct Clock {
     start: Instant,
     sent: Vec<AtomicU64>,
     done: AtomicBool,
@@ -40,10 +40,15 @@ struct Clock {
 const MAX_EDITS: usize = 600_000;
 
 impl Clock {
-    fn new(readers: usize) -> Arc<Self> {
+    pub fn new(readers: usize) -> Arc<Self> {
         let edits = if readers > 0 { MAX_EDITS } else { 0 };
         let sent = (0..edits).map(|_| AtomicU64::new(0)).collect();
         Arc::new(Self { start: Instant::now(), sent, done: AtomicBool::new(false) })
+    }
+
+    /// From here on the renamed notebook is the end.
+    pub fn finish(&self) {
+        self.done.store(true, Ordering::Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -52,9 +57,9 @@ impl Clock {
 }
 
 #[derive(Default)]
-struct Counted {
+pub struct Counted {
     edits: u64,
-    deliveries: u64,
+    pub deliveries: u64,
     latencies: Vec<u64>,
     elapsed: f64,
 }
@@ -104,8 +109,8 @@ impl Load {
 }
 
 /// One connection that edits `cells.len()` cells, each with one change under way at most.
-struct Writer {
-    socket: Socket,
+pub struct Writer {
+    pub socket: Socket,
     notebook: String,
     cells: Vec<CellState>,
 }
@@ -117,7 +122,7 @@ struct CellState {
 }
 
 impl Writer {
-    async fn make(target: &Target, notebook: &str, cells: usize) -> Result<Self> {
+    pub async fn make(target: &Target, notebook: &str, cells: usize) -> Result<Self> {
         let mut socket = Socket::open(target).await?;
         let inserts =
             (0..cells).map(|cell| json!({"InsertCell": {"cell_id": format!("c{cell}"), "cell_type": "code"}}));
@@ -137,7 +142,7 @@ impl Writer {
         Ok(self.socket.0.feed(Message::text(text)).await?)
     }
 
-    async fn insert(&mut self, cell: usize, number: u64) -> Result<()> {
+    pub async fn insert(&mut self, cell: usize, number: u64) -> Result<()> {
         let length = self.cells[cell].length;
         let change =
             if length == 0 { r#"[[0,"ten chars "]]"#.to_owned() } else { format!(r#"[{length},[0,"ten chars "]]"#) };
@@ -148,14 +153,27 @@ impl Writer {
     async fn acked(&mut self) -> Result<usize> {
         loop {
             let text = self.socket.next().await?;
-            if text.starts_with(r#"{"ack""#) {
-                let cell = number_after(&text, r#""id":"w"#).context("an id of ours")? as usize;
-                self.cells[cell].base = number_after(&text, r#""version":"#).context("an ack has a version")?;
-                self.cells[cell].length += 10;
+            if let Some(cell) = self.take_ack(&text)? {
                 return Ok(cell);
             }
-            anyhow::ensure!(!text.starts_with(r#"{"reject""#) && !text.starts_with(r#"{"error""#), "{text}");
         }
+    }
+
+    /// The cell of an ack; the next edits of the cell name its version.
+    pub fn take_ack(&mut self, text: &str) -> Result<Option<usize>> {
+        anyhow::ensure!(!text.starts_with(r#"{"reject""#) && !text.starts_with(r#"{"error""#), "{text}");
+        if !text.starts_with(r#"{"ack""#) {
+            return Ok(None);
+        }
+        let cell = number_after(text, r#""id":"w"#).context("an id of ours")? as usize;
+        self.cells[cell].base = number_after(text, r#""version":"#).context("an ack has a version")?;
+        self.cells[cell].length += 10;
+        Ok(Some(cell))
+    }
+
+    /// The version at which its cells were made.
+    pub fn base(&self) -> u64 {
+        self.cells[0].base
     }
 
     async fn write(&mut self, load: &Load, clock: &Clock, barrier: &Barrier) -> Result<Counted> {
@@ -167,7 +185,7 @@ impl Writer {
             self.write_flat_out(load, clock).await?
         };
         let elapsed = start.elapsed().as_secs_f64();
-        clock.done.store(true, Ordering::Relaxed);
+        clock.finish();
         // The last word lets the readers see the end.
         self.socket.command("end", &self.notebook, json!({"RenameNotebook": {"title": "the end"}})).await?;
         Ok(Counted { edits, elapsed, ..Counted::default() })
@@ -214,7 +232,7 @@ impl Writer {
 }
 
 /// Counts the edits in the frames until the notebook is renamed.
-async fn follow(mut socket: Socket, clock: &Clock, barrier: &Barrier, measures: bool) -> Result<Counted> {
+pub async fn follow(mut socket: Socket, clock: &Clock, barrier: &Barrier, measures: bool) -> Result<Counted> {
     barrier.wait().await;
     let mut counted = Counted::default();
     loop {

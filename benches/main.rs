@@ -4,6 +4,7 @@
 mod cancel;
 mod confirm;
 mod core;
+mod flood;
 mod idle;
 mod load;
 mod run;
@@ -26,6 +27,8 @@ struct Arguments {
 enum Scenario {
     /// Writers that edit as fast as they are acked (or at a rate), and readers that follow.
     Load(load::Load),
+    /// More edits on old bases than a room can take, and what others notice.
+    Flood(flood::Flood),
     /// Builds a history of many edits behind one short document.
     History(load::History),
     /// The time from connecting to a usable state.
@@ -58,6 +61,7 @@ async fn run(arguments: &Arguments) -> anyhow::Result<serde_json::Value> {
     let target = socket::Target { url: arguments.url.clone(), token: arguments.token.clone() };
     match &arguments.scenario {
         Scenario::Load(load) => load.run(&target).await,
+        Scenario::Flood(flood) => flood.run(&target).await,
         Scenario::History(history) => history.run(&target).await,
         Scenario::Open(open) => open.run(&target).await,
         Scenario::Run(run) => run.run(&target).await,

@@ -214,7 +214,7 @@ pub(crate) fn decide_edit(
     }
     let cell = live_cell(notebook, context, &cell_id)?;
     let late = if cell.source_version > base { edits_since(context, &cell_id, base)? } else { Vec::new() };
-    let change = late.into_iter().try_fold(change, |change, over| change.map(over, false)).map_err(invalid_change)?;
+    let change = change.map_over_all(late).map_err(invalid_change)?;
     edited(context, cell_id, cell, change)
 }
 

@@ -1,5 +1,7 @@
 //! Which slice decides which command. Batches and the tool calls that begin commands stand above this, in `decide`.
 
+use std::sync::Arc;
+
 use crate::access::authorise_command;
 use crate::command::Command;
 use crate::context::Context;
@@ -161,7 +163,7 @@ pub(crate) fn decide_all(
             scratch.apply(&recorded);
             // What this part did is the past of the next one: a change is late after it, a deleted cell is in the trash.
             if matches!(recorded.event, Event::CellSourceEdited(_) | Event::CellDeleted(_)) {
-                context.history.events.push(recorded);
+                context.history.events.push(Arc::new(recorded));
             }
         }
         whole.events.extend(part.events);

@@ -1,5 +1,7 @@
 //! What a decision was told of the past and of code, so that the core stays pure and the state small.
 
+use std::sync::Arc;
+
 use notarium_record::text::ChangeSet;
 use notarium_record::{CellId, Event, Execution, ExecutionId, Recorded, Risk, Version};
 
@@ -7,9 +9,16 @@ use notarium_record::{CellId, Event, Execution, ExecutionId, Recorded, Risk, Ver
 #[derive(Debug, Clone, Default)]
 pub struct History {
     /// What the queries of [`crate::required_history`] have found.
-    pub events: Vec<Recorded>,
+    pub events: Vec<Arc<Recorded>>,
     /// The answer to [`crate::required_judgement`].
     pub judgement: Option<Judgement>,
+}
+
+impl History {
+    /// Of events in the order of versions.
+    pub fn of(events: impl IntoIterator<Item = Recorded>) -> Self {
+        Self { events: events.into_iter().map(Arc::new).collect(), judgement: None }
+    }
 }
 
 /// Pieces of Python that a tool call would run, for a judge that the core does not know.
@@ -49,5 +58,5 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
 
 /// The execution as the record tells it.
 pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
-    Execution::replay(history.events.iter().filter(|recorded| recorded.event.execution_id() == Some(id)))
+    Execution::replay(history.events.iter().map(|recorded| &**recorded).filter(|recorded| recorded.event.execution_id() == Some(id)))
 }

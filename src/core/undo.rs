@@ -5,6 +5,7 @@
 //! written stays when its insertion is undone.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
 use crate::cells;
 use crate::command::Command;
@@ -142,7 +143,7 @@ impl Inversion {
     }
 
     fn invert_events(&mut self, context: &Context, group: &Group) -> Result<(), TextError> {
-        let events: Vec<Recorded> =
+        let events: Vec<Arc<Recorded>> =
             self.history.events.iter().filter(|recorded| group.contains(recorded)).cloned().collect();
         let mut texts_done = self.cells_that_go(group, &events);
         for recorded in events.iter().rev() {
@@ -154,7 +155,7 @@ impl Inversion {
     }
 
     /// Cells that the group made and that go with all their text, because nobody else has written in them.
-    fn cells_that_go(&self, group: &Group, events: &[Recorded]) -> BTreeSet<CellId> {
+    fn cells_that_go(&self, group: &Group, events: &[Arc<Recorded>]) -> BTreeSet<CellId> {
         let made = events.iter().filter_map(|recorded| match &recorded.event {
             Event::CellInserted(event) => Some(&event.cell_id),
             _ => None,
@@ -176,7 +177,7 @@ impl Inversion {
         let recorded = provisional(&self.scratch, context, &decided);
         self.scratch.apply(&recorded);
         self.index.note(self.history.events.len(), &recorded);
-        self.history.events.push(recorded);
+        self.history.events.push(Arc::new(recorded));
         self.decision.events.push(decided);
     }
 

@@ -10,6 +10,7 @@ use notarium_record::{
 };
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Number of an edit among those played.
 type Index = usize;
@@ -59,7 +60,7 @@ pub(crate) struct HistoryIndex {
 }
 
 impl HistoryIndex {
-    pub(crate) fn of(events: &[Recorded]) -> Self {
+    pub(crate) fn of(events: &[Arc<Recorded>]) -> Self {
         let mut index = Self::default();
         events.iter().enumerate().for_each(|(at, recorded)| index.note(at, recorded));
         index
@@ -84,7 +85,7 @@ impl HistoryIndex {
     }
 
     /// The cell as it was when it was deleted last.
-    pub(crate) fn deleted<'a>(&self, events: &'a [Recorded], cell_id: &CellId) -> Option<&'a CellDeleted> {
+    pub(crate) fn deleted<'a>(&self, events: &'a [Arc<Recorded>], cell_id: &CellId) -> Option<&'a CellDeleted> {
         match &events.get(*self.deletions.get(cell_id)?)?.event {
             Event::CellDeleted(event) => Some(event),
             _ => None,
@@ -94,10 +95,10 @@ impl HistoryIndex {
     /// The events of one run, in order.
     pub(crate) fn of_execution<'a>(
         &'a self,
-        events: &'a [Recorded],
+        events: &'a [Arc<Recorded>],
         id: &ExecutionId,
     ) -> impl Iterator<Item = &'a Recorded> {
-        self.by_execution.get(id).into_iter().flatten().filter_map(|at| events.get(*at))
+        self.by_execution.get(id).into_iter().flatten().filter_map(|at| events.get(*at)).map(|recorded| &**recorded)
     }
 
     /// The edits of the cell and the ends of all undos, in order.
@@ -134,7 +135,7 @@ impl<'a> Played<'a> {
     /// # Errors
     /// When the edits do not follow one another, which `decide` never records.
     pub(crate) fn of(
-        events: &'a [Recorded],
+        events: &'a [Arc<Recorded>],
         index: &HistoryIndex,
         cell_id: &CellId,
         from: Version,

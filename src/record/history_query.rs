@@ -1,5 +1,7 @@
 //! Questions to the past of one notebook, named as data: a decision asks them, a store answers them by its indexes.
 
+use std::sync::Arc;
+
 use crate::envelope::{Envelope, Recorded, Stored};
 use crate::event::Event;
 use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
@@ -96,6 +98,16 @@ impl Logged for Stored {
             return None;
         }
         self.typed().ok()?.deleted_execution()
+    }
+}
+
+impl<T: Logged> Logged for Arc<T> {
+    fn envelope(&self) -> &Envelope {
+        (**self).envelope()
+    }
+
+    fn deleted_execution(&self) -> Option<ExecutionId> {
+        (**self).deleted_execution()
     }
 }
 

@@ -20,6 +20,7 @@ mod codemirror_oracle;
 mod combine;
 mod diff;
 mod json;
+mod shift;
 #[cfg(test)]
 mod tests;
 

@@ -28,6 +28,8 @@ pub struct ServerLimits {
     pub max_subscriptions_per_socket: usize,
     /// Messages that a connection may get wrong in a minute.
     pub max_errors_per_minute: u32,
+    /// Commands of one connection that wait for their answers; more are not read until half of them are answered.
+    pub max_unanswered_commands: usize,
     /// Frames that wait for a connection before events are left out and it is caught up later.
     pub max_queued_frames: usize,
     /// Events that reading an old version may have to replay.
@@ -68,6 +70,7 @@ impl Default for ServerLimits {
             max_strangers_per_network: 64,
             max_subscriptions_per_socket: 1_000,
             max_errors_per_minute: 60,
+            max_unanswered_commands: 256,
             max_queued_frames: 1_024,
             max_replayed_events: 200_000,
             max_checked_events: 10_000,

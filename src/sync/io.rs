@@ -159,6 +159,11 @@ pub enum Output {
         client: ClientId,
         text: String,
     },
+    /// As `Send`: the answer to one of its commands.
+    Reply {
+        client: ClientId,
+        text: String,
+    },
     /// As `Send`. From here on the client is one that gets events again.
     Subscribed {
         client: ClientId,

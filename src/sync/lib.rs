@@ -18,6 +18,7 @@ mod behaviour;
 mod config;
 mod identity;
 mod io;
+mod late_edits;
 mod leases;
 mod queue;
 mod rendering;

@@ -1,11 +1,14 @@
 //! The most recent events, as the texts that clients get: for frames, cheap catch-up and late edits without the store.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use notarium_core::{
     CellId, Envelope, Event, EventId, History, HistoryQuery, NotebookId, Recorded, Selection, Stored, Version, in_order,
 };
 use notarium_wire::{EventMessage, frame};
+
+use crate::late_edits::LateEdits;
 
 /// One event.
 #[derive(Debug)]
@@ -26,6 +29,7 @@ pub(crate) struct Ring {
     before_id: Option<EventId>,
     entries: VecDeque<Entry>,
     bytes: usize,
+    late_edits: LateEdits,
 }
 
 /// What an entry costs beside its text.
@@ -54,6 +58,11 @@ impl Ring {
         self.entries.push_back(Entry { id, subject, text: text.into() });
     }
 
+    /// Keeps the event that was pushed last also as what it says, where late edits ask for its cell.
+    pub(crate) fn note(&mut self, recorded: Recorded) {
+        self.late_edits.note(recorded);
+    }
+
     /// Whether every event after `version` is here.
     pub(crate) fn covers(&self, version: Version) -> bool {
         version >= self.before
@@ -61,16 +70,21 @@ impl Ring {
 
     /// Drops the oldest entries beyond the limits, but none after `keep_after`.
     pub(crate) fn trim(&mut self, max_events: usize, max_bytes: usize, keep_after: Version) {
+        let before = self.before;
         while self.before < keep_after && (self.entries.len() > max_events || self.bytes > max_bytes) {
-            let Some(entry) = self.entries.pop_front() else { return };
+            let Some(entry) = self.entries.pop_front() else { break };
             self.bytes -= entry.text.len() + ENTRY_BYTES;
             self.before += 1;
             self.before_id = Some(entry.id);
+        }
+        if self.before > before {
+            self.late_edits.trim(self.before);
         }
     }
 
     pub(crate) fn shrink(&mut self) {
         self.entries.shrink_to_fit();
+        self.late_edits.clear();
     }
 
     /// The texts of the events after `after` up to and with `to`. Needs `covers(after)`.
@@ -116,28 +130,51 @@ impl Ring {
 
     /// The messages about a cell after `after`. Needs `covers(after)`.
     pub(crate) fn about_cell(&self, cell_id: &CellId, after: Version) -> Vec<EventMessage> {
-        let about = |entry: &&Entry| entry.subject.as_deref() == Some(cell_id.as_str());
-        self.range(after, Version::MAX).filter(about).filter_map(Entry::message).collect()
+        self.of_cell(cell_id, after).filter_map(Entry::message).collect()
+    }
+
+    fn of_cell(&self, cell_id: &CellId, after: Version) -> impl Iterator<Item = &Entry> {
+        self.range(after, Version::MAX).filter(|entry| entry.subject.as_deref() == Some(cell_id.as_str()))
     }
 
     /// The answers to `queries`, if they are all here.
-    pub(crate) fn history(&self, notebook: &NotebookId, queries: &[HistoryQuery]) -> Option<History> {
+    pub(crate) fn history(&mut self, notebook: &NotebookId, queries: &[HistoryQuery]) -> Option<History> {
+        queries.iter().for_each(|query| self.read_late_edits(notebook, query));
         let select = |selection: &Selection| self.select(notebook, selection).ok_or(());
         let mut events = Vec::new();
         for query in queries {
             events.extend(query.answer(select).ok()?);
         }
-        in_order(&mut events);
+        if queries.len() > 1 {
+            in_order(&mut events);
+        }
         Some(History { events, judgement: None })
     }
 
-    fn select(&self, notebook: &NotebookId, selection: &Selection) -> Option<Vec<Recorded>> {
+    /// Reads the cells that the query asks for, once.
+    fn read_late_edits(&mut self, notebook: &NotebookId, query: &HistoryQuery) {
+        let HistoryQuery::Cells { cells, since, with_notebook: false } = query else { return };
+        if !self.covers(*since) {
+            return;
+        }
+        for cell in cells {
+            if !self.late_edits.has(cell) {
+                let events: Vec<Recorded> = self.of_cell(cell, self.before).filter_map(|entry| recorded(notebook, entry.message()?)).collect();
+                self.late_edits.start(cell, events);
+            }
+        }
+    }
+
+    fn select(&self, notebook: &NotebookId, selection: &Selection) -> Option<Vec<Arc<Recorded>>> {
         if !self.covers(selection.since) {
             return None;
         }
+        if let Some(selected) = self.late_edits.select(selection) {
+            return Some(selected);
+        }
         let later = self.range(selection.since, Version::MAX);
         let selected = later.filter(|entry| selection.holds(Version::MAX, entry.subject.as_deref()));
-        selected.map(|entry| recorded(notebook, entry.message()?)).collect()
+        selected.map(|entry| recorded(notebook, entry.message()?).map(Arc::new)).collect()
     }
 }
 

@@ -429,7 +429,7 @@ impl Room {
                     Ok(ack) => ServerMessage::Ack(AckMessage { undo: self.next_steps(identity), ..ack }),
                     Err(rejection) => ServerMessage::Reject(self.reject(id, rejection)),
                 };
-                cycle.send(client, &message);
+                cycle.out.push(Output::Reply { client, text: frame::text(&message) });
             }
             ReplyTo::Caller(caller) => cycle.out.push(Output::Answer { caller, answer }),
             ReplyTo::Nobody => {}

@@ -66,6 +66,12 @@ pub enum ServerMessage {
         /// Why, in a sentence for people.
         reason: String,
     },
+    /// You have sent more commands than you wait answers for at most: nothing is lost, but the server reads on from this
+    /// connection only when half of them are answered.
+    SlowDown {
+        /// Commands of this connection that are not answered yet.
+        unanswered: u32,
+    },
     /// To runtime agents: this notebook waits for a kernel that you offer. Subscribe, claim, launch.
     Work {
         /// The notebook to subscribe to.

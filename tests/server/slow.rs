@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use notarium_wire::ServerMessage;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::socket::{create, insert};
 use crate::support::{PATIENCE, TestServer};
 
 /// What headers and bodies may take here: more than a request that is sent at once ever needs, however busy the machine is.
@@ -87,4 +89,25 @@ async fn a_body_that_trickles_is_refused_with_words() {
     // Longer than a request may take: that nothing happens is what is tested.
     tokio::time::sleep(ALLOWED + ALLOWED / 2).await;
     client.subscribe("n").await;
+}
+
+#[tokio::test]
+async fn who_has_too_much_unanswered_is_told_and_loses_nothing() {
+    let server = TestServer::with(|config| config.limits.max_unanswered_commands = 4).await;
+    let ann = server.person("ann").await;
+    let mut flooding = server.connect(&ann).await;
+    flooding.run("N", &create("T")).await.unwrap();
+    let mut sent = Vec::new();
+    for cell in 0..200 {
+        sent.push(flooding.command("N", &insert(&format!("c{cell}"), "x")).await);
+    }
+    let slowed = flooding.next_other().await;
+    assert_eq!(slowed, ServerMessage::SlowDown { unanswered: 4 });
+    let mut beside = server.connect(&ann).await;
+    beside.run("N", &insert("beside", "")).await.unwrap();
+    for id in sent {
+        flooding.answer(&id).await.unwrap();
+    }
+    beside.subscribe("N").await;
+    beside.until(|client| (client.state("N").cells.len() == 201).then_some(())).await;
 }

@@ -84,7 +84,7 @@ impl World {
             causation_id: None,
             expected_version: None,
             ids: IdSource::new(self.now, seed),
-            history: History { events: self.recorded.clone(), judgement },
+            history: History { judgement, ..History::of(self.recorded.clone()) },
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -106,6 +106,21 @@ proptest! {
     }
 
     #[test]
+    fn mapping_over_many_is_mapping_over_each(
+        doc in text(), late in vec((0..40_usize, 0..3_usize, "[ab]{0,2}"), 1..2),
+        places in vec((0..40_usize, 0..3_usize, "[cd]{0,2}"), 0..12), scripts in vec(script(), 0..2),
+    ) {
+        let (mut text, mut overs) = (doc.clone(), Vec::new());
+        for steps in places.into_iter().map(|place| vec![place]).chain(scripts) {
+            overs.push(change(&text, &steps));
+            text = applied(&overs[overs.len() - 1], &text);
+        }
+        let late = change(&doc, &late);
+        let each = overs.iter().try_fold(late.clone(), |late, over| late.map(over, false));
+        prop_assert_eq!(late.map_over_all(&overs), each);
+    }
+
+    #[test]
     fn compose_is_one_after_the_other_and_associates(doc in text(), scripts in (script(), script(), script())) {
         let a = change(&doc, &scripts.0);
         let after_a = applied(&a, &doc);

@@ -1,8 +1,10 @@
 //! A bounded queue of frames towards one connection.
 //!
-//! Answers always fit; events and presence are dropped when the reader is slow, and the room then catches it up.
+//! Answers always fit; events and presence are dropped when the reader is slow, and the room then catches it up. It also
+//! counts the commands that are not answered yet: who has too many is not read from until there are fewer.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
@@ -35,10 +37,15 @@ struct State {
     on_drained: Vec<Wake>,
 }
 
+#[derive(Default)]
 struct Shared {
     capacity: usize,
     state: Mutex<State>,
     ready: Notify,
+    /// Commands that rooms have taken and not answered.
+    unanswered: AtomicUsize,
+    /// An answer has gone out.
+    fewer: Notify,
 }
 
 impl Shared {
@@ -64,7 +71,7 @@ pub struct OutboxReceiver(Arc<Shared>);
 impl Outbox {
     /// `capacity`: frames above which events and presence are dropped.
     pub fn new(capacity: usize) -> (Outbox, OutboxReceiver) {
-        let shared = Arc::new(Shared { capacity, state: Mutex::default(), ready: Notify::new() });
+        let shared = Arc::new(Shared { capacity, state: Mutex::default(), ..Shared::default() });
         (Outbox(shared.clone()), OutboxReceiver(shared))
     }
 
@@ -94,6 +101,29 @@ impl Outbox {
         }
         self.0.push(&mut state, frame);
         Offered::Queued
+    }
+
+    /// A room takes a command whose answer comes here.
+    pub fn asked(&self) {
+        self.0.unanswered.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn answered(&self) {
+        let before = self.0.unanswered.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_sub(1));
+        if before.is_ok() {
+            self.0.fewer.notify_one();
+        }
+    }
+
+    pub fn unanswered(&self) -> usize {
+        self.0.unanswered.load(Ordering::Relaxed)
+    }
+
+    /// Waits until at most so many commands are unanswered. Cancel safe.
+    pub async fn at_most_unanswered(&self, count: usize) {
+        while self.unanswered() > count {
+            self.0.fewer.notified().await;
+        }
     }
 
     /// Calls `wake` once the queue is empty: now, when it is.
@@ -189,6 +219,20 @@ mod tests {
         received(&mut receiver).await;
         assert_eq!(woken.recv().await, Some(()));
         assert_eq!(woken.recv().await, None);
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_fewer_commands_is_woken_by_answers() {
+        let (outbox, _receiver) = Outbox::new(1);
+        (0..4).for_each(|_| outbox.asked());
+        let waiting = outbox.at_most_unanswered(2);
+        tokio::pin!(waiting);
+        outbox.answered();
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        outbox.answered();
+        assert!(futures_util::poll!(&mut waiting).is_ready());
+        (0..9).for_each(|_| outbox.answered());
+        assert_eq!(outbox.unanswered(), 0, "an answer too many is none");
     }
 
     #[tokio::test]

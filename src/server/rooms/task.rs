@@ -186,6 +186,12 @@ impl Task {
     fn perform_one(&mut self, output: Output) {
         match output {
             Output::Send { client, text } => self.send(client, text),
+            Output::Reply { client, text } => {
+                self.send(client, text);
+                if let Some(outbox) = self.rooms.clients.outbox(client) {
+                    outbox.answered();
+                }
+            }
             Output::Subscribed { client, text } => {
                 self.stalled.remove(&client);
                 self.send(client, text);

@@ -75,6 +75,23 @@ impl Connection {
         }
     }
 
+    /// Whether as many commands are unanswered as one connection may have.
+    pub fn has_too_many_unanswered(&self) -> bool {
+        self.outbox.unanswered() >= self.app.limits.max_unanswered_commands
+    }
+
+    /// Until half of them are answered.
+    pub fn caught_up(&self) -> impl Future<Output = ()> + use<> {
+        let (outbox, count) = (self.outbox.clone(), self.app.limits.max_unanswered_commands / 2);
+        async move { outbox.at_most_unanswered(count).await }
+    }
+
+    /// Says why nothing more is read.
+    pub fn slow_down(&self) {
+        let unanswered = u32::try_from(self.outbox.unanswered()).unwrap_or(u32::MAX);
+        self.send(&ServerMessage::SlowDown { unanswered });
+    }
+
     pub fn send(&self, message: &ServerMessage) {
         self.outbox.send(frame(message));
     }
@@ -187,6 +204,7 @@ impl Connection {
         };
         match checked {
             Ok((room, identity)) => {
+                self.outbox.asked();
                 room.submit(Submission { identity, message, reply_to: ReplyTo::Client(self.client.id) }).await;
             }
             Err(rejection) => self.send(&ServerMessage::Reject(reject(&message, rejection))),

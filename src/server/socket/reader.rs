@@ -146,6 +146,7 @@ enum Next {
     Received(Received),
     TokenChanged(Result<Authenticated, AuthError>),
     Silent,
+    CaughtUp,
     TakenOver,
     Stopping,
 }
@@ -155,15 +156,28 @@ async fn serve(mut connection: Connection, mut stream: Stream, mut follow: Follo
     let mut errors = ErrorBudget::new(app.limits.max_errors_per_minute);
     // Every ping is answered by a pong: silence for two and a half of them is death.
     let patience = app.limits.heartbeat.mul_f32(2.5);
+    let mut is_paused = false;
     loop {
+        let pauses = is_paused || connection.has_too_many_unanswered();
+        if pauses && !is_paused {
+            connection.slow_down();
+        }
+        is_paused = pauses;
         let next_input = tokio::select! {
-            next = timeout(patience, stream.next()) => next.map_or(Next::Silent, |next| Next::Received(classify(&app, next))),
+            next = timeout(patience, stream.next()), if !is_paused => {
+                next.map_or(Next::Silent, |next| Next::Received(classify(&app, next)))
+            }
+            () = connection.caught_up(), if is_paused => Next::CaughtUp,
             changed = follow.changed() => Next::TokenChanged(changed),
             () = connection.taken_over() => Next::TakenOver,
             () = app.stopping.cancelled() => Next::Stopping,
         };
         let done = match next_input {
             Next::Received(Received::Life) => Ok(()),
+            Next::CaughtUp => {
+                is_paused = false;
+                Ok(())
+            }
             Next::Received(Received::Gone) | Next::Silent => return,
             Next::Received(Received::Error(error)) => Err(error),
             Next::Received(Received::Text(text)) => Box::pin(connection.handle(&text, &mut follow)).await,

@@ -109,6 +109,23 @@ fn a_late_change_is_merged_over_memory_and_over_the_store() {
 }
 
 #[test]
+fn many_late_changes_lead_to_the_same_text_from_memory_and_from_the_store() {
+    let texts = [1_000, 7, 0].map(|max_recent_events| {
+        let mut scene = Scene::new(RoomConfig { max_recent_events, ..RoomConfig::default() });
+        for number in 0..40_u64 {
+            // Every second one is as late as can be, the others follow five behind the newest.
+            let base = if number % 2 == 0 { 2 } else { scene.room.version().saturating_sub(5).max(2) };
+            let length = (base - 2) * 2;
+            let keep = if length == 0 { String::new() } else { format!("{length},") };
+            scene.execute("anna", &edit(base, &format!(r#"[{keep}[0,"{number:02}"]]"#))).unwrap();
+        }
+        source(&scene)
+    });
+    assert_eq!(texts[0].len(), 80);
+    assert_eq!((&texts[0], &texts[0]), (&texts[1], &texts[2]));
+}
+
+#[test]
 fn an_append_that_lost_the_race_is_decided_again_on_what_the_other_wrote() {
     let mut scene = Scene::new(RoomConfig::default());
     let anna = user("anna");

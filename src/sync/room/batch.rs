@@ -205,7 +205,7 @@ impl Room {
 
     /// `Ok(None)`: nothing more is needed. The error: what the store must be asked.
     fn history_for(
-        &self,
+        &mut self,
         cycle: &Cycle,
         context: &Context,
         pending: &Pending,
@@ -243,6 +243,7 @@ impl Room {
             self.ring.push(stored.envelope.id.clone(), recorded.event.subject().map(Box::from), text);
             batch.bytes += stored.payload.get().len();
             batch.events.push(NewEvent::new(stored, &recorded.event));
+            self.ring.note(recorded);
         }
         Ok(outcome)
     }
@@ -343,7 +344,7 @@ impl Room {
 }
 
 fn typed(events: &[Stored]) -> History {
-    History { events: events.iter().filter_map(|stored| stored.typed().ok()).collect(), judgement: None }
+    History::of(events.iter().filter_map(|stored| stored.typed().ok()))
 }
 
 fn not_readable(failure: ReadFailure) -> Rejection {

@@ -340,7 +340,7 @@ impl Inner {
                 let selected = log.filter(|one| wanted.holds(one.envelope.version, one.event.subject()));
                 Ok::<_, ()>(selected.collect())
             };
-            context.history.events.extend(query.answer(select).unwrap());
+            context.history.events.extend(History::of(query.answer(select).unwrap()).events);
         }
         let decision = match decide(state, &mut context, command) {
             Ok(decision) => decision,

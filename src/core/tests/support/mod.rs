@@ -196,7 +196,7 @@ impl World {
         };
         let mut events = queries.iter().flat_map(|query| query.answer(select).unwrap()).collect();
         in_order(&mut events);
-        History { events, judgement: None }
+        History::of(events)
     }
 
     // --- looking ---

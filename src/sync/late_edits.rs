@@ -1,0 +1,61 @@
+//! The recent events of cells that late edits ask for, read once: under a flood of edits on old bases, each of them needs
+//! all that came since, and reading that from its text each time would cost the room more than everything else.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use notarium_core::{CellId, Recorded, Selection, Version};
+
+/// Of some cells all recent events, in order. What is asked for the first time is read from the texts by the ring.
+#[derive(Debug, Default)]
+pub(crate) struct LateEdits {
+    by_cell: BTreeMap<String, VecDeque<Arc<Recorded>>>,
+}
+
+impl LateEdits {
+    pub(crate) fn has(&self, cell: &CellId) -> bool {
+        self.by_cell.contains_key(cell.as_str())
+    }
+
+    pub(crate) fn start(&mut self, cell: &CellId, events: impl IntoIterator<Item = Recorded>) {
+        self.by_cell.insert(cell.to_string(), events.into_iter().map(Arc::new).collect());
+    }
+
+    /// Takes up an event that follows all others.
+    pub(crate) fn note(&mut self, recorded: Recorded) {
+        let events = recorded.event.subject().and_then(|subject| self.by_cell.get_mut(subject));
+        if let Some(events) = events {
+            events.push_back(Arc::new(recorded));
+        }
+    }
+
+    /// The answer, if every cell is known here.
+    pub(crate) fn select(&self, selection: &Selection) -> Option<Vec<Arc<Recorded>>> {
+        let after = |events: &VecDeque<Arc<Recorded>>| {
+            events.partition_point(|recorded| recorded.envelope.version <= selection.since)
+        };
+        let mut selected = Vec::new();
+        for subject in &selection.subjects {
+            let events = self.by_cell.get(subject)?;
+            selected.extend(events.range(after(events)..).cloned());
+        }
+        if selection.subjects.len() > 1 {
+            selected.sort_by_key(|recorded| recorded.envelope.version);
+        }
+        (!selection.with_notebook).then_some(selected)
+    }
+
+    /// Forgets what the ring has forgotten.
+    pub(crate) fn trim(&mut self, before: Version) {
+        self.by_cell.retain(|_, events| {
+            while events.front().is_some_and(|recorded| recorded.envelope.version <= before) {
+                events.pop_front();
+            }
+            !events.is_empty()
+        });
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.by_cell = BTreeMap::new();
+    }
+}
