@@ -865,6 +865,13 @@ notebook: NotebookId
 reason: string
 }
 } | {
+slow_down: {
+/**
+ * Commands of this connection that are not answered yet.
+ */
+unanswered: number
+}
+} | {
 work: {
 notebook: NotebookId
 kernel_session: KernelSessionId
