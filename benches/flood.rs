@@ -64,7 +64,8 @@ impl Flood {
             typed.before.push(person.types().await?);
         }
         let start = Instant::now();
-        let (flooding, beside) = tokio::join!(self.flood(&mut writer), person.beside(Duration::from_secs_f64(self.seconds)));
+        let (flooding, beside) =
+            tokio::join!(self.flood(&mut writer), person.beside(Duration::from_secs_f64(self.seconds)));
         let (edits, slow_downs) = flooding?;
         let elapsed = start.elapsed().as_secs_f64();
         typed.during = beside?;

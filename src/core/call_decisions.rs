@@ -23,7 +23,12 @@ pub(crate) fn required_history(notebook: &Document, call_id: &ToolCallId) -> Opt
 
 /// The last that happened to a call which has ended.
 pub(crate) fn happened<'a>(history: &'a History, call_id: &ToolCallId) -> Option<&'a Recorded> {
-    history.events.iter().rev().map(|recorded| &**recorded).find(|recorded| recorded.event.tool_call_id() == Some(call_id))
+    history
+        .events
+        .iter()
+        .rev()
+        .map(|recorded| &**recorded)
+        .find(|recorded| recorded.event.tool_call_id() == Some(call_id))
 }
 
 /// The call, unless it is over: then who ended it is told.

@@ -58,5 +58,7 @@ pub(crate) fn edits_after<'a>(history: &'a History, cell_id: &CellId, base: Vers
 
 /// The execution as the record tells it.
 pub(crate) fn replayed(history: &History, id: &ExecutionId) -> Option<Execution> {
-    Execution::replay(history.events.iter().map(|recorded| &**recorded).filter(|recorded| recorded.event.execution_id() == Some(id)))
+    Execution::replay(
+        history.events.iter().map(|recorded| &**recorded).filter(|recorded| recorded.event.execution_id() == Some(id)),
+    )
 }

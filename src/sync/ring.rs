@@ -159,7 +159,8 @@ impl Ring {
         }
         for cell in cells {
             if !self.late_edits.has(cell) {
-                let events: Vec<Recorded> = self.of_cell(cell, self.before).filter_map(|entry| recorded(notebook, entry.message()?)).collect();
+                let events: Vec<Recorded> =
+                    self.of_cell(cell, self.before).filter_map(|entry| recorded(notebook, entry.message()?)).collect();
                 self.late_edits.start(cell, events);
             }
         }
