@@ -179,7 +179,7 @@ impl Default for LaunchOptions {
             launch_timeout: Duration::from_secs(60),
             shutdown_timeout: Duration::from_secs(5),
             idle_timeout: Duration::from_secs(5),
-            max_waiting_bytes: 32 << 20,
+            max_waiting_bytes: 16 << 20,
         }
     }
 }

@@ -8,12 +8,14 @@ use serde_json::Value;
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::kernel_sessions;
+use crate::notebook::Notebook;
+use crate::registrations::Causes;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::schema::check_schema;
 use crate::tools::Tool;
 use notarium_record::{
-    Actor, Document, Execution, ExecutionStatus, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase,
-    KernelSessionId, Risk, UserFunction, Version,
+    Document, KernelFunctionsForgotten, KernelFunctionsRegistered, KernelPhase, KernelSessionId, Risk, UserFunction,
+    Version,
 };
 
 /// Functions that one kernel registers, at most.
@@ -30,7 +32,7 @@ const MAX_DESCRIPTION_CHARACTERS: usize = 4_000;
 // --- register ---
 
 pub(crate) fn decide_register(
-    notebook: &Document,
+    notebook: &Notebook,
     context: &Context,
     kernel_session: KernelSessionId,
     fence: Version,
@@ -42,11 +44,12 @@ pub(crate) fn decide_register(
         return Err(Rejection { actual_version: session.fence, ..Rejection::new(RejectionCode::StaleFence, message) });
     }
     check(&functions)?;
-    let functions = with_risks(notebook, &kernel_session, functions);
+    let causes = Causes::of(notebook, &kernel_session);
+    let functions = with_risks(notebook, &causes, functions);
     let known = notebook.functions.values().filter(|known| known.kernel_session.as_ref() == Some(&kernel_session));
     let known: Vec<&UserFunction> = known.map(|known| &known.function).collect();
     let is_same = known.len() == functions.len() && functions.iter().all(|function| known.contains(&function));
-    if is_same {
+    if is_same && !is_rewritten(notebook, &causes, &functions) {
         return Ok(Decision::nothing());
     }
     let forgotten = forgotten(notebook, context.limits.max_functions, &functions);
@@ -56,20 +59,20 @@ pub(crate) fn decide_register(
 }
 
 /// The functions with the risk that counts. What an assistant's run registers counts as destructive until a person's run
-/// registers it, and lowers no risk; nor does a person's run that does not name the function (a kernel tells all its
-/// functions whenever one is registered).
-fn with_risks(notebook: &Document, session: &KernelSessionId, functions: Vec<UserFunction>) -> Vec<UserFunction> {
-    let causes = causes(notebook, session);
-    let is_assistants = causes.iter().any(|run| matches!(run.requested_by, Actor::Assistant { .. }));
-    let names = |name: &str| causes.iter().any(|run| run.subject.source().contains(name));
+/// registers it, and lowers no risk: what a person gave is of the text that the person ran, whatever else has its name and its
+/// description. A run that does not name a function leaves it as it is (a kernel tells all its functions whenever one is
+/// registered).
+fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>) -> Vec<UserFunction> {
     let risked = functions.into_iter().map(|function| {
         let known = notebook.functions.get(&function.name).map(|known| &known.function);
         let same = known.filter(|known| UserFunction { risk: known.risk.clone(), ..function.clone() } == **known);
+        let is_named = causes.name(&function.name);
+        let is_new = same.is_none() || (is_named && !notebook.ledger.registrations.has(&function.name, causes));
         let risk = match same {
-            Some(same) if is_assistants || !names(&function.name) => {
+            _ if causes.are_assistants() && is_new => Risk::Destructive.into(),
+            Some(same) if causes.are_assistants() || !is_named => {
                 function.risk.judged().max(same.risk.judged()).into()
             }
-            None if is_assistants => Risk::Destructive.into(),
             _ => function.risk.clone(),
         };
         UserFunction { risk, ..function }
@@ -77,15 +80,10 @@ fn with_risks(notebook: &Document, session: &KernelSessionId, functions: Vec<Use
     risked.collect()
 }
 
-/// The runs that may have caused what the kernel tells now: those that run, else the last one.
-fn causes<'a>(notebook: &'a Document, session: &KernelSessionId) -> Vec<&'a Execution> {
-    let of_session =
-        || notebook.executions.values().map(|run| &**run).filter(|run| run.kernel_session.as_ref() == Some(session));
-    let running: Vec<&Execution> = of_session().filter(|run| run.status == ExecutionStatus::Running).collect();
-    match running.is_empty() {
-        true => of_session().max_by_key(|run| run.requested_version).into_iter().collect(),
-        false => running,
-    }
+/// Whether a person registers one of them by another text than before: the risk is of that text from now on.
+fn is_rewritten(notebook: &Notebook, causes: &Causes, functions: &[UserFunction]) -> bool {
+    let is_other = |name: &str| causes.name(name) && !notebook.ledger.registrations.has(name, causes);
+    !causes.are_assistants() && functions.iter().any(|function| is_other(&function.name))
 }
 
 /// Functions whose kernels have ended make room for new ones, the oldest first.

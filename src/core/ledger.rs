@@ -7,10 +7,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::kernel_uses::KernelUses;
+use crate::registrations::Registrations;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, ConversationId, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
+    Actor, CellId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
     ToolCallRequested, TurnId,
 };
 
@@ -38,6 +39,8 @@ pub struct Ledger {
     pub(crate) written: WrittenByRun,
     /// What code has run where.
     pub(crate) kernels: KernelUses,
+    /// Which text registered which function.
+    pub(crate) registrations: Registrations,
 }
 
 impl Ledger {
@@ -52,12 +55,13 @@ impl Ledger {
         is_person.then(|| self.undo_of(actor).map(UndoStacks::next).unwrap_or_default())
     }
 
-    /// Folds one event in. Total, like the document's.
-    pub fn apply(&mut self, recorded: &Recorded) {
+    /// Folds one event in, after `document` has. Total, like the document's.
+    pub fn apply(&mut self, document: &Document, recorded: &Recorded) {
         self.undo.note(recorded, self.turn_of_effect(recorded));
         self.note_latest(recorded);
         self.written.apply(&recorded.event);
         self.kernels.apply(&recorded.event);
+        self.registrations.apply(document, &recorded.event);
         match &recorded.event {
             Event::ToolCallRequested(event) => self.note_call(recorded, event),
             Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}

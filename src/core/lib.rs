@@ -45,6 +45,7 @@ mod limits;
 pub mod mask;
 mod notebook;
 pub mod offered;
+mod registrations;
 mod rejection;
 mod replies;
 mod reports;

@@ -27,7 +27,7 @@ impl Notebook {
     pub fn apply(&mut self, recorded: &Recorded) {
         if recorded.envelope.version > self.document.version {
             Arc::make_mut(&mut self.document).apply(recorded);
-            self.ledger.apply(recorded);
+            self.ledger.apply(&self.document, recorded);
         }
     }
 }

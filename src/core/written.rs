@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 const OVERHEAD_BYTES: usize = 256;
 /// Ended runs that are remembered: output of their threads still counts.
 const MAX_ENDED_RUNS: usize = 64;
-/// How the notice begins that takes the place of the first output beyond the limit.
-const NOTICE_BEGIN: &str = "[notarium: this run has written all that the server records of one run";
+/// How the notice begins that takes the place of the first output beyond the limit. Agents write an output's fields in another
+/// order: what a program prints is never taken for it.
+const NOTICE_BEGIN: &str = r#"{"output_type":"stream","name":"stderr","text":"\n[notarium: this run has written all that the server records of one run"#;
 
 /// What one run has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,13 +44,13 @@ fn size(outputs: &[Output]) -> usize {
 }
 
 fn is_notice(output: &Output) -> bool {
-    output.content.get().contains(NOTICE_BEGIN)
+    output.content.get().starts_with(NOTICE_BEGIN)
 }
 
 /// What stands in a run in place of what goes beyond the limit.
 pub(crate) fn limit_notice(limit: usize) -> Output {
-    let text = format!("\\n{NOTICE_BEGIN}, {} MiB; what it writes from here on is not kept.]\\n", limit >> 20);
-    let content = format!(r#"{{"output_type":"stream","name":"stderr","text":"{text}"}}"#);
+    let mebibytes = limit >> 20;
+    let content = format!(r#"{NOTICE_BEGIN}, {mebibytes} MiB; what it writes from here on is not kept.]\n"}}"#);
     let content = RawJson::parse(&content).unwrap_or_else(|_| unreachable!("the notice is JSON"));
     Output { content, blobs: Vec::new(), display_id: None }
 }

@@ -38,9 +38,10 @@ fn standard_error(folder: &Path) -> Stdio {
     notes.map_or_else(|_| Stdio::inherit(), Stdio::from)
 }
 
-/// The binary, away from the configuration of whoever runs the tests.
+/// The binary, away from the configuration of whoever runs the tests. `NOTARIUM_BINARY`: another one, to measure it.
 pub fn notarium(home: &Path) -> ProcessCommand {
-    let mut command = ProcessCommand::new(env!("CARGO_BIN_EXE_notarium"));
+    let binary = std::env::var_os("NOTARIUM_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_notarium").into());
+    let mut command = ProcessCommand::new(binary);
     for variable in ["NOTARIUM_SERVER", "NOTARIUM_TOKEN", "NOTARIUM_DATA", "NOTARIUM_CONFIG", "XDG_CONFIG_HOME"] {
         command.env_remove(variable);
     }

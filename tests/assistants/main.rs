@@ -5,6 +5,7 @@ mod chat;
 mod compatible;
 mod demo;
 mod gate;
+mod harm;
 mod kills;
 #[path = "../agent/processes.rs"]
 #[allow(dead_code, reason = "the agent's tests use the rest")]

@@ -4,6 +4,7 @@
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 #![cfg(target_os = "linux")]
 
+mod assistant;
 #[allow(dead_code, reason = "the agent's tests use the rest")]
 #[path = "../agent/processes.rs"]
 mod processes;
@@ -94,11 +95,16 @@ impl Machine {
         Self { home, up, ada, url, token, _sockets: [abstract_socket, socket] }
     }
 
-    /// Runs one of the files beside this one in the kernel; what follows `mark` in its output.
-    async fn run(&mut self, file: &str, mark: &str) -> String {
+    /// One of the files beside this one, as code for the kernel.
+    fn code(&self, file: &str) -> String {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/security").join(file);
         let facts = self.home.path().join("work/facts.json");
-        let code = format!("FACTS_FILE = {facts:?}\nexec(compile(open({file:?}).read(), {file:?}, 'exec'))");
+        format!("FACTS_FILE = {facts:?}\nexec(compile(open({file:?}).read(), {file:?}, 'exec'))")
+    }
+
+    /// Runs the file in the kernel; what follows `mark` in its output.
+    async fn run(&mut self, file: &str, mark: &str) -> String {
+        let code = self.code(file);
         let id = self.ada.run(&code).await;
         let run = self.ada.until_over(&id).await;
         assert_eq!(run.status, ExecutionStatus::Ok, "{}", run.text);
@@ -112,6 +118,11 @@ impl Machine {
         other.until_over(&id).await;
         serde_json::from_str(&self.run("attacks.py", "RESULTS ").await).unwrap()
     }
+}
+
+/// The ways that led to their aim.
+fn open(tried: &BTreeMap<String, Tried>) -> Vec<(&String, &String)> {
+    tried.iter().filter_map(|(name, tried)| Some((name, tried.got.as_ref()?))).collect()
 }
 
 /// Something that the process can read and write.
@@ -139,9 +150,16 @@ fn wheel(home: &Path) -> PathBuf {
 async fn code_in_a_kernel_reaches_no_key_and_the_same_code_does_without_the_sandbox() {
     let mut machine = Machine::start(&[]).await;
     let inside = machine.attack().await;
-    let open: Vec<_> = inside.iter().filter_map(|(name, tried)| Some((name, tried.got.as_ref()?))).collect();
-    assert!(open.is_empty(), "ways to the keys: {open:#?}");
-    assert!(inside.len() >= 30, "{} ways", inside.len());
+    println!("a person's code tried {} ways", inside.len());
+    assert!(open(&inside).is_empty(), "ways to the keys: {:#?}", open(&inside));
+    assert!(inside.len() >= 45, "{} ways", inside.len());
+    let results = machine.home.path().join("work/results.json");
+    let code = machine.code("attacks.py") + "\npathlib.Path('results.json').write_text(json.dumps(results))";
+    assert!(machine.run_as_assistant(&code).await, "it ran before anybody said yes");
+    let by_assistant: BTreeMap<String, Tried> =
+        serde_json::from_str(&std::fs::read_to_string(results).unwrap()).unwrap();
+    assert!(open(&by_assistant).is_empty(), "an assistant's ways to the keys: {:#?}", open(&by_assistant));
+    assert_eq!(by_assistant.len(), inside.len());
     assert_eq!(machine.up.stop(), Some(0));
 
     let mut machine = Machine::start(&["--kernel-sandbox", "off"]).await;
@@ -197,6 +215,15 @@ async fn ordinary_work_goes_on_in_the_sandbox() {
     let state = machine.ada.state();
     let sandbox = state.kernels.values().next().unwrap().sandbox.get().to_owned();
     assert!(sandbox.contains(r#""file_system":true,"processes":true,"network":"all""#), "{sandbox}");
+}
+
+/// Needs what `pip install` needs on this machine: a package index that the machine's own configuration leads to.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs matplotlib and pandas: `make soak`"]
+async fn packages_are_installed_and_keep_their_caches_in_the_sandbox() {
+    let mut machine = Machine::start(&["--pass-env", "PIP_FIND_LINKS", "--pass-env", "PIP_INDEX_URL"]).await;
+    let done: Vec<String> = serde_json::from_str(&machine.run("packages.py", "PACKAGES ").await).unwrap();
+    assert_eq!(done.len(), 4, "{done:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -279,6 +279,33 @@ fn what_an_assistants_run_registers_is_destructive_until_a_persons_run_does() {
 }
 
 #[test]
+fn a_risk_that_a_person_gave_is_of_the_text_that_the_person_ran() {
+    let own = "def load(): pass";
+    let same = || register(json!([function("load", "edit")]));
+    let by_ann = || while_running(talking(), false, own).with(&agent("gpu"), same());
+    assert_eq!(risk_of(&by_ann(), "load"), Risk::Edit);
+    let next = |mut world: World, id: &str, by_assistant: bool, source: &str| {
+        let run = world.notebook.latest[&"load".parse().unwrap()].to_string();
+        world.step(&agent("gpu"), report(&run, 2, json!({"completed": {"outcome": "ok"}})));
+        world.step(&user("ann"), json!({"ReplaceSource": {"cell_id": "load", "source": source, "cell_version": world.notebook.cells[&"load".parse().unwrap()].cell_version}}));
+        match by_assistant {
+            true => _ = world.step(&assistant_of("ann"), call(id, "execute_cell_async", json!({"cell_id": "load"}))),
+            false => _ = world.step(&user("ann"), request("load", id)),
+        }
+        let run = world.notebook.latest[&"load".parse().unwrap()].to_string();
+        world.with(&agent("gpu"), report(&run, 1, json!({"started": {}}))).with(&agent("gpu"), same())
+    };
+    let again = next(by_ann(), "again", true, own);
+    assert_eq!(risk_of(&again, "load"), Risk::Edit, "the person's own text");
+    let other = next(by_ann(), "other", true, "def load(): wipe()");
+    assert_eq!(risk_of(&other, "load"), Risk::Destructive, "nothing but the body differs");
+    let rewritten = next(by_ann(), "rewrite", false, "def load(): more()");
+    assert_eq!(risk_of(&next(rewritten, "rerun", true, "def load(): more()"), "load"), Risk::Edit);
+    let returned = next(next(by_ann(), "other", true, "def load(): wipe()"), "return", false, own);
+    assert_eq!(risk_of(&returned, "load"), Risk::Edit, "a person's run gives it again");
+}
+
+#[test]
 fn an_assistants_run_lowers_no_risk() {
     let lower = || register(json!([function("load", "read"), function("wipe", "read")]));
     let world = while_running(registered(), true, "1").with(&agent("gpu"), lower());

@@ -134,6 +134,27 @@ async fn nothing_is_lost_at_a_slow_reader() {
     assert!(!events.iter().any(|event| matches!(event, KernelEvent::OutputsLost { .. })));
 }
 
+/// In kibibytes.
+const MAX_KERNEL_GROWTH: u64 = 160 << 10;
+
+#[tokio::test]
+async fn what_is_written_faster_than_it_is_read_does_not_pile_up_in_the_kernel() {
+    let mut test = Test::start_with(|options| options.max_waiting_bytes = 1 << 20).await;
+    let flood = "import resource\n\
+                 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n\
+                 before = peak()\n\
+                 for i in range(150): print('x' * 1_000_000)\n\
+                 for i in range(150): display({'text/plain': 'x' * 1_000_000}, raw=True)\n\
+                 open('grown', 'w').write(str(peak() - before))";
+    let id = test.execute(flood).await;
+    let events = test.until(|event| is_finished(event, &id)).await;
+    let bytes: usize = events.iter().map(|event| brief(event).1.len()).sum();
+    assert!(bytes > 300_000_000, "{bytes} bytes came");
+    let grown = std::fs::read_to_string(test.folder.path().join("grown")).unwrap();
+    println!("the kernel grew by {grown} KiB");
+    assert!(grown.parse::<u64>().unwrap() < MAX_KERNEL_GROWTH, "the kernel grew by {grown} KiB");
+}
+
 #[tokio::test]
 async fn lost_output_of_another_kernel_is_told() {
     let folder = tempfile::tempdir().unwrap();
