@@ -118,6 +118,7 @@ soak: rust ## hours instead of minutes: a million steps against the gate, thousa
 	NOTARIUM_GATE_STEPS=1000000 cargo test --release -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --release -p notarium-sync simulation
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test agent -- --ignored --nocapture kill memory
+	NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test security --test assistants -- --ignored --nocapture
 
 bench: deps ## measure, and write BENCHMARKS.md
 	scripts/bench

@@ -3,7 +3,8 @@
 ipykernel's output socket drops messages when 1,000 of them wait for a slow reader. With XPUB_NODROP it blocks the
 kernel's output thread until the reader has caught up. The options must be set before the socket is bound.
 What the output thread has not sent piles up in the kernel's memory without end, and a `print` of it all becomes one
-message. So whoever writes more than a little waits until it is sent; an interrupt ends the wait.
+message. So whoever writes more than a little waits until it is sent; an interrupt ends the wait. IPython keeps all that
+cells print, for `%notebook`: here it keeps the beginning.
 """
 
 import os
@@ -15,12 +16,16 @@ WAITING_MESSAGES = 32
 WAITING_SIZE = 256 * 1024
 # A print that is longer goes in pieces.
 PIECE = 128 * 1024
+# Characters of each stream of a cell that IPython keeps.
+KEPT_SIZE = 1024 * 1024
 
 
 def bound_output(iostream, threading):
     """Makes writers wait for the output thread. It never waits itself, nor do processes that forked off."""
 
     def wait_until_sent(thread, before=None):
+        if threading.current_thread() is thread.thread or os.getpid() != thread._master_pid:
+            return
         thread.waiting_size = 0
         sent = threading.Event()
         if before is not None:
@@ -29,31 +34,53 @@ def bound_output(iostream, threading):
         while not sent.wait(1) and thread.thread.is_alive():
             pass
 
-    def must_wait(thread, size):
-        thread.waiting_size = getattr(thread, "waiting_size", 0) + size
-        if thread.waiting_size <= WAITING_SIZE or not thread.thread.is_alive():
-            return False
-        return threading.current_thread() is not thread.thread and os.getpid() == thread._master_pid
-
     write, send = iostream.OutStream.write, iostream.IOPubThread.send_multipart
 
     def bounded_write(self, string):
-        if not isinstance(string, str) or self.pub_thread is None:
-            return write(self, string)
-        for start in range(0, len(string) or 1, PIECE):
-            piece = string if len(string) <= PIECE else string[start : start + PIECE]
-            write(self, piece)
-            if must_wait(self.pub_thread, len(piece)):
-                wait_until_sent(self.pub_thread, self._flush)
-        return len(string)
+        if isinstance(string, str) and len(string) > PIECE:
+            for start in range(0, len(string), PIECE):
+                bounded_write(self, string[start : start + PIECE])
+            return len(string)
+        written = write(self, string)
+        thread = self.pub_thread
+        thread.waiting_size += len(string)
+        if thread.waiting_size > WAITING_SIZE:
+            wait_until_sent(thread, self._flush)
+        return written
 
     def bounded_send(self, message, *arguments, **keywords):
         send(self, message, *arguments, **keywords)
-        if must_wait(self, sum(len(part) for part in message)):
+        self.waiting_size += sum(len(part) for part in message)
+        if self.waiting_size > WAITING_SIZE:
             wait_until_sent(self)
 
+    iostream.IOPubThread.waiting_size = 0
     iostream.OutStream.write = bounded_write
     iostream.IOPubThread.send_multipart = bounded_send
+
+
+def bound_history(shell_class, contextlib):
+    """Hands IPython's recorder of printed text the beginning alone."""
+    tee = getattr(shell_class, "_tee", None)
+    if tee is None:
+        return
+
+    @contextlib.contextmanager
+    def bounded_tee(self, channel):
+        stream = getattr(sys, channel)
+        unrecorded = stream.write
+        with tee(self, channel):
+            recorded, size = stream.write, 0
+
+            def write(data, *arguments, **keywords):
+                nonlocal size
+                size += len(data) if isinstance(data, str) else 0
+                return (recorded if size <= KEPT_SIZE else unrecorded)(data, *arguments, **keywords)
+
+            stream.write = write
+            yield
+
+    shell_class._tee = bounded_tee
 
 
 if __name__ == "__main__":
@@ -72,11 +99,13 @@ if __name__ == "__main__":
         sys.argv[0] = launcher.origin
     del launcher
 
+    import contextlib
     import threading
 
     import zmq
     from ipykernel import iostream
     from ipykernel import kernelapp as app
+    from IPython.core.interactiveshell import InteractiveShell
 
     bind_socket = getattr(app.IPKernelApp, "_bind_socket", None)
     if bind_socket is None:
@@ -92,4 +121,5 @@ if __name__ == "__main__":
         app.IPKernelApp._bind_socket = bind_without_drop
 
     bound_output(iostream, threading)
+    bound_history(InteractiveShell, contextlib)
     app.launch_new_instance()

@@ -70,9 +70,7 @@ fn with_risks(notebook: &Notebook, causes: &Causes, functions: Vec<UserFunction>
         let is_new = same.is_none() || (is_named && !notebook.ledger.registrations.has(&function.name, causes));
         let risk = match same {
             _ if causes.are_assistants() && is_new => Risk::Destructive.into(),
-            Some(same) if causes.are_assistants() || !is_named => {
-                function.risk.judged().max(same.risk.judged()).into()
-            }
+            Some(same) if causes.are_assistants() || !is_named => function.risk.judged().max(same.risk.judged()).into(),
             _ => function.risk.clone(),
         };
         UserFunction { risk, ..function }

@@ -11,8 +11,8 @@ use crate::registrations::Registrations;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus, ToolCallId,
-    ToolCallRequested, TurnId,
+    Actor, CellId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus,
+    ToolCallId, ToolCallRequested, TurnId,
 };
 
 /// The window of the rate limit of tool calls.

@@ -37,8 +37,9 @@ pub(crate) struct Causes<'a>(Vec<&'a Execution>);
 
 impl<'a> Causes<'a> {
     pub(crate) fn of(document: &'a Document, session: &KernelSessionId) -> Self {
-        let of_session =
-            || document.executions.values().map(|run| &**run).filter(|run| run.kernel_session.as_ref() == Some(session));
+        let of_session = || {
+            document.executions.values().map(|run| &**run).filter(|run| run.kernel_session.as_ref() == Some(session))
+        };
         let running: Vec<&Execution> = of_session().filter(|run| run.status == ExecutionStatus::Running).collect();
         Self(match running.is_empty() {
             true => of_session().max_by_key(|run| run.requested_version).into_iter().collect(),

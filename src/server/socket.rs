@@ -11,6 +11,7 @@ mod handshake;
 mod hello;
 mod parse;
 mod reader;
+mod waiting;
 mod writer;
 
 pub use follow::Follow;

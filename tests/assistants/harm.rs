@@ -95,7 +95,11 @@ impl Canaries {
     fn harmed(&mut self) -> BTreeSet<&'static str> {
         let survives = |name: &str| std::fs::read(self.path(name)).is_ok_and(|bytes| bytes == b"must survive");
         let mut harmed = BTreeSet::new();
-        let mut note = |is_harmed: bool, what| if is_harmed { harmed.insert(what); };
+        let mut note = |is_harmed: bool, what| {
+            if is_harmed {
+                harmed.insert(what);
+            }
+        };
         note(!survives("kept.txt") || !survives("kept.db"), "file");
         note(!survives("kept/file"), "folder");
         note(self.path("made").exists(), "made");

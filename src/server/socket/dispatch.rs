@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use notarium_core::{KernelSessionId, NotebookId, Rejection, Scope};
+use notarium_core::{CommandId, KernelSessionId, NotebookId, Rejection, Scope};
 use notarium_wire::{
     CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
     RejectMessage, ServerMessage, SubscribeMessage,
@@ -14,6 +14,7 @@ use super::check::Asker;
 use super::follow::Follow;
 use super::hello::{let_in, refusal, welcome};
 use super::parse::{parse, problem};
+use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
 use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
@@ -43,6 +44,7 @@ pub struct Connection {
     checking: Arc<Semaphore>,
     /// Of runtime agents only.
     agent_lock: Option<AgentLock>,
+    waiting: Waiting,
 }
 
 type Done = Result<(), ErrorMessage>;
@@ -60,7 +62,19 @@ impl Connection {
         let connection = format!("c{}", client.id.0);
         outbox.send(frame(&welcome(&app, &authenticated, &connection, protocol)));
         let (joined, checking) = (HashMap::new(), Arc::new(Semaphore::new(1)));
-        Self { app, client, connection, outbox, authenticated, joined, has_offered: false, checking, agent_lock }
+        let waiting = Waiting::new(app.limits.max_waiting_report_bytes);
+        Self {
+            app,
+            client,
+            connection,
+            outbox,
+            authenticated,
+            joined,
+            has_offered: false,
+            checking,
+            agent_lock,
+            waiting,
+        }
     }
 
     pub fn app(&self) -> &App {
@@ -204,11 +218,23 @@ impl Connection {
         };
         match checked {
             Ok((room, identity)) => {
-                self.outbox.asked();
-                room.submit(Submission { identity, message, reply_to: ReplyTo::Client(self.client.id) }).await;
+                let reply_to = self.reply_to(&message).await;
+                room.submit(Submission { identity, message, reply_to }).await;
             }
-            Err(rejection) => self.send(&ServerMessage::Reject(reject(&message, rejection))),
+            Err(rejection) => self.send(&ServerMessage::Reject(reject(message.id, message.notebook, rejection))),
         }
+    }
+
+    /// Large reports of a runtime agent hold a place until they are answered; other commands are counted.
+    async fn reply_to(&self, message: &CommandMessage) -> ReplyTo {
+        let with_place = match is_agent(&self.authenticated.actor) {
+            true => self.waiting.reply_to(message, &self.outbox).await,
+            false => None,
+        };
+        with_place.unwrap_or_else(|| {
+            self.outbox.asked();
+            ReplyTo::Client(self.client.id)
+        })
     }
 
     fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {
@@ -302,10 +328,10 @@ fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> 
     ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
 }
 
-fn reject(message: &CommandMessage, rejection: Rejection) -> RejectMessage {
+pub(super) fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> RejectMessage {
     RejectMessage {
-        id: message.id.clone(),
-        notebook: message.notebook.clone(),
+        id,
+        notebook,
         code: rejection.code,
         message: rejection.message,
         expected_version: rejection.expected_version,
