@@ -52,7 +52,7 @@ impl Canaries {
         std::fs::create_dir(&folder).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let process = Program::new("sleep").arg("1000").stdout(Stdio::null()).spawn().unwrap();
+        let process = Program::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
         let mut canaries = Self { folder, listener, process };
         canaries.set();
         canaries

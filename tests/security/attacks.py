@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ CONFIG, DATA, SECRETS = pathlib.Path(FACTS["config"]), pathlib.Path(FACTS["data"
 UP, URL, HOME = FACTS["up"], FACTS["url"], pathlib.Path(FACTS["home"])
 KEYS = DATA / "up.json"
 LIBC = ctypes.CDLL(None, use_errno=True)
+TOKEN = re.compile(rb"\bnt_[a-z]+_[0-9A-Za-z]+_[0-9a-f]{64}")
 WAYS = {}
 
 
@@ -212,7 +214,9 @@ def by_arguments_of_processes():
     for path in glob.glob("/proc/[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             texts.append(pathlib.Path(path).read_bytes())
-    return key(b" ".join(text for text in texts if b"nt_" in text and b"attacks" not in text))
+    # Words like "content_type" stand in command lines as well.
+    found = TOKEN.search(b" ".join(texts))
+    return f"found {found.group()[:12]}" if found else key("")
 
 
 @way
