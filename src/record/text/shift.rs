@@ -47,7 +47,8 @@ impl Place {
 
 impl ChangeSet {
     /// Maps the change over each of `overs`, one after the other, as [`ChangeSet::map`] with `before` false does; of two
-    /// insertions at one place this one's then stands right.
+    /// insertions at one place this one's then stands right. Never over their composition: that puts some insertions elsewhere,
+    /// and clients map over one event after the other.
     ///
     /// # Errors
     /// As [`ChangeSet::map`].
