@@ -97,7 +97,7 @@ $(CASES): tests/interop/text/generate.mjs tests/interop/text/node_modules/.ready
 unit: deps $(CASES) ## Rust: unit, property, golden, contract, simulation, end to end
 	cargo test --workspace --no-fail-fast
 
-interop: interop-files interop-runs interop-mcp ## files, runs and outside assistants, with Python's nbformat, nbclient and MCP client
+interop: interop-files interop-runs interop-mcp interop-openapi ## files, runs, outside assistants and generated clients, with nbformat, nbclient, the MCP client and generators
 
 interop-files: deps
 	cargo build --quiet --example ipynb_roundtrip -p notarium-wire
@@ -111,10 +111,22 @@ interop-mcp: deps
 	cargo build --quiet
 	$(VENV)/bin/python tests/interop/mcp/check.py target/debug/notarium --conformance
 
+interop-openapi: deps
+	cargo build --quiet
+	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium
+
+target/schemathesis-venv/.ready: tests/interop/openapi/soak-requirements.txt
+	@scripts/need-python "$(PYTHON)"
+	$(PYTHON) -m venv target/schemathesis-venv
+	target/schemathesis-venv/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 image-check: rust web ## what the Dockerfile does, without Docker: a release build that starts and is healthy
 	scripts/docker-steps target/image --check
 
-soak: rust ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds
+soak: deps target/schemathesis-venv/.ready ## hours instead of minutes: a million steps against the gate, thousands of simulated worlds, every route of REST
+	cargo build --quiet
+	$(VENV)/bin/python tests/interop/openapi/check.py target/debug/notarium --schemathesis target/schemathesis-venv/bin/schemathesis
 	NOTARIUM_GATE_STEPS=1000000 cargo test --release -p notarium-core --test suite tool_calls_property
 	NOTARIUM_SEEDS=5000 cargo test --release -p notarium-sync simulation
 	NOTARIUM_KILLS=200 NOTARIUM_TEST_PYTHON=$(CURDIR)/$(VENV)/bin/python cargo test --release --test agent -- --ignored --nocapture kill memory
@@ -126,4 +138,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web pictures web interop-files interop-runs interop-mcp image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

@@ -69,6 +69,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
+            standings: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

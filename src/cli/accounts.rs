@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use clap::Args;
 use notarium_core::{Millis, NotebookId, Scope, TokenId, WorkspaceId};
 use notarium_wire::rest::{
-    Covers, CreatedUser, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, Token, User,
+    Answer, Covers, CreatedUser, IssuedToken, NewAgent, NewApiToken, NewUser, OneTimeToken, OwnedNotebook, OwnedPage,
+    TakeOver, Token, User,
 };
 use reqwest::Method;
 use serde::Serialize;
@@ -214,6 +215,12 @@ commands! {
         Reactivate(UserArgs) => reactivate,
         /// Print a one-time token with which the person sets a new password.
         Reset(ResetArgs) => reset,
+        /// Take over the notebooks of somebody whose account is deactivated: you, or whom you name, own them from then on.
+        #[command(after_help = "Examples:
+  notarium user deactivate ann
+  notarium user take-over ann                 # all notebooks that ann owns, for you
+  notarium user take-over ann --to bob --notebook 01J…")]
+        TakeOver(TakeOverArgs) => take_over,
     }
 }
 
@@ -234,6 +241,18 @@ pub struct NewUserArgs {
 pub struct UserArgs {
     /// Login or id.
     user: String,
+}
+
+#[derive(Debug, Args)]
+pub struct TakeOverArgs {
+    /// Login or id of who left.
+    user: String,
+    /// Login or id of who is to own them; absent: you.
+    #[arg(long, value_name = "LOGIN")]
+    to: Option<String>,
+    /// Only this notebook, by its id or title; may be repeated.
+    #[arg(long = "notebook", value_name = "NB")]
+    notebooks: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -277,12 +296,15 @@ async fn list_users(args: JsonArgs, context: &Context) -> Ended {
     .await
 }
 
-/// The path of a person's account, by login or id.
-async fn user_path(client: &Client, name: &str) -> Result<String, Failure> {
+/// A person's account, by login or id.
+async fn user(client: &Client, name: &str) -> Result<User, Failure> {
     let users = all_users(client).await?;
     let found = users.into_iter().find(|user| user.login.as_deref() == Some(name) || user.id.as_str() == name);
-    let unknown = || Failure::failed(format!("nobody has the login or id '{name}': `notarium user ls` lists all"));
-    found.map(|user| format!("/api/users/{}", user.id)).ok_or_else(unknown)
+    found.ok_or_else(|| Failure::failed(format!("nobody has the login or id '{name}': `notarium user ls` lists all")))
+}
+
+async fn user_path(client: &Client, name: &str) -> Result<String, Failure> {
+    Ok(format!("/api/users/{}", user(client, name).await?.id))
 }
 
 async fn deactivate(args: UserArgs, context: &Context) -> Ended {
@@ -306,4 +328,35 @@ async fn reset(args: ResetArgs, context: &Context) -> Ended {
     let path = user_path(&client, &args.user).await?;
     let made: OneTimeToken = client.json(client.request(Method::POST, &format!("{path}/reset"))).await?;
     show_new(&made, &made.token, args.json, &hand_over(&client))
+}
+
+async fn take_over(args: TakeOverArgs, context: &Context) -> Ended {
+    let client = context.client()?;
+    let from = user(&client, &args.user).await?;
+    let to = match &args.to {
+        Some(name) => Some(user(&client, name).await?.id),
+        None => None,
+    };
+    let split = |page: OwnedPage| (page.notebooks, page.next.map(|next| ("cursor", next)));
+    let owned = client.pages(&format!("/api/users/{}/notebooks", from.id), &[], usize::MAX, split).await?;
+    for notebook in chosen(owned, &args)? {
+        let over = TakeOver { from: from.id.clone(), to: to.clone() };
+        let _: Answer = client.post(&format!("/api/notebooks/{}/take-over", notebook.id), &over).await?;
+        print::note(format!("taken over: {}  {}", notebook.id, print::clean(&notebook.title)));
+    }
+    Ok(())
+}
+
+/// Those of somebody's notebooks that are named; all where none is.
+fn chosen(owned: Vec<OwnedNotebook>, args: &TakeOverArgs) -> Result<Vec<OwnedNotebook>, Failure> {
+    let is_named = |name: &String, notebook: &OwnedNotebook| notebook.id.as_str() == name || notebook.title == *name;
+    let missing = args.notebooks.iter().find(|name| !owned.iter().any(|notebook| is_named(name, notebook)));
+    if let Some(name) = missing {
+        return Err(Failure::failed(format!("'{}' owns no notebook of the id or title '{name}'", args.user)));
+    }
+    if owned.is_empty() {
+        return Err(Failure::failed(format!("'{}' owns no notebook: there is nothing to take over", args.user)));
+    }
+    let is_chosen = |notebook: &OwnedNotebook| args.notebooks.iter().any(|name| is_named(name, notebook));
+    Ok(owned.into_iter().filter(|notebook| args.notebooks.is_empty() || is_chosen(notebook)).collect())
 }

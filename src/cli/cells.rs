@@ -149,9 +149,9 @@ commands! {
         Clear(cell_looks::ClearArgs) => cell_looks::clear,
         /// Move a cell to the trash.
         Delete(DeleteArgs) => delete,
-        /// Bring a deleted cell back where it was.
+        /// Bring a cell in the trash back where it was.
         Restore(RestoreArgs) => restore,
-        /// List the deleted cells, the last deleted first.
+        /// List the cells in the trash, the last deleted first.
         Trash(TrashArgs) => list_trash,
     }
 }

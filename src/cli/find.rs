@@ -87,7 +87,9 @@ pub fn cell_among<'a>(cells: impl Iterator<Item = &'a CellId>, name: &str) -> Re
     let fits = |id: &&&CellId| !name.is_empty() && (id.as_str().starts_with(name) || id.as_str().ends_with(name));
     match cells.iter().filter(fits).collect::<Vec<_>>().as_slice() {
         [only] => Ok((**only).clone()),
-        [] => Err(Failure::failed(format!("no cell has the id '{name}': `notarium show` shows the ids"))),
+        [] => Err(Failure::failed(format!(
+            "no cell has the id '{name}': `notarium show` shows the ids, `notarium cell trash` those in the trash"
+        ))),
         several => {
             let ids: Vec<&str> = several.iter().take(MAX_LISTED).map(|id| id.as_str()).collect();
             Err(Failure::usage(format!("'{name}' may be each of {}: write more of it", ids.join(", "))))

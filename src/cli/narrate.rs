@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use notarium_core::{
     CellId, Document, Event, Execution, ExecutionCause, ExecutionId, ExecutionOutcome, ExecutionSubject, Millis,
-    Recorded, Stored,
+    Recorded, Stored, Subject,
 };
 use notarium_wire::EventMessage;
 
@@ -72,6 +72,10 @@ impl Narrator {
         match &recorded.event {
             Event::AccessGranted(event) => {
                 let whom = self.people.subject(&event.subject).await;
+                if let Some(id) = &event.taken_over_from {
+                    let from = self.people.subject(&Subject::User { id: id.clone() }).await;
+                    return format!("put {whom} in the place of the owner {from}, who has left");
+                }
                 let until = event.expires_at.map(|at| format!(" until {}", print::time(at))).unwrap_or_default();
                 format!("gave {whom} the role {}{until}", word(&event.role))
             }
@@ -241,6 +245,9 @@ fn kernel_sentence(event: &Event) -> Option<String> {
             let names: Vec<&str> = event.functions.iter().map(|function| function.name.as_str()).collect();
             format!("offers assistants these functions: {}", print::clean(&names.join(", ")))
         }
+        Event::KernelFunctionsForgotten(event) => {
+            format!("forgot functions whose kernel has ended: {}", print::clean(&event.names.join(", ")))
+        }
         _ => return None,
     })
 }
@@ -248,6 +255,7 @@ fn kernel_sentence(event: &Event) -> Option<String> {
 fn assistant_sentence(event: &Event) -> Option<String> {
     Some(match event {
         Event::ConversationStarted(event) => format!("began the conversation \"{}\"", print::clean(&event.title)),
+        Event::ConversationClosed(event) => format!("closed the idle conversation {}", event.conversation_id),
         Event::MessagePosted(event) => format!("posted a message ({})", word(&event.role)),
         Event::MessageFlagged(event) => {
             let words = match (event.flags.pinned, event.flags.skipped) {
@@ -274,6 +282,7 @@ fn assistant_sentence(event: &Event) -> Option<String> {
             format!("let conversation {} act unasked until {}", event.conversation_id, print::time(event.expires_at))
         }
         Event::GrantRevoked(event) => format!("ended grant {}", event.grant_id),
+        Event::GrantExpired(event) => format!("put the expired grant {} away", event.grant_id),
         _ => return None,
     })
 }
@@ -299,4 +308,25 @@ fn call_sentence(event: &Event) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::context::Access;
+
+    #[tokio::test]
+    async fn every_event_is_told_in_words() {
+        notarium_agent::connection::install_tls_provider();
+        let nowhere = Access { server: "http://127.0.0.1:1".to_owned(), token: String::new() };
+        let mut narrator = Narrator::new(&Client::new(nowhere).unwrap());
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/protocol/golden/events");
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+            let stored: Stored = serde_json::from_str(&text).unwrap();
+            let line = narrator.line(&NarratedEvent::from(&stored), print::time).await;
+            let event_type = &stored.envelope.event_type;
+            assert!(!line.contains(event_type.as_str()), "{event_type}: {line}");
+        }
+    }
 }

@@ -29,6 +29,9 @@ pub struct LoginArgs {
     /// With an owner's first token: what you are called. Goes with --login.
     #[arg(long, requires = "login")]
     name: Option<String>,
+    /// Where you are signed in to this server as somebody else: do not ask, the stored session is replaced.
+    #[arg(long)]
+    replace: bool,
 }
 
 pub async fn login(args: LoginArgs, context: &Context) -> Ended {
@@ -36,10 +39,11 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
         Some(server) => server,
         None => http_address(&ask("server: ", false).await?)?,
     };
+    let stored = if args.replace { None } else { signed_in(&server).await? };
     let token = match (&context.global.token, args.one_time) {
-        (_, true) => one_time(&server, &args).await?,
-        (Some(token), false) => with_token(&server, token, &args).await?,
-        (None, false) => with_password(&server, &args).await?,
+        (_, true) => one_time(&server, &args, stored).await?,
+        (Some(token), false) => with_token(&server, token, &args, stored).await?,
+        (None, false) => with_password(&server, &args, stored).await?,
     };
     let client = Client::new(Access { server: server.clone(), token: token.clone() })?;
     let me: Me = client.get("/api/me").await?;
@@ -49,10 +53,38 @@ pub async fn login(args: LoginArgs, context: &Context) -> Ended {
     Ok(())
 }
 
+/// Whom the stored token signs in to this server as; `None` where it is for another server, or good no more.
+async fn signed_in(server: &str) -> Result<Option<Me>, Failure> {
+    let stored = Config::load()?;
+    let stored_for = stored.server.as_deref().map(http_address).transpose()?;
+    let Some(token) = stored.token.filter(|_| stored_for.as_deref() == Some(server)) else { return Ok(None) };
+    let client = Client::new(Access { server: server.to_owned(), token })?;
+    Ok(client.get("/api/me").await.ok())
+}
+
+/// Asks before somebody else takes the place of who is signed in, and before anything is used up.
+async fn may_replace(server: &str, stored: Option<Me>, is_same: impl Fn(&Me) -> bool) -> Ended {
+    let Some(me) = stored.filter(|me| !is_same(me)) else { return Ok(()) };
+    let name = print::clean(&me.name);
+    let keep = "set NOTARIUM_CONFIG to another file to keep both";
+    if !input::is_terminal() {
+        let message =
+            format!("you are signed in to {server} as {name}: add --replace to sign in as somebody else, or {keep}");
+        return Err(Failure::usage(message));
+    }
+    print::note(format!("you are signed in to {server} as {name}, and this may be somebody else ({keep})"));
+    match input::ask("replace that session? [y/N] ", false).await?.to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(Failure::failed(format!("nothing was changed: you are signed in as {name}"))),
+    }
+}
+
 /// A token that was given: kept as it is, or exchanged when it is good for one exchange only.
-async fn with_token(server: &str, token: &str, args: &LoginArgs) -> Result<String, Failure> {
+async fn with_token(server: &str, token: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
     let client = Client::new(Access { server: server.to_owned(), token: token.to_owned() })?;
-    match client.get::<Me>("/api/me").await {
+    let found = client.get::<Me>("/api/me").await;
+    may_replace(server, stored, |me| found.as_ref().is_ok_and(|found| found.actor == me.actor)).await?;
+    match found {
         Err(failure) if failure.has_code("one_time_token") => {
             exchange(server, &json!({ "token": token, "label": LABEL, "login": args.login, "name": args.name })).await
         }
@@ -60,16 +92,21 @@ async fn with_token(server: &str, token: &str, args: &LoginArgs) -> Result<Strin
     }
 }
 
-async fn with_password(server: &str, args: &LoginArgs) -> Result<String, Failure> {
+async fn with_password(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
     let login = match &args.login {
         Some(login) => login.clone(),
         None => ask("login: ", false).await?,
     };
+    let is_same =
+        |me: &Me| me.user.as_ref().and_then(|user| user.login.as_ref()).is_some_and(|own| *own == login.to_lowercase());
+    may_replace(server, stored, is_same).await?;
     let password = ask("password: ", true).await?;
     exchange(server, &json!({ "login": login, "password": password, "label": LABEL })).await
 }
 
-async fn one_time(server: &str, args: &LoginArgs) -> Result<String, Failure> {
+async fn one_time(server: &str, args: &LoginArgs, stored: Option<Me>) -> Result<String, Failure> {
+    // Whose the token is comes out when it is used up.
+    may_replace(server, stored, |_| false).await?;
     let token = ask("one-time token: ", true).await?;
     let password = ask("new password (at least 10 characters): ", true).await?;
     if input::is_terminal() && ask("the same again: ", true).await? != password {

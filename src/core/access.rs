@@ -4,10 +4,13 @@ use crate::authority::{Authority, Operation, operation};
 use crate::checks::check_not_archived;
 use crate::command::Command;
 use crate::context::Context;
-use crate::decision::Decision;
-use crate::limits::Limits;
+use crate::decision::{Decision, Outcome};
 use crate::rejection::{Rejection, RejectionCode};
-use notarium_record::{AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn};
+use crate::standings::{Standing, check_active, user};
+use crate::words::word;
+use notarium_record::{
+    AccessGranted, AccessRevoked, Actor, Document, Grant, Millis, Role, Scope, Subject, Turn, UserId,
+};
 
 /// The actor's roles in the notebook now: its own grant, those of its workspaces, and the ambient one. They add up: an
 /// author by grant who is a runner by workspace edits and runs.
@@ -46,6 +49,7 @@ pub(crate) fn authorise_command(notebook: &Document, context: &Context, command:
             authorise_create(context)
         }
         Command::Batch { .. } => authorise(notebook, context, Operation::Read),
+        Command::TakeOverNotebook { .. } => authorise_take_over(notebook, context),
         command => {
             authorise(notebook, context, operation(command))?;
             if operation(command) == Operation::Edit { check_not_archived(notebook) } else { Ok(()) }
@@ -65,11 +69,14 @@ pub(crate) fn authorise(notebook: &Document, context: &Context, operation: Opera
     let roles = roles_of(notebook, &context.actor, &context.authority, context.now);
     let Some(highest) = roles.iter().max() else { return Err(unknown_notebook(notebook)) };
     if !roles.iter().any(|role| operation.is_open_to(*role)) {
-        return Err(forbidden(&format!(
-            "your role here is {highest:?}, which does not allow {operation:?}: ask an owner"
-        )));
+        return Err(forbidden(&not_open(*highest, operation)));
     }
     require_scope(context, operation.scope())
+}
+
+/// Why a role is not enough.
+pub fn not_open(role: Role, operation: Operation) -> String {
+    format!("your role here is {}, which does not allow you to {}: ask an owner", word(&role), word(&operation))
 }
 
 /// Whether the roles of `actor` allow it now, and its kind does; the scopes of a token are not asked.
@@ -105,7 +112,11 @@ fn check_kind_of_actor(actor: &Actor, operation: Operation) -> Result<(), Reject
         Scope::Manage => !matches!(actor, Actor::Assistant { .. }),
         _ => true,
     };
-    if is_allowed { Ok(()) } else { Err(forbidden(&format!("{operation:?} is for a person: ask one to do it"))) }
+    if is_allowed {
+        Ok(())
+    } else {
+        Err(forbidden(&format!("to {} is for a person: ask one to do it", word(&operation))))
+    }
 }
 
 /// Anybody with an account may make a notebook of their own.
@@ -116,6 +127,14 @@ pub(crate) fn authorise_create(context: &Context) -> Result<(), Rejection> {
             Err(forbidden("only a person with an account makes notebooks: sign in first"))
         }
     }
+}
+
+/// Administrators rule accounts, and notebooks only where the account of an owner has ended.
+fn authorise_take_over(notebook: &Document, context: &Context) -> Result<(), Rejection> {
+    if !matches!(context.actor, Actor::User { .. }) || !context.authority.scopes.contains(&Scope::Admin) {
+        return Err(forbidden("only an administrator takes notebooks over: ask one"));
+    }
+    if notebook.exists() { Ok(()) } else { Err(unknown_notebook(notebook)) }
 }
 
 /// Starting, reporting and a turn's own steps are the server's.
@@ -140,7 +159,7 @@ pub(crate) fn require_scope(context: &Context, scope: Scope) -> Result<(), Rejec
     if context.authority.scopes.contains(&scope) {
         return Ok(());
     }
-    Err(forbidden(&format!("this token lacks the scope {scope:?}: use one that has it")))
+    Err(forbidden(&format!("this token lacks the scope {}: use one that has it", word(&scope))))
 }
 
 fn forbidden(message: &str) -> Rejection {
@@ -157,13 +176,13 @@ fn unknown_notebook(notebook: &Document) -> Rejection {
 
 pub(crate) fn decide_grant(
     notebook: &Document,
-    limits: &Limits,
+    context: &Context,
     subject: Subject,
-    role: Role,
-    expires_at: Option<Millis>,
+    grant: Grant,
 ) -> Result<Decision, Rejection> {
-    let grant = Grant { role, expires_at };
     check_grantable(&subject, grant)?;
+    check_active(&context.standings, &subject)?;
+    let limits = &context.limits;
     let before = notebook.access.iter().find(|entry| entry.subject == subject);
     if before.is_some_and(|entry| entry.grant == grant) {
         return Ok(Decision::nothing());
@@ -175,7 +194,11 @@ pub(crate) fn decide_grant(
     if before.is_some() && !is_lasting_owner(&subject, grant) {
         keep_an_owner(notebook, &subject)?;
     }
-    Ok(Decision::one(AccessGranted { subject, role: grant.role, expires_at: grant.expires_at }))
+    Ok(Decision::one(granted(subject, grant)))
+}
+
+fn granted(subject: Subject, Grant { role, expires_at }: Grant) -> AccessGranted {
+    AccessGranted { subject, role, expires_at, taken_over_from: None }
 }
 
 fn check_grantable(subject: &Subject, grant: Grant) -> Result<(), Rejection> {
@@ -198,6 +221,31 @@ pub(crate) fn decide_revoke(notebook: &Document, subject: Subject) -> Result<Dec
     }
     keep_an_owner(notebook, &subject)?;
     Ok(Decision::one(AccessRevoked { subject }))
+}
+
+/// The new owner comes first: there is one at every version.
+pub(crate) fn decide_take_over(
+    notebook: &Document,
+    context: &Context,
+    from: UserId,
+    to: UserId,
+) -> Result<Decision, Rejection> {
+    let (former, owner) = (user(&from), user(&to));
+    if granted_role(notebook, &former, context.now) != Some(Role::Owner) {
+        let message = "who left is no owner of this notebook: there is nothing to take over";
+        return Err(Rejection::new(RejectionCode::InvalidValue, message));
+    }
+    if context.standings.of(&former) == Standing::Active {
+        return Err(forbidden(
+            "the owner's account is in use: the owner hands the notebook over; an administrator takes over where the account is \
+             deactivated",
+        ));
+    }
+    check_active(&context.standings, &owner)?;
+    let grant = Grant { role: Role::Owner, expires_at: None };
+    let granted = AccessGranted { taken_over_from: Some(from), ..granted(owner, grant) };
+    let events = vec![granted.into(), AccessRevoked { subject: former }.into()];
+    Ok(Decision { events, outcome: Outcome::default() })
 }
 
 fn is_lasting_owner(subject: &Subject, grant: Grant) -> bool {

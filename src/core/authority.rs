@@ -145,7 +145,7 @@ pub fn operation(command: &Command) -> Operation {
         C::Undo { .. } | C::Redo { .. } | C::RecordExecution { .. } | C::FlagMessage { .. } => Operation::Edit,
         C::Batch { .. } => Operation::Read,
         C::ArchiveNotebook {} | C::UnarchiveNotebook {} | C::NameVersion { .. } => Operation::Organise,
-        C::GrantAccess { .. } | C::RevokeAccess { .. } => Operation::Share,
+        C::GrantAccess { .. } | C::RevokeAccess { .. } | C::TakeOverNotebook { .. } => Operation::Share,
         C::RequestExecution(_) | C::CancelExecution { .. } | C::GiveUpExecution { .. } | C::LaunchKernel { .. } => {
             Operation::Run
         }

@@ -10,10 +10,11 @@ use crate::gate::{TargetChanges, deciding};
 use crate::history::History;
 use crate::mask::mask_keys;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::words::word;
 use notarium_record::{
-    Actor, Because, Document, Hash, HistoryQuery, Millis, Recorded, Scope, ToolCall, ToolCallConfirmed, ToolCallDenied,
-    ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided, ToolCallWithdrawn,
-    TurnId, VoidCause, WithdrawalCause,
+    Actor, Because, Document, Event, Hash, HistoryQuery, Millis, Recorded, Scope, ToolCall, ToolCallConfirmed,
+    ToolCallDenied, ToolCallEnd, ToolCallExecuted, ToolCallExpired, ToolCallId, ToolCallPhase, ToolCallVoided,
+    ToolCallWithdrawn, TurnId, VoidCause, WithdrawalCause,
 };
 
 /// How a call ended that is no longer among the open ones.
@@ -41,9 +42,7 @@ pub(crate) fn known<'a>(
         return Ok(call);
     }
     let message = match happened(history, call_id) {
-        Some(recorded) => {
-            format!("call {call_id} is over: {} by {}", recorded.envelope.event_type, recorded.envelope.actor.key())
-        }
+        Some(recorded) => format!("call {call_id} is over: {}", end_of(recorded)),
         None => {
             return Err(Rejection::new(
                 RejectionCode::UnknownToolCall,
@@ -52,6 +51,28 @@ pub(crate) fn known<'a>(
         }
     };
     Err(Rejection::new(RejectionCode::ToolCallState, message))
+}
+
+/// What ended a call, in words; `GET …/calls/{call}` has the name of who it was.
+fn end_of(recorded: &Recorded) -> String {
+    let by = somebody(&recorded.envelope.actor);
+    match &recorded.event {
+        Event::ToolCallDenied(_) => format!("{by} denied it"),
+        Event::ToolCallWithdrawn(_) => format!("{by} took it back"),
+        Event::ToolCallVoided(event) => event.sentence(),
+        Event::ToolCallExpired(_) => "it waited too long and has expired".to_owned(),
+        _ => "it was done".to_owned(),
+    }
+}
+
+fn somebody(actor: &Actor) -> &'static str {
+    match actor {
+        Actor::User { .. } => "a person",
+        Actor::Guest { .. } => "a guest",
+        Actor::Assistant { .. } => "an assistant",
+        Actor::Agent { .. } => "a runtime agent",
+        Actor::System => "the server",
+    }
 }
 
 pub(crate) fn changed(change: String) -> Because<VoidCause> {
@@ -110,7 +131,12 @@ fn waiting<'a>(notebook: &'a Document, context: &Context, call_id: &ToolCallId) 
             refused(format!("call {call_id} waited too long and has expired: the assistant must ask again"))
         }
         ToolCallPhase::Waiting => Ok(call),
-        ToolCallPhase::Confirmed { by } => refused(format!("{} has confirmed call {call_id} already", by.key())),
+        ToolCallPhase::Confirmed { by } if *by == context.actor => {
+            refused(format!("you have confirmed call {call_id} already"))
+        }
+        ToolCallPhase::Confirmed { by } => {
+            refused(format!("{} has confirmed call {call_id} already: the call's record says who", somebody(by)))
+        }
         ToolCallPhase::Passed => refused(format!("call {call_id} needs no confirmation")),
         ToolCallPhase::Started { .. } => refused(format!("call {call_id} has started")),
     }
@@ -122,7 +148,7 @@ fn check_decider(notebook: &Document, context: &Context, call: &ToolCall) -> Res
     let may = |operation| access::may(notebook, &context.actor, &context.authority, context.now, operation);
     let Some(operation) = operations_of(call).into_iter().find(|operation| !may(*operation)) else { return Ok(()) };
     let message =
-        format!("you may not do this yourself ({operation:?}), so you cannot confirm it: ask somebody who may");
+        format!("you may not {} here yourself, so you cannot confirm it: ask somebody who may", word(&operation));
     Err(Rejection::new(RejectionCode::Forbidden, message))
 }
 

@@ -4,6 +4,7 @@ use crate::authority::Operation;
 use crate::offered::operation_of;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, Tool};
+use crate::words::word;
 use notarium_record::{Document, ToolCall, TurnId};
 
 /// The rights that the call needs: the tool's own, and to run code where it goes on to do so.
@@ -36,7 +37,8 @@ pub(crate) fn check_token(
     }
     match operations.iter().map(|operation| operation.scope()).find(|scope| !turn.scopes.contains(scope)) {
         Some(scope) => {
-            let message = format!("the token with which this turn was begun lacks the scope {scope:?}: do without");
+            let message =
+                format!("the token with which this turn was begun lacks the scope {}: do without", word(&scope));
             Err(Rejection::new(RejectionCode::Forbidden, message))
         }
         None => Ok(()),

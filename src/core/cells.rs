@@ -374,7 +374,7 @@ pub(crate) fn decide_restore(notebook: &Notebook, context: &Context, cell_id: Ce
     if notebook.cells.contains_key(&cell_id) {
         return Err(Rejection::new(
             RejectionCode::CellNotDeleted,
-            format!("cell {cell_id} is not deleted: nothing to restore"),
+            format!("cell {cell_id} is not in the trash: nothing to restore"),
         ));
     }
     check_room_for_cell(notebook, &context.limits)?;

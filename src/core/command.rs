@@ -11,7 +11,7 @@ use notarium_record::text::ChangeSet;
 use notarium_record::{
     CellId, CellType, ConversationId, CorrelationId, ExecutionId, ForkOrigin, GrantId, Hash, KernelCause,
     KernelSessionId, MessageBlock, MessageId, MessageRole, Millis, Output, Policy, RawObject, Role, Subject,
-    ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, Version,
+    ToolCallEnd, ToolCallId, TurnFailure, TurnId, Usage, UserFunction, UserId, Version,
 };
 
 /// What somebody wants. The actor is the connection's; there is no field for it.
@@ -53,7 +53,7 @@ pub enum Command {
     },
     /// Gives a subject a role in place of the one it has. Needs the right to share.
     GrantAccess {
-        /// A user, share link, workspace or agent.
+        /// A user, share link, workspace or agent that there is (`unknown_subject`) and that can use it (`subject_ended`).
         subject: Subject,
         /// `agent` for agents only, and for them no other.
         role: Role,
@@ -65,6 +65,15 @@ pub enum Command {
     RevokeAccess {
         /// As it stands in the list.
         subject: Subject,
+    },
+
+    /// An administrator puts somebody in the place of an owner who left. The notebook need not be the administrator's; what is
+    /// needed is the scope `admin`. The account of `from` is deactivated, or gone (`forbidden` otherwise).
+    TakeOverNotebook {
+        /// An owner of the notebook (`invalid_value` otherwise). Loses the role.
+        from: UserId,
+        /// Becomes an owner; the administrator too may.
+        to: UserId,
     },
 
     // --- cells ---
@@ -117,7 +126,7 @@ pub enum Command {
         #[serde(skip_serializing_if = "Option::is_none", default)]
         cell_version: Option<Version>,
     },
-    /// Brings a deleted cell back where it was.
+    /// Brings a cell in the trash back where it was.
     RestoreCell {
         /// A cell in the trash (`cell_not_deleted` for a live one).
         cell_id: CellId,

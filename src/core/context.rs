@@ -8,6 +8,7 @@ use ulid::Ulid;
 use crate::authority::Authority;
 use crate::history::History;
 use crate::limits::Limits;
+use crate::standings::Standings;
 use notarium_record::{Actor, CommandId, CorrelationId, EventId, InstanceId, KernelSessionId, Millis, Salt, Version};
 
 /// Input of one `decide`. Built by the server from the connection and its own clock and entropy.
@@ -33,6 +34,8 @@ pub struct Context {
     pub ids: IdSource,
     /// The answer to [`crate::required_history`].
     pub history: History,
+    /// The answer to [`crate::required_standings`].
+    pub standings: Standings,
     /// Kernel sessions whose runtime agent cannot be reached, as the server sees it now.
     pub unreachable: BTreeSet<KernelSessionId>,
     /// The quotas that hold on this server.

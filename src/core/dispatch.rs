@@ -11,7 +11,7 @@ use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
 use crate::seal::provisional;
 use crate::{access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, undo};
-use notarium_record::{Because, Event, HistoryQuery};
+use notarium_record::{Because, Event, Grant, HistoryQuery};
 
 /// What [`decide_one`] will want from the past.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Vec<HistoryQuery> {
@@ -53,9 +53,10 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
         C::NameVersion { version, name } => lifecycle::decide_name(notebook, context, version, &name),
         C::SetPolicy { policy } => Ok(lifecycle::decide_policy(notebook, policy)),
         C::GrantAccess { subject, role, expires_at } => {
-            access::decide_grant(notebook, &context.limits, subject, role, expires_at)
+            access::decide_grant(notebook, context, subject, Grant { role, expires_at })
         }
         C::RevokeAccess { subject } => access::decide_revoke(notebook, subject),
+        C::TakeOverNotebook { from, to } => access::decide_take_over(notebook, context, from, to),
 
         C::InsertCell(command) => cells::decide_insert(notebook, context, command),
         C::EditSource { cell_id, base, change } => cells::decide_edit(notebook, context, cell_id, base, change),
@@ -157,7 +158,9 @@ pub(crate) fn decide_all(
     let mut scratch = notebook.clone();
     let mut whole = Decision::nothing();
     for (index, command) in commands.into_iter().enumerate() {
-        let part = decide_part(&scratch, context, command).map_err(|rejection| in_batch(index, rejection))?;
+        // The sentence does not count: most who read it sent no batch, but something that became one.
+        let part = decide_part(&scratch, context, command)
+            .map_err(|rejection| Rejection { part: Some(index + 1), ..rejection })?;
         for decided in &part.events {
             let recorded = provisional(&scratch, context, decided);
             scratch.apply(&recorded);
@@ -178,8 +181,4 @@ fn decide_part(notebook: &Notebook, context: &mut Context, command: Command) -> 
     }
     authorise_command(notebook, context, &command)?;
     decide_one(notebook, context, command)
-}
-
-fn in_batch(index: usize, rejection: Rejection) -> Rejection {
-    Rejection { message: format!("command {} of the batch: {}", index + 1, rejection.message), ..rejection }
 }

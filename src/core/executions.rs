@@ -12,6 +12,7 @@ use crate::history::replayed;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::words::word;
 use notarium_record::{
     AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
     ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
@@ -135,7 +136,7 @@ fn cell_subject(
 ) -> Result<ExecutionSubject, Rejection> {
     let cell = cells::live_cell(notebook, context, &cell_id)?;
     if cell.content.cell_type != CellType::Code {
-        let message = format!("cell {cell_id} is a {:?} cell: only code cells run", cell.content.cell_type);
+        let message = format!("cell {cell_id} is a {} cell: only code cells run", word(&cell.content.cell_type));
         return Err(Rejection::new(RejectionCode::NotRunnable, message));
     }
     let cell_version = cell.cell_version;

@@ -76,7 +76,7 @@ impl<'a> TargetChanges<'a> {
         let notebook = self.notebook;
         match target {
             Target::Cell { cell_id, cell_version } => match notebook.cells.get(cell_id) {
-                None => Some(format!("cell {cell_id} was deleted")),
+                None => Some(format!("cell {cell_id} is in the trash")),
                 Some(cell) if cell.cell_version != *cell_version => {
                     Some(format!("cell {cell_id} is at version {}, not {cell_version}", cell.cell_version))
                 }

@@ -46,7 +46,7 @@ pub(crate) fn decide_issue(
     if notebook.grants.contains_key(&grant_id) {
         return invalid(format!("grant {grant_id} exists: choose another id"));
     }
-    let Some(for_user) = person_of(notebook, context, &conversation_id) else {
+    let Some(for_user) = person_of(notebook, &conversation_id)? else {
         return invalid(format!("conversation {conversation_id} is nobody's with an account: no assistant acts in it"));
     };
     let issued = GrantIssued { grant_id, conversation_id, functions, expires_at, for_user };
@@ -59,13 +59,18 @@ fn expired(notebook: &Document, context: &Context) -> impl Iterator<Item = Decid
     ended.map(|(grant_id, _)| GrantExpired { grant_id: grant_id.clone() }.into())
 }
 
-/// For whom the assistant acts in the conversation: in its turn, else since it began. One that is to come is the issuer's.
-fn person_of(notebook: &Document, context: &Context, id: &ConversationId) -> Option<UserId> {
-    let conversation = notebook.conversations.get(id);
-    let turn = conversation.and_then(|known| notebook.turns.get(known.turn.as_ref()?));
-    let speaker = turn.map(|turn| &turn.requested_by).or(conversation.map(|known| &known.started_by));
-    match speaker.unwrap_or(&context.actor) {
+/// For whom the assistant acts in the conversation: in its turn, else since it began.
+fn person_of(notebook: &Document, id: &ConversationId) -> Result<Option<UserId>, Rejection> {
+    let Some(conversation) = notebook.conversations.get(id) else {
+        let message = format!(
+            "no conversation {id} has begun in this notebook: take the id of one from GET …/conversations or `notarium conversations`, \
+             or begin it"
+        );
+        return Err(Rejection::new(RejectionCode::UnknownConversation, message));
+    };
+    let turn = conversation.turn.as_ref().and_then(|turn| notebook.turns.get(turn));
+    Ok(match turn.map_or(&conversation.started_by, |turn| &turn.requested_by) {
         Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
         _ => None,
-    }
+    })
 }

@@ -4,6 +4,7 @@ use crate::checks::checked_title;
 use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
+use crate::words::word;
 use notarium_record::{Actor, AgentId, Document, KernelLaunchRequested, KernelSession, KernelSessionId, RawObject};
 
 /// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
@@ -92,7 +93,8 @@ pub fn is_python(notebook: &Document) -> bool {
 }
 
 pub(crate) fn wrong_phase(id: &KernelSessionId, session: &KernelSession) -> Rejection {
-    let message = format!("kernel session {id} is {:?}: wait until it has started, or launch another", session.phase);
+    let message =
+        format!("kernel session {id} is {}: wait until it has started, or launch another", word(&session.phase));
     Rejection::new(RejectionCode::KernelState, message)
 }
 

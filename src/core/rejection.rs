@@ -26,7 +26,7 @@ pub enum RejectionCode {
     UnknownCell,
     /// The cell is in the trash: restore it first. 410
     CellDeleted,
-    /// The cell is alive: nothing to restore. 409
+    /// The cell is not in the trash: nothing to restore. 409
     CellNotDeleted,
     /// A cell of that id exists or existed. 409
     CellExists,
@@ -68,6 +68,10 @@ pub enum RejectionCode {
     InvalidArguments,
     /// No such message in a conversation of that id. 404
     UnknownMessage,
+    /// No conversation of that id has begun in this notebook. 404
+    UnknownConversation,
+    /// No such turn in this notebook. 404
+    UnknownTurn,
     /// No such tool call. 404
     UnknownToolCall,
     /// The tool call is not in a state for this: decided, started, over. 409
@@ -78,6 +82,10 @@ pub enum RejectionCode {
     RateLimited,
     /// Access must keep at least one owner. 409
     LastOwner,
+    /// No account, share link, workspace or runtime agent of that id: nobody would have the right. 404
+    UnknownSubject,
+    /// The account is deactivated, the link or token is revoked or has expired: nobody could use the right. 409
+    SubjectEnded,
     /// A newer server wrote this notebook: update this one, which serves it read-only until then. 409
     ReadOnly,
     /// The server could not store it; nothing was changed. 503
@@ -101,24 +109,26 @@ pub struct Rejection {
     /// For `report_gap`: the number that the execution's next report must have.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expected_seq: Option<u64>,
+    /// Of a batch: which of its commands was refused, from 1.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub part: Option<usize>,
 }
 
 impl Rejection {
     /// A refusal without versions. `message` is one sentence that says what to do.
     pub fn new(code: RejectionCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), expected_version: None, actual_version: None, expected_seq: None }
+        let message = message.into();
+        Self { code, message, expected_version: None, actual_version: None, expected_seq: None, part: None }
     }
 
     /// A mismatch that names both versions.
     pub fn conflict(what: &str, expected: Version, actual: Version) -> Self {
+        let message =
+            format!("{what} is at version {actual}, not {expected}: read it again and decide on what it is now");
         Self {
-            code: RejectionCode::Conflict,
-            message: format!(
-                "{what} is at version {actual}, not {expected}: read it again and decide on what it is now"
-            ),
             expected_version: Some(expected),
             actual_version: Some(actual),
-            expected_seq: None,
+            ..Self::new(RejectionCode::Conflict, message)
         }
     }
 }

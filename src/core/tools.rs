@@ -237,8 +237,8 @@ tools! {
     "Deletes a cell. A person must confirm it."
     { cell_id: CellId, cell_version: Version }
     "restore_cell" RestoreCell (Edit, Edit, Core)
-    "Bring a deleted cell back"
-    "Brings a deleted cell back where it was."
+    "Bring a cell back from the trash"
+    "Brings a cell in the trash back where it was."
     { cell_id: CellId }
     "undo" Undo (Edit, Edit, Core)
     "Undo the assistant's own work"

@@ -73,12 +73,24 @@ fn find_group<'a>(notebook: &'a Notebook, own: &str, id: &CorrelationId) -> Opti
     undo.of(own).and_then(find).or_else(|| undo.iter().find_map(find))
 }
 
-/// What the inversion of the command's groups wants from the past.
+/// What the inversion of the command's groups wants from the past. Where there are none: whether there ever was what it names.
 pub(crate) fn required_history(notebook: &Notebook, context: &Context, command: &Command) -> Option<HistoryQuery> {
     let groups = targets(notebook, context, command);
-    let since = groups.iter().map(|(_, group)| group.first_version).min()? - 1;
+    let Some(first) = groups.iter().map(|(_, group)| group.first_version).min() else { return existence(command) };
+    let since = first - 1;
     let cells: BTreeSet<CellId> = groups.iter().flat_map(|(_, group)| group.cells.iter().cloned()).collect();
     Some(HistoryQuery::Cells { cells: cells.into_iter().collect(), since, with_notebook: true })
+}
+
+/// A group that is a tool call has the call's id.
+fn existence(command: &Command) -> Option<HistoryQuery> {
+    match command {
+        Command::Undo { turn_id: Some(turn_id), .. } => Some(HistoryQuery::Turn { turn_id: turn_id.clone() }),
+        Command::Undo { correlation_id: Some(id), .. } => {
+            Some(HistoryQuery::ToolCall { call_id: id.as_str().parse().ok()? })
+        }
+        _ => None,
+    }
 }
 
 // --- decide ---
@@ -87,8 +99,7 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
     check_steps(context, &command)?;
     let groups = targets(notebook, context, &command);
     if groups.is_empty() {
-        let message = "nothing of yours is left to undo or redo here";
-        return Err(Rejection::new(RejectionCode::NothingToUndo, message));
+        return Err(nothing_left(&context.history, &command));
     }
     check_own_work(context, &groups)?;
     let history = std::mem::take(&mut context.history);
@@ -99,6 +110,44 @@ pub(crate) fn decide(notebook: &Notebook, context: &mut Context, command: Comman
         inversion.invert(context, &Group::new(group, step))?;
     }
     Ok(inversion.decision)
+}
+
+/// Runs are not undone; what is long past, or undone already, is out of reach.
+const NOT_UNDONE: &str = "what it changed is undone already, lies too far back, or cannot be undone, as runs cannot";
+
+fn nothing_left(history: &History, command: &Command) -> Rejection {
+    let is_of = |recorded: &Recorded| match command {
+        Command::Undo { turn_id: Some(id), .. } => recorded.event.turn_id() == Some(id),
+        Command::Undo { correlation_id: Some(id), .. } => {
+            recorded.event.tool_call_id().is_some_and(|call_id| call_id.as_str() == id.as_str())
+        }
+        _ => false,
+    };
+    let was = history.events.iter().any(|recorded| is_of(recorded));
+    let (code, message) = match command {
+        Command::Undo { turn_id: Some(id), .. } if !was => {
+            let message =
+                format!("this notebook has no turn {id}: GET …/turns or `notarium log` names those that there are");
+            (RejectionCode::UnknownTurn, message)
+        }
+        Command::Undo { turn_id: Some(id), .. } => {
+            (RejectionCode::NothingToUndo, format!("nothing of turn {id} is left to undo: {NOT_UNDONE}"))
+        }
+        Command::Undo { correlation_id: Some(id), .. } if was => {
+            (RejectionCode::NothingToUndo, format!("nothing of call {id} is left to undo: {NOT_UNDONE}"))
+        }
+        Command::Undo { correlation_id: Some(id), .. } => {
+            let message = format!(
+                "there is nothing of the id {id} to undo: check the id (`notarium log`, `notarium calls`); if it is right, {NOT_UNDONE}"
+            );
+            (RejectionCode::NothingToUndo, message)
+        }
+        Command::Redo { .. } => {
+            (RejectionCode::NothingToUndo, "you have undone nothing here that could be redone".to_owned())
+        }
+        _ => (RejectionCode::NothingToUndo, "nothing of yours is left to undo here".to_owned()),
+    };
+    Rejection::new(code, message)
 }
 
 fn check_steps(context: &Context, command: &Command) -> Result<(), Rejection> {
@@ -219,7 +268,7 @@ impl Inversion {
 
     fn inverse_insertion(&mut self, group: &Group, cell_id: &CellId) -> Vec<Decided> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
-            return self.notice(format!("cell {cell_id} was deleted already"));
+            return self.notice(format!("cell {cell_id} is in the trash already"));
         };
         if self.others_wrote(group, cell_id) {
             return self.notice(stays(cell_id));
@@ -257,7 +306,7 @@ impl Inversion {
     fn inverse_property(&mut self, event: &Event) -> Vec<Decided> {
         let Some(cell_id) = event.cell_id() else { return Vec::new() };
         let Some(cell) = self.scratch.cells.get(cell_id) else {
-            return self.notice(format!("cell {cell_id} was deleted since"));
+            return self.notice(format!("cell {cell_id} is in the trash now"));
         };
         match reversed_property(&self.scratch, cell, event) {
             Some(event) => vec![event.into()],
@@ -267,7 +316,7 @@ impl Inversion {
 
     fn inverse_text(&mut self, group: &Group, cell_id: &CellId) -> Result<Vec<Decided>, TextError> {
         let Some(cell) = self.scratch.cells.get(cell_id) else {
-            return Ok(self.notice(format!("cell {cell_id} was deleted since: its text was not undone")));
+            return Ok(self.notice(format!("cell {cell_id} is in the trash now: its text was not undone")));
         };
         let change = self.played(group, cell_id)?.without(|recorded| group.contains(recorded))?;
         let Some(change) = change else { return Ok(Vec::new()) };

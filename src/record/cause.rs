@@ -40,7 +40,7 @@ causes! {
         /// Somebody cancelled it while it ran, or interrupted its kernel.
         Interrupted = "it was interrupted",
         TimedOut = "its time was up",
-        CellDeleted = "its cell was deleted",
+        CellDeleted = "its cell is in the trash",
         KernelNotStarted = "the kernel did not start",
         KernelRestarted = "the kernel was restarted",
         KernelShutDown = "the kernel was shut down",
@@ -99,7 +99,7 @@ causes! {
         /// Of a reply: it was copied while it was being written.
         Copied = "the assistant was still answering when this was copied",
         /// Of a reply: its cell was in the trash when the rest was written.
-        CellDeleted = "the cell was deleted meanwhile: the conversation holds the whole reply",
+        CellDeleted = "the cell was moved to the trash meanwhile: the conversation holds the whole reply",
     }
 
     /// Why a tool call was taken back before it started.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::envelope::{Envelope, Recorded, Stored};
 use crate::event::Event;
-use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, Version};
+use crate::ids::{CellId, ConversationId, ExecutionId, ToolCallId, TurnId, Version};
 
 /// What a decision asks of the past.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,11 @@ pub enum HistoryQuery {
     ToolCall {
         /// The call, over or not.
         call_id: ToolCallId,
+    },
+    /// The progress of one turn: how it began, was asked and ended.
+    Turn {
+        /// The turn, over or not.
+        turn_id: TurnId,
     },
     /// The beginning of a conversation, its messages, and what was noted about them.
     Conversation {
@@ -131,6 +136,7 @@ impl HistoryQuery {
             }
             HistoryQuery::DeletedCell { cell_id } => Selection::of(cell_id),
             HistoryQuery::ToolCall { call_id } => Selection::of(call_id),
+            HistoryQuery::Turn { turn_id } => Selection::of(turn_id),
             HistoryQuery::Conversation { conversation_id } => Selection::of(conversation_id),
             HistoryQuery::Execution { execution_id } => Selection::of(execution_id),
         }

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use notarium_core::{Actor, NotebookId, Rejection, RejectionCode};
+use notarium_core::{Actor, NotebookId, Rejection, RejectionCode, Standings};
 use notarium_store::{Blobs, EventStore};
 use notarium_wire::{AckMessage, CommandMessage};
 use tokio::sync::Semaphore;
@@ -22,6 +22,7 @@ use crate::mcp::McpMount;
 use crate::notices::NoticeQueue;
 use crate::places::Places;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
+use crate::standings;
 use crate::turn_activity::TurnActivityHub;
 
 /// The server's parts, as handlers see them.
@@ -97,7 +98,13 @@ impl App {
     /// The same of somebody whose identity is known.
     pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
         self.check_blobs(&message).await?;
-        self.rooms.open(&message.notebook).execute(identity, message).await
+        let standings = self.standings(&message).await?;
+        self.rooms.open(&message.notebook).execute(identity, message, standings).await
+    }
+
+    /// How those stand whom the command would give rights.
+    pub async fn standings(&self, message: &CommandMessage) -> Result<Standings, Rejection> {
+        standings::look_up(&self.accounts, message).await
     }
 
     /// Refuses a command that names a blob which its notebook does not have.

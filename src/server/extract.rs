@@ -1,6 +1,8 @@
 //! Parts of a request, refused with a problem where they are not what they should be.
 
 use std::error::Error;
+use std::fmt;
+use std::marker::PhantomData;
 
 use axum::extract::rejection::{BytesRejection, JsonRejection};
 use axum::extract::{FromRequest, FromRequestParts, Json, Path, Query, Request};
@@ -10,7 +12,9 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode, header};
 use notarium_core::{Closed, CommandId, NotebookId, RawJson, Version};
 use notarium_wire::CommandMessage;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use ulid::Ulid;
 
 use crate::pace::TooSlow;
@@ -51,8 +55,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match Json::<Closed<T>>::from_request(request, state).await {
-            Ok(Json(Closed(value))) => Ok(Self(value)),
+        match Json::<Object<T>>::from_request(request, state).await {
+            Ok(Json(Object(value))) => Ok(Self(value)),
             Err(JsonRejection::BytesRejection(rejection)) => Err(body_problem(&rejection)),
             Err(rejection @ JsonRejection::MissingJsonContentType(_)) => Err(Problem::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -61,6 +65,29 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for JsonBody<T> {
             )),
             Err(rejection) => Err(Problem::new(StatusCode::BAD_REQUEST, "malformed", rejection.body_text())),
         }
+    }
+}
+
+/// An object, closed: a list of the fields' values is none.
+struct Object<T>(T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: DeserializeOwned> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object<T>, A::Error> {
+        Closed::deserialize(MapAccessDeserializer::new(fields)).map(|Closed(value)| Object(value))
     }
 }
 

@@ -162,9 +162,19 @@ impl<S: Clone + Send + Sync + 'static> GuardedRouter<S> {
         self.describes(Box::new(move |described| described.answer::<T>(status, media_type)))
     }
 
-    /// As [`Self::answers`], without a shape: bytes, or nothing.
-    pub fn answers_plainly(self, status: &'static str) -> Self {
+    /// As [`Self::answers`], of what is no JSON: a file, lines of text.
+    pub fn answers_plain(self, status: &'static str, media_type: &'static str) -> Self {
+        self.describes(Box::new(move |described| described.plain_answer(status, media_type)))
+    }
+
+    /// As [`Self::answers`], without a body.
+    pub fn answers_empty(self, status: &'static str) -> Self {
         self.describes(Box::new(move |described| described.empty_answer(status)))
+    }
+
+    /// The body of the last route is bytes, which its types do not name.
+    pub fn takes_bytes(self, media_type: &'static str) -> Self {
+        self.describes(Box::new(move |described| described.bytes(media_type)))
     }
 
     fn describes(mut self, part: Describe) -> Self {

@@ -53,6 +53,7 @@ pub mod routes;
 mod serve;
 mod server;
 mod socket;
+mod standings;
 mod start_error;
 mod storage;
 mod sweep;

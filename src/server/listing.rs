@@ -31,8 +31,9 @@ pub struct Page {
     pub next: Option<CatalogCursor>,
 }
 
-/// Those that somebody can see.
+/// Those that somebody can see, with all that they have changed themselves.
 pub async fn visible(app: &App, authenticated: &Authenticated, wanted: Wanted) -> Result<Page, StoreError> {
+    app.rooms.list_changes_of(&authenticated.actor).await;
     let subjects = subjects_of(authenticated);
     let mut catalog = CatalogQuery {
         // Who is in a workspace sees what is in it, whatever the access lists say: these are asked below.

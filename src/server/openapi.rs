@@ -1,5 +1,7 @@
 //! The OpenAPI document, read from the routes themselves: what a handler takes and answers stands in its types.
 
+mod readable;
+
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -12,10 +14,12 @@ use serde_json::{Map, Value, json};
 use crate::auth::Authenticated;
 use crate::extract::{BytesBody, Conditions, Created, JsonBody, NoBody, NoContent, OptionalJson, Params, QueryOf};
 use crate::problem::Problem;
+use readable::readable;
 
 /// The name of the security scheme.
 const BEARER: &str = "bearer";
 const JSON: &str = "application/json";
+const PROBLEM: &str = "application/problem+json";
 const ABOUT: &str = "The REST interface beside the WebSocket (`GET /api/socket`, see protocol/README.md). Every error is \
     application/problem+json; a repeat with the same `Idempotency-Key` (1 to 64 characters of A-Z a-z 0-9 - _) is applied once; \
     `If-Match` is the expected version.";
@@ -41,10 +45,27 @@ pub struct Described<'a> {
 }
 
 impl Described<'_> {
-    /// An answer; without a type one that has no body.
+    /// An answer; several of one status differ in their media types.
     pub fn answer<T: JsonSchema>(&mut self, status: &str, media_type: &str) {
         let schema = self.generator.subschema_for::<T>();
-        self.operation["responses"][status] = json!({"description": "", "content": {media_type: {"schema": schema}}});
+        self.answer_of(status, media_type, json!(schema));
+    }
+
+    /// An answer that is no JSON: a file, or lines of text.
+    pub fn plain_answer(&mut self, status: &str, media_type: &str) {
+        self.answer_of(status, media_type, plain(media_type));
+    }
+
+    fn answer_of(&mut self, status: &str, media_type: &str, schema: Value) {
+        let answer = &mut self.operation["responses"][status];
+        answer["description"] = json!("");
+        answer["content"][media_type] = json!({"schema": schema});
+    }
+
+    /// A body of bytes.
+    pub fn bytes(&mut self, media_type: &str) {
+        let body = json!({"content": {media_type: {"schema": plain(media_type)}}, "required": true});
+        self.operation.insert("requestBody".to_owned(), body);
     }
 
     pub fn empty_answer(&mut self, status: &str) {
@@ -78,6 +99,21 @@ impl Described<'_> {
     }
 }
 
+/// Text of a media type that is text, bytes of any other.
+fn plain(media_type: &str) -> Value {
+    match media_type.starts_with("text/") || media_type == "application/x-ndjson" {
+        true => json!({"type": "string"}),
+        false => json!({"type": "string", "format": "binary"}),
+    }
+}
+
+/// As a generated client calls the operation: `put_notebook_access` for `PUT /api/notebooks/{notebook}/access`.
+fn operation_id(route: &Documented) -> String {
+    let parts = route.path.split('/').filter(|part| !part.is_empty() && *part != "api");
+    let words = parts.map(|part| part.trim_matches(['{', '}']).replace('-', "_"));
+    words.fold(route.method.as_str().to_lowercase(), |id, word| id + "_" + &word)
+}
+
 /// The document of these routes, as it is checked in as `protocol/openapi.json`.
 pub fn document(routes: &[Documented]) -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -90,7 +126,7 @@ pub fn document(routes: &[Documented]) -> Value {
         let item = paths.entry(route.path.clone()).or_insert_with(|| json!({}));
         item[route.method.as_str().to_lowercase()] = operation(route, &mut generator);
     }
-    json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {"title": "Notarium", "description": ABOUT, "version": env!("CARGO_PKG_VERSION")},
         "paths": paths,
@@ -99,14 +135,16 @@ pub fn document(routes: &[Documented]) -> Value {
             "securitySchemes": {BEARER: {"type": "http", "scheme": "bearer"}},
         },
         "security": [{BEARER: []}],
-    })
+    });
+    readable(&mut document);
+    document
 }
 
 fn operation(route: &Documented, generator: &mut SchemaGenerator) -> Value {
     let (summary, description) = route.says.split_once("\n\n").unwrap_or((route.says, ""));
     let security = if route.needs_token { json!([{BEARER: []}]) } else { json!([]) };
     let operation = json!({
-        "tags": [route.tag], "summary": summary, "security": security, "parameters": [], "responses": {},
+        "operationId": operation_id(route), "tags": [route.tag], "summary": summary, "security": security, "parameters": [], "responses": {},
     });
     let Value::Object(operation) = operation else { return Value::Null };
     let mut described = Described { generator, operation };
@@ -114,6 +152,8 @@ fn operation(route: &Documented, generator: &mut SchemaGenerator) -> Value {
         described.parameter("path", name, true, json!({"type": "string"}));
     }
     route.parts.iter().for_each(|describe| describe(&mut described));
+    // Whatever stands before a route may refuse: a wrong host, a body that is too large.
+    described.answer::<rest::Problem>("default", PROBLEM);
     let mut operation = described.operation;
     if !description.is_empty() {
         operation.insert("description".to_owned(), json!(description));
@@ -131,7 +171,6 @@ pub trait Taken {
 impl<S> Taken for State<S> {}
 impl<T> Taken for Params<T> {}
 impl Taken for Authenticated {}
-impl Taken for Conditions {}
 impl Taken for HeaderMap {}
 impl Taken for Request {}
 impl Taken for NoBody {}
@@ -156,8 +195,18 @@ impl<T: JsonSchema> Taken for OptionalJson<T> {
 
 impl Taken for BytesBody {
     fn describe(described: &mut Described<'_>) {
-        let body = json!({"content": {"application/octet-stream": {}}, "required": true});
-        described.operation.insert("requestBody".to_owned(), body);
+        described.bytes("application/octet-stream");
+    }
+}
+
+impl Taken for Conditions {
+    fn describe(described: &mut Described<'_>) {
+        let key = json!({"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "description": "The id of the command: a repeat with the same body \
+            is applied once, and gets the same answer."});
+        described.parameter("header", "Idempotency-Key", false, key);
+        let version = json!({"type": "string", "pattern": "^([0-9]{1,18}|\"[0-9]{1,18}\"|[*])$", "description": "Refuse with `conflict` unless the \
+            notebook is at this version."});
+        described.parameter("header", "If-Match", false, version);
     }
 }
 
@@ -197,7 +246,6 @@ impl<T: Answered> Answered for Created<T> {
 impl<T: Answered> Answered for Result<T, Problem> {
     fn describe(described: &mut Described<'_>) {
         <T as Answered>::describe(described);
-        described.answer::<rest::Problem>("default", "application/problem+json");
     }
 }
 

@@ -34,6 +34,7 @@ impl Problem {
             detail: detail.into(),
             expected_version: None,
             actual_version: None,
+            part: None,
             retry_after: None,
         }))
     }
@@ -70,7 +71,8 @@ fn status_of(code: RejectionCode) -> StatusCode {
     match code {
         C::Forbidden => StatusCode::FORBIDDEN,
         C::UnknownNotebook | C::UnknownCell | C::UnknownExecution | C::UnknownKernelSession => StatusCode::NOT_FOUND,
-        C::UnknownTool | C::UnknownToolCall | C::UnknownMessage => StatusCode::NOT_FOUND,
+        C::UnknownTool | C::UnknownToolCall | C::UnknownMessage | C::UnknownSubject => StatusCode::NOT_FOUND,
+        C::UnknownConversation | C::UnknownTurn => StatusCode::NOT_FOUND,
         C::RateLimited => StatusCode::TOO_MANY_REQUESTS,
         C::CellDeleted => StatusCode::GONE,
         C::VersionInFuture
@@ -96,6 +98,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
         | C::NothingToUndo
         | C::CommandIdReused
         | C::LastOwner
+        | C::SubjectEnded
         | C::ToolCallState
         | C::TurnState
         | C::ReadOnly => StatusCode::CONFLICT,
@@ -115,6 +118,7 @@ impl From<Rejection> for Problem {
         let mut problem = Self::new(status_of(rejection.code), &wire_name(rejection.code), rejection.message);
         problem.0.expected_version = rejection.expected_version;
         problem.0.actual_version = rejection.actual_version;
+        problem.0.part = rejection.part;
         problem
     }
 }

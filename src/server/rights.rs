@@ -1,7 +1,9 @@
 //! What guards ask about a notebook, answered by its room.
 
 use async_trait::async_trait;
-use notarium_core::{Command, Millis, NotebookId, Operation, RawJson, Rejection, RejectionCode, Role, Subject};
+use notarium_core::{
+    Command, Millis, NotebookId, Operation, RawJson, Rejection, RejectionCode, Role, Subject, not_open,
+};
 
 use crate::app::App;
 use crate::auth::Authenticated;
@@ -34,9 +36,7 @@ impl NotebookRights for RoomRights {
     ) -> Result<(), Rejection> {
         let state = self.0.read(authenticated, notebook).await?;
         if !operation.is_open_to(state.role) {
-            let role = state.role;
-            let message = format!("your role here is {role:?}, which does not allow {operation:?}: ask an owner");
-            return Err(Rejection::new(RejectionCode::Forbidden, message));
+            return Err(Rejection::new(RejectionCode::Forbidden, not_open(state.role, operation)));
         }
         let scope = operation.scope();
         if !authenticated.has(scope) {

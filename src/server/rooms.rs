@@ -3,6 +3,7 @@
 //! Nothing is decided here. A room's inbox is bounded: who floods it waits; what stops things goes past the queue.
 
 mod alarms;
+mod behind;
 mod clients;
 mod clock;
 mod faults;
@@ -18,9 +19,10 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use dashmap::{DashMap, Entry};
-use notarium_core::{InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Version};
+use notarium_core::{Actor, InstanceId, KernelSessionId, NotebookId, Rejection, RejectionCode, Standings, Version};
 use notarium_store::{EventStore, StoreError};
 use notarium_sync::{Caller, RoomConfig};
 use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
@@ -28,6 +30,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
 use alarms::Alarms;
+use behind::Behind;
 pub use clients::Client;
 use clients::Clients;
 use clock::Clock;
@@ -38,6 +41,9 @@ pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submissio
 pub use outbox::{Offered, Outbox, OutboxReceiver};
 pub use projections::{catalog_entry, subject_key};
 use task::{Message, Task};
+
+/// How long a look at the list waits for lines of it that are behind.
+const MAX_WAIT_FOR_LINES: Duration = Duration::from_secs(2);
 
 /// What the rooms of a server have in common.
 #[derive(Debug, Clone)]
@@ -78,6 +84,7 @@ pub struct Rooms {
     /// Unloaded rooms in which tool calls will expire.
     alarms: Alarms,
     faults: Faults,
+    behind: Behind,
     is_stopping: AtomicBool,
     /// Rooms, and what they write beside the log.
     tasks: TaskTracker,
@@ -108,6 +115,7 @@ impl Rooms {
             clients: Arc::default(),
             alarms: Alarms::default(),
             faults: Faults::default(),
+            behind: Behind::default(),
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })
@@ -134,6 +142,26 @@ impl Rooms {
         if let Some(inbox) = self.open.get(id) {
             // A room that ends has nobody who follows.
             let _ = inbox.messages.send(Input::Activity(activity).into());
+        }
+    }
+
+    /// Brings the list of notebooks up to date with what somebody has done, as far as that was answered. A room that cannot
+    /// say so in time is not waited for.
+    pub async fn list_changes_of(&self, actor: &Actor) {
+        let lines = self.behind.of(actor).into_iter().map(|id| self.list(id));
+        // Late is better than never: the list is good without it.
+        let _ = tokio::time::timeout(MAX_WAIT_FOR_LINES, futures_util::future::join_all(lines)).await;
+    }
+
+    async fn list(&self, id: NotebookId) {
+        let (caller, answered) = caller();
+        let inbox = self.open.get(&id).map(|inbox| inbox.clone());
+        if inbox.is_some_and(|inbox| inbox.messages.send(Input::List { caller }.into()).is_ok()) {
+            // A room that ended meanwhile has begun to write.
+            let _: Result<(), _> = answered.await;
+        }
+        if let Some(writing) = self.behind.writing(&id) {
+            writing.await;
         }
     }
 
@@ -239,9 +267,14 @@ impl RoomHandle {
     }
 
     /// A command whose answer is awaited here. Dropping the future does not take it back.
-    pub async fn execute(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
+    pub async fn execute(
+        &self,
+        identity: Arc<Identity>,
+        message: CommandMessage,
+        standings: Standings,
+    ) -> Result<AckMessage, Rejection> {
         let (caller, answered) = caller();
-        self.submit(Submission { identity, message, reply_to: ReplyTo::Caller(caller) }).await;
+        self.submit(Submission { identity, message, reply_to: ReplyTo::Caller(caller), standings }).await;
         answered.await.unwrap_or_else(|_| Err(stopping()))
     }
 

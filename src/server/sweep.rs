@@ -203,7 +203,12 @@ mod tests {
             let actor = Actor::User { id: UserId::new("ann").unwrap() };
             let authority = notarium_core::Authority::session();
             let identity = Identity { actor, authority, name: "Ann".into(), connection: String::new() };
-            self.app().rooms.open(&notebook()).execute(Arc::new(identity), message).await.map(|_| ())
+            self.app()
+                .rooms
+                .open(&notebook())
+                .execute(Arc::new(identity), message, Default::default())
+                .await
+                .map(|_| ())
         }
 
         async fn is_there(&self, hash: &Hash) -> bool {

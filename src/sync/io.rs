@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use notarium_core::{
-    Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
+    Actor, Append, CommandId, CommandRecord, Document, Epoch, EventId, Head, HistoryQuery, Judgement, JudgementQuery,
     KernelSessionId, Millis, Notebook, Rejection, Stored, Version,
 };
 use notarium_wire::frame::SharedText;
@@ -80,6 +80,10 @@ pub enum Input {
     /// The client's state is not the notebook's: it gets the whole state.
     Differs {
         client: ClientId,
+    },
+    /// Somebody looks at the list of notebooks who has changed this one: the list is brought up to date first.
+    List {
+        caller: Caller<()>,
     },
     /// An events frame for this client was dropped because its queue is full; `from` is the frame's.
     Lagging {
@@ -211,8 +215,16 @@ pub enum Output {
         notebook: Arc<Notebook>,
         head: Head,
     },
+    /// The list of notebooks lacks changes that these have made, until [`Output::UpdateCatalog`] is done.
+    ListLacks {
+        actors: Vec<Actor>,
+    },
     UpdateCatalog {
         notebook: Arc<Notebook>,
+    },
+    /// Answer when every `UpdateCatalog` before it is done.
+    Listed {
+        caller: Caller<()>,
     },
     /// The room has ended: drop it. Inputs that still come belong to a new one.
     Unload,

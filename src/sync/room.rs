@@ -5,6 +5,7 @@ mod batch;
 mod fanout;
 mod joining;
 mod judging;
+mod listing;
 mod maintenance;
 mod presence;
 mod rendering;
@@ -35,6 +36,7 @@ use activity::ActivityQueue;
 use batch::{Batch, Recovery};
 use fanout::FanOut;
 use joining::{Join, Waiting};
+use listing::Listing;
 use presence::PresenceQueue;
 use retries::Lookup;
 use subscribers::Subscriber;
@@ -115,7 +117,7 @@ pub struct Room {
     rendering: Rendering,
     /// Of the last snapshot that was written or asked for.
     snapshot_version: Version,
-    catalog_at: Option<Millis>,
+    listing: Listing,
     /// When waiting tool calls are looked through: the first expires, or what one touches has changed.
     sweep_at: Option<Millis>,
     /// When the next grant ends.
@@ -161,7 +163,7 @@ impl Room {
             leases: Leases::default(),
             rendering: Rendering::default(),
             snapshot_version: 0,
-            catalog_at: None,
+            listing: Listing::default(),
             sweep_at: None,
             grant_ends_at: None,
             idle_at: None,
@@ -224,6 +226,7 @@ impl Room {
             Input::Judged { ticket, judgement } => self.take_judgement(ticket, judgement),
             Input::Rendered(rendered) => self.take_rendered(cycle, rendered.map(|rendered| *rendered)),
             Input::Differs { client } => self.take_differing(cycle, client),
+            Input::List { caller } => self.take_list(cycle.now, caller),
             Input::Lagging { client, from } => self.take_lagging(client, from),
             Input::CaughtUp { client } => self.take_caught_up(cycle, client),
             Input::Tick => {}
@@ -330,6 +333,7 @@ impl Room {
         for waiting in std::mem::take(&mut self.waiting) {
             self.turn_away(cycle, waiting);
         }
+        self.answer_lists(cycle);
     }
 
     fn retry_load(&mut self, cycle: &mut Cycle) {
@@ -418,7 +422,7 @@ impl Room {
     }
 
     fn reply(&self, cycle: &mut Cycle, submission: Submission, answer: Answer) {
-        let Submission { identity, message, reply_to } = submission;
+        let Submission { identity, message, reply_to, .. } = submission;
         self.reply_to(cycle, reply_to, &identity, &message.id, answer);
     }
 
@@ -445,9 +449,9 @@ impl Room {
     }
 
     fn reject(&self, id: &CommandId, rejection: Rejection) -> RejectMessage {
-        let Rejection { code, message, expected_version, actual_version, expected_seq } = rejection;
+        let Rejection { code, message, expected_version, actual_version, expected_seq, part } = rejection;
         let (id, notebook) = (id.clone(), self.notebook_id.clone());
-        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq }
+        RejectMessage { id, notebook, code, message, expected_version, actual_version, expected_seq, part }
     }
 
     fn send_error(&self, cycle: &mut Cycle, client: ClientId, code: ErrorCode, message: &str) {

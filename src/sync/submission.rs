@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use notarium_core::Rejection;
+use notarium_core::{Rejection, Standings};
 use notarium_wire::{AckMessage, CommandMessage};
 
 use crate::identity::{ClientId, Identity};
@@ -14,9 +14,16 @@ pub struct Submission {
     pub identity: Arc<Identity>,
     pub message: CommandMessage,
     pub reply_to: ReplyTo,
+    /// The answer to [`notarium_core::required_standings`].
+    pub standings: Standings,
 }
 
 impl Submission {
+    /// Of a command that gives nobody a right.
+    pub fn new(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        Self { identity, message, reply_to, standings: Standings::default() }
+    }
+
     /// Whether it may overtake what waits: by the tag of the command alone, cheaply, before it is parsed.
     pub fn is_control(&self) -> bool {
         const TAGS: [&str; 6] =
@@ -63,5 +70,16 @@ impl<T> Caller<T> {
 impl<T> fmt::Debug for Caller<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Caller")
+    }
+}
+
+#[cfg(test)]
+impl Submission {
+    /// Whomever the command names can use what it is given.
+    pub(crate) fn where_all_are_active(identity: Arc<Identity>, message: CommandMessage, reply_to: ReplyTo) -> Self {
+        let command = crate::queue::parse(&message.body);
+        let named = command.map(|command| notarium_core::required_standings(&command)).unwrap_or_default();
+        let standings = Standings::new(named.into_iter().map(|subject| (subject, notarium_core::Standing::Active)));
+        Self { standings, ..Self::new(identity, message, reply_to) }
     }
 }

@@ -255,6 +255,9 @@ pub struct RejectMessage {
     /// Of a `report_gap`: the number that the execution's next report must have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected_seq: Option<u64>,
+    /// Of a `Batch`: which of its commands was refused, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
 }
 
 /// Somebody who is in the notebook.

@@ -73,7 +73,7 @@ async fn calls_are_shown_in_full_confirmed_denied_listed_and_undone() {
     assert_eq!(world.run(&["confirm", nb, "--json"]).await.json().as_array().unwrap().len(), 1, "it still waits");
     world.run_at_terminal(&["confirm", nb, "--yes", "yes"]).await.ok();
     let again = world.run_at_terminal(&["confirm", nb, "--yes", "yes"]).await;
-    assert!(again.code == 1 && again.out.contains("has confirmed call yes already"), "{again:?}");
+    assert!(again.code == 1 && again.out.contains("you have confirmed call yes already"), "{again:?}");
     assistant.starts(&world, "yes").await;
     let cells = async || world.run(&["show", nb, "--json"]).await.json()["notebook"]["order"].as_array().unwrap().len();
     assert_eq!(cells().await, 0);

@@ -72,6 +72,9 @@ async fn a_damaged_or_missing_blob_is_named_and_a_right_upload_mends_it() {
         assert!(lacking.contains("lacks 1 large output") && lacking.contains(sha256), "{lacking}");
         let told = std::fs::read_to_string(scene.world.folder.path().join("out.ipynb")).unwrap();
         assert!(told.contains("bytes are not stored any more"), "the rest is written: {told}");
+        let refused = world.run(&["fork", &notebook]).await.fails(1);
+        assert!(refused.contains(sha256) && refused.contains("--blobs") && refused.contains("again"), "{refused}");
+        world.run(&["fork", &notebook, "--without-outputs"]).await.ok();
 
         let url = format!("{}/api/notebooks/{notebook}/blobs/{sha256}", world.url());
         let http = reqwest::Client::new();

@@ -5,6 +5,7 @@ mod backup;
 #[cfg(unix)]
 mod chat;
 mod damage;
+mod doors;
 mod kernels;
 mod support;
 

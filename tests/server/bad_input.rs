@@ -343,6 +343,7 @@ async fn wrong_requests_are_problems() {
     assert_eq!(http.get("/api/notebooks?token=nt_x").await.refused(400), "invalid_value");
     assert_eq!(http.post("/api/notebooks", json!({"title": ""})).await.refused(400), "invalid_value");
     assert_eq!(http.post("/api/notebooks", json!({"name": "x"})).await.refused(400), "malformed");
+    assert_eq!(http.post("/api/notebooks", json!([null, "x"])).await.refused(400), "malformed", "a list is no object");
     let text = http.request(reqwest::Method::POST, "/api/notebooks").body("title=x");
     assert_eq!(http.send(text).await.refused(415), "unsupported_media_type");
     let broken = http.request(reqwest::Method::POST, "/api/notebooks").header("content-type", "application/json");

@@ -17,3 +17,4 @@ mod sharing;
 mod slow;
 mod socket;
 mod streams;
+mod subjects;

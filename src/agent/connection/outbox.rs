@@ -96,6 +96,7 @@ fn too_large(id: CommandId, notebook: NotebookId, bytes: usize, limit: u64) -> C
         expected_version: None,
         actual_version: None,
         expected_seq: None,
+        part: None,
     }))
 }
 

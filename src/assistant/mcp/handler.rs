@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use http::request::Parts;
-use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, Rejection, RejectionCode, Scope};
+use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, Rejection, RejectionCode, Scope, word};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CreateTaskResult, DetailedTask,
     GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult, Implementation, InitializeRequestParams,
@@ -81,7 +81,8 @@ impl Handler {
     async fn requested(&self, visitor: &Visitor, name: &str, mut arguments: JsonObject) -> Result<CallEnd, ErrorData> {
         if let Some(scope) = tools::missing_scope(name, &arguments, &visitor.person.scopes) {
             let message = format!(
-                "this token lacks the scope {scope:?}, which {name} needs: the person can make one that has it"
+                "this token lacks the scope {}, which {name} needs: the person can make one that has it",
+                word(&scope)
             );
             return Ok(CallEnd::refused(&message));
         }

@@ -63,7 +63,7 @@ fn text(ok: usize, failed: &[String], waiting: &[String]) -> String {
 
 fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
     let Some(cell) = notebook.cells.get(id) else {
-        return Verdict::Failed("deleted before it could be verified".to_owned());
+        return Verdict::Failed("moved to the trash before it could be verified".to_owned());
     };
     if !matches!(cell.content.cell_type, CellType::Code | CellType::Sql) {
         return Verdict::NotRun;

@@ -303,13 +303,13 @@ async fn a_token_reaches_what_it_covers_and_does_what_its_scopes_allow() {
     assert_eq!(resources.as_array().unwrap().len(), 2, "{resources}");
 
     scene.person.scopes = [Scope::Read].into();
-    assert!(scene.call("run_all", json!({"notebook": "n"})).await.error().contains("lacks the scope Run"));
+    assert!(scene.call("run_all", json!({"notebook": "n"})).await.error().contains("lacks the scope run"));
     assert!(
         scene
             .call("create_cell", json!({"notebook": "n", "source": ""}))
             .await
             .error()
-            .contains("lacks the scope Edit")
+            .contains("lacks the scope edit")
     );
     assert_eq!(scene.asked(), [""; 0], "nothing of this reached the log");
     let tools = scene.send("tools/list", json!({}), &[]).await.message["result"]["tools"].clone();

@@ -85,6 +85,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
+            standings: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -85,7 +85,13 @@ impl Scene {
             correlation_id: None,
             body: RawJson::of(command).unwrap(),
         };
-        self.server.app().rooms.open(notebook).execute(Arc::new(identity), message).await.unwrap()
+        self.server
+            .app()
+            .rooms
+            .open(notebook)
+            .execute(Arc::new(identity), message, notarium_core::Standings::default())
+            .await
+            .unwrap()
     }
 
     fn assistant() -> Actor {

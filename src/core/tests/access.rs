@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::support::*;
-use notarium_core::{Operation, RejectionCode as Code, Role, Scope};
+use notarium_core::{Operation, RejectionCode as Code, Role, Scope, Standing};
 
 /// The table, written out by hand. Columns: viewer, commenter, runner, author, editor, owner, agent.
 const TABLE: [(Operation, &str, Scope); 16] = [
@@ -190,6 +190,80 @@ fn the_server_itself_may_act_but_not_in_a_notebook_that_is_not_there() {
     assert_eq!(World::new().try_do(&system(), &json!({"StopAll": {}})).unwrap_err().code, Code::UnknownNotebook);
 }
 
+/// As the accounts say of those who have left, and of ids that are nobody's.
+fn left() -> World {
+    let mut world = shared();
+    let subject = |kind: &str, id: &str| serde_json::from_value(json!({"kind": kind, "id": id})).unwrap();
+    let ended = || Standing::Ended { name: "Cy".to_owned() };
+    for (kind, id) in [("user", "cy"), ("share_link", "old"), ("agent", "old")] {
+        world.standings.insert(subject(kind, id), ended());
+    }
+    for (kind, id) in [("user", "nobody"), ("share_link", "no"), ("agent", "no"), ("workspace", "no")] {
+        world.standings.insert(subject(kind, id), Standing::Unknown);
+    }
+    world
+}
+
+/// Ann has left.
+pub fn orphaned() -> World {
+    let mut world = left();
+    let ended = Standing::Ended { name: "Ann".to_owned() };
+    world.standings.insert(serde_json::from_value(json!({"kind": "user", "id": "ann"})).unwrap(), ended);
+    world
+}
+
+fn take_over(from: &str, to: &str) -> serde_json::Value {
+    json!({"TakeOverNotebook": {"from": from, "to": to}})
+}
+
+#[test]
+fn a_right_for_nobody_is_refused_with_what_to_do() {
+    let refusal = |kind: &str, id: &str, role: &str| {
+        let rejection = left().try_do(&user("ann"), &grant(kind, id, role)).unwrap_err();
+        (rejection.code, rejection.message)
+    };
+    let (code, message) = refusal("user", "cy", "owner");
+    assert_eq!(code, Code::SubjectEnded);
+    assert!(message.starts_with("the account of Cy is deactivated: choose somebody else"), "{message}");
+    let (code, message) = refusal("user", "nobody", "viewer");
+    assert_eq!(code, Code::UnknownSubject);
+    assert!(message.contains("/api/people?login=") && message.contains("share link"), "{message}");
+    for (kind, role) in [("share_link", "viewer"), ("agent", "agent")] {
+        assert_eq!(refusal(kind, "old", role).0, Code::SubjectEnded);
+        assert_eq!(refusal(kind, "no", role).0, Code::UnknownSubject);
+    }
+    assert_eq!(refusal("workspace", "no", "viewer").0, Code::UnknownSubject);
+}
+
+#[test]
+fn somebody_who_may_not_share_does_not_learn_who_has_an_account() {
+    let code = |who: &Who, id: &str| left().try_do(who, &grant("user", id, "viewer")).unwrap_err().code;
+    assert_eq!(code(&user("editor"), "nobody"), Code::Forbidden);
+    assert_eq!(code(&user("stranger"), "nobody"), Code::UnknownNotebook);
+}
+
+#[test]
+fn who_has_left_can_still_be_taken_off_the_list() {
+    let mut world = left();
+    world.standings.remove(&serde_json::from_value(json!({"kind": "user", "id": "cy"})).unwrap());
+    world.step(&user("ann"), grant("user", "cy", "editor"));
+    world.standings.clear();
+    world.step(&user("ann"), json!({"RevokeAccess": {"subject": {"kind": "user", "id": "cy"}}}));
+}
+
+#[test]
+fn an_administrator_takes_over_where_the_owner_has_left_and_nowhere_else() {
+    let admin = user("root");
+    let mut world = orphaned();
+    world.step(&admin, take_over("ann", "editor"));
+    world.step(&user("editor"), grant("user", "bo", "viewer"));
+    let stranger = world.try_do(&user("ann"), &insert("n", "code", ""));
+    assert_eq!(stranger.unwrap_err().code, Code::UnknownNotebook, "the former owner has no role any more");
+    let active = shared().try_do(&admin, &take_over("ann", "root")).unwrap_err();
+    assert_eq!(active.code, Code::Forbidden);
+    assert!(active.message.contains("is in use"), "{active}");
+}
+
 pub fn cases() -> Vec<Case> {
     let ann = || user("ann");
     let revoke = |id: &str| json!({"RevokeAccess": {"subject": {"kind": "user", "id": id}}});
@@ -217,6 +291,20 @@ pub fn cases() -> Vec<Case> {
         case(shared, ann(), revoke("ann"), rejected(Code::LastOwner)),
         case(two_owners, ann(), revoke("ann"), events(["AccessRevoked"])),
         case(shared, user("editor"), revoke("viewer"), rejected(Code::Forbidden)),
+        case(orphaned, user("root"), take_over("ann", "root"), events(["AccessGranted", "AccessRevoked"])),
+        case(orphaned, user("editor"), take_over("ann", "editor"), events(["AccessGranted", "AccessRevoked"])),
+        case(shared, user("root"), take_over("ann", "root"), rejected(Code::Forbidden)),
+        case(
+            orphaned,
+            user("root").with_scopes(&[Scope::Read, Scope::Manage]),
+            take_over("ann", "root"),
+            rejected(Code::Forbidden),
+        ),
+        case(orphaned, assistant_of("root"), take_over("ann", "root"), rejected(Code::Forbidden)),
+        case(orphaned, user("root"), take_over("editor", "root"), rejected(Code::InvalidValue)),
+        case(orphaned, user("root"), take_over("ann", "cy"), rejected(Code::SubjectEnded)),
+        case(orphaned, user("root"), take_over("ann", "nobody"), rejected(Code::UnknownSubject)),
+        case(World::new, user("root"), take_over("ann", "root"), rejected(Code::UnknownNotebook)),
     ]
 }
 

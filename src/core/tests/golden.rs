@@ -296,6 +296,13 @@ fn making_room() -> World {
     world
 }
 
+/// Ann has left, and an administrator has put Bo in her place.
+fn taken_over() -> World {
+    let mut world = crate::access::orphaned();
+    world.step(&user("root"), json!({"TakeOverNotebook": {"from": "ann", "to": "bo"}}));
+    world
+}
+
 fn alone(recorded: &Recorded) -> Stored {
     let mut world = World::new();
     let mut context = world.context(&user("ann"), None);
@@ -331,7 +338,7 @@ fn every_event_type_has_a_golden_file() {
 /// Events with fields that were added later. The files of the same schema without them stay as they are.
 #[test]
 fn every_field_that_was_added_later_has_a_golden_file() {
-    let worlds = [life(), assistance(), making_room()];
+    let worlds = [life(), assistance(), making_room(), taken_over()];
     let all = || worlds.iter().flat_map(|world| &world.recorded);
     let mut seen = Vec::new();
     for (name, has_it) in ADDED {
@@ -347,6 +354,10 @@ type IsEvent = fn(&Event) -> bool;
 
 /// By name, sorted: the file, and which event it is of.
 const ADDED: &[(&str, IsEvent)] = &[
+    (
+        "AccessGranted.1.taken_over_from",
+        |event| matches!(event, Event::AccessGranted(event) if event.taken_over_from.is_some()),
+    ),
     ("CellDeleted.1.reply", |event| matches!(event, Event::CellDeleted(event) if event.reply.is_some())),
     ("CellInserted.1.reply", |event| matches!(event, Event::CellInserted(event) if event.reply.is_some())),
     ("CellRestored.1.reply", |event| matches!(event, Event::CellRestored(event) if event.reply.is_some())),

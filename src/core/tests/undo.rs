@@ -35,7 +35,8 @@ pub fn cases() -> Vec<Case> {
         case(typed, bo(), by_id("nothing"), rejected(Code::NothingToUndo)),
         case(typed, user("author"), by_id("command-14"), events(["CellSourceEdited"])),
         case(typed, assistant_of("editor"), by_id("command-14"), rejected(Code::Forbidden)),
-        case(typed, bo(), json!({"Undo": {"turn_id": "nothing"}}), rejected(Code::NothingToUndo)),
+        case(typed, bo(), json!({"Undo": {"turn_id": "nothing"}}), rejected(Code::UnknownTurn)),
+        case(talking, user("ann"), json!({"Undo": {"turn_id": "turn"}}), rejected(Code::NothingToUndo)),
         case(archived_typed, bo(), undo(), rejected(Code::NotebookArchived)),
         case(undone, bo(), redo(), events(["CellSourceEdited"])),
         case(typed, bo(), redo(), rejected(Code::NothingToUndo)),
@@ -227,7 +228,7 @@ fn a_person_undoes_an_assistants_call_by_its_id_and_may_redo_it() {
         json!([
             {"ToolCallRequested": {"call_id": "back", "function": "undo", "arguments": {"call_id": "new"}, "arguments_hash": "ae011a9aed5652579b2ad564a3b568eb4b3ac31d04519eff5f413bb4b4ac2cb8", "risk": "edit", "gate": {"kind": "passes"}}},
             {"ToolCallStarted": {"call_id": "back", "passed_by": {"kind": "policy"}, "claimant": "instance"}},
-            {"ToolCallExecuted": {"call_id": "back", "end": "error", "result": "nothing of yours is left to undo or redo here", "duration_ms": 0}},
+            {"ToolCallExecuted": {"call_id": "back", "end": "error", "result": "nothing of call new is left to undo: what it changed is undone already, lies too far back, or cannot be undone, as runs cannot", "duration_ms": 0}},
         ]),
         "nothing of its own is left"
     );

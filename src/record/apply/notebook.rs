@@ -1,9 +1,9 @@
 //! The notebook as a whole: its name, who takes part, what is allowed.
 
-use crate::access::{AccessEntry, Grant, Role};
+use crate::access::{AccessEntry, Grant, Role, Subject};
 use crate::document::Document;
 use crate::envelope::Recorded;
-use crate::event::{AccessGranted, Event, NotebookCreated};
+use crate::event::{Event, NotebookCreated};
 
 pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
     match &recorded.event {
@@ -13,7 +13,9 @@ pub(super) fn apply(document: &mut Document, recorded: &Recorded) {
         Event::NotebookArchived(_) => document.archived = true,
         Event::NotebookUnarchived(_) => document.archived = false,
         Event::NotebookVersionNamed(event) => _ = document.named_versions.insert(event.version, event.name.clone()),
-        Event::AccessGranted(event) => grant(document, event),
+        Event::AccessGranted(event) => {
+            grant(document, &event.subject, Grant { role: event.role, expires_at: event.expires_at });
+        }
         Event::AccessRevoked(event) => document.access.retain(|entry| entry.subject != event.subject),
         Event::NotebookPolicyChanged(event) => document.policy = event.policy,
         _ => {}
@@ -24,13 +26,12 @@ fn create(document: &mut Document, recorded: &Recorded, event: &NotebookCreated)
     document.title.clone_from(&event.title);
     document.metadata = event.metadata.clone();
     document.created_at = recorded.envelope.recorded_at;
-    grant(document, &AccessGranted { subject: event.owner.clone(), role: Role::Owner, expires_at: None });
+    grant(document, &event.owner, Grant { role: Role::Owner, expires_at: None });
 }
 
-fn grant(document: &mut Document, event: &AccessGranted) {
-    let entry =
-        AccessEntry { subject: event.subject.clone(), grant: Grant { role: event.role, expires_at: event.expires_at } };
-    match document.access.binary_search_by(|other| other.subject.cmp(&event.subject)) {
+fn grant(document: &mut Document, subject: &Subject, grant: Grant) {
+    let entry = AccessEntry { subject: subject.clone(), grant };
+    match document.access.binary_search_by(|other| other.subject.cmp(subject)) {
         Ok(index) => document.access[index] = entry,
         Err(index) => document.access.insert(index, entry),
     }

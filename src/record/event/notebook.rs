@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::{ForkOrigin, Role, Subject};
-use crate::ids::{Millis, Version};
+use crate::ids::{Millis, UserId, Version};
 use crate::json::RawObject;
 use crate::tool_call::Policy;
 
@@ -67,6 +67,9 @@ pub struct AccessGranted {
     /// Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_at: Option<Millis>,
+    /// An administrator has put the subject in the place of this owner, whose account had ended. Absent: an owner has granted it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub taken_over_from: Option<UserId>,
 }
 
 /// A subject has no role of its own any more.

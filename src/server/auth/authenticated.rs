@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use dashmap::DashMap;
 use notarium_core::{
-    Actor, Authority, Door, Means, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId,
+    Actor, Authority, Door, Means, Millis, NotebookId, Role, Scope, Scopes, TokenId, UserId, WorkspaceId, word,
 };
 use notarium_store::accounts::{Coverage, TokenKind};
 
@@ -109,7 +109,7 @@ impl Authenticated {
             true => "this asks for your password again: sign in afresh (POST /api/session with \"fresh\"), and use that session \
                      within its 15 minutes"
                 .to_owned(),
-            false => format!("this token lacks the scope {scope:?}: use one that has it"),
+            false => format!("this token lacks the scope {}: use one that has it", word(&scope)),
         }
     }
 

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use notarium_core::{AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId};
+use notarium_core::{
+    AgentId, Millis, NotebookId, Role, Scope, Scopes, ShareLinkId, TokenId, UserId, WorkspaceId, word,
+};
 use notarium_store::accounts::{
     AccountChange, AccountError, AuditEntry, Coverage, ShareLink, Token, TokenFilter, TokenHolder, TokenKind,
     TokenScopes, User, Workspace,
@@ -221,9 +223,23 @@ impl Accounts {
         if role == Some(Role::Agent) {
             return Err(invalid("the role agent is for runtime agents: make an agent's token for the workspace"));
         }
+        if role.is_some() {
+            self.check_active(user).await?;
+        }
         let change = AccountChange::SetMember { workspace: workspace.clone(), user: user.clone(), role };
         let action = if role.is_some() { "workspace.member" } else { "workspace.member_removed" };
         Ok(self.change(&[change], self.audit(&who.actor, action, format!("{workspace}/{user}"))).await?)
+    }
+
+    async fn check_active(&self, user: &UserId) -> Result<(), AuthError> {
+        let user = self.store().user(user).await?.ok_or(AccountError::Unknown { what: "user" })?;
+        match user.deactivated_at {
+            Some(_) => Err(invalid(format!(
+                "the account of {} is deactivated: choose somebody else, or ask an administrator to reactivate it",
+                user.name
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The caller has checked that the person may share the notebook. Needs the role editor or owner in the workspace.
@@ -308,7 +324,7 @@ fn api_scopes(who: &Authenticated, asked: Scopes) -> Result<TokenScopes, AuthErr
     let scopes = TokenScopes::new(TokenKind::Api, asked).map_err(|error| invalid(error.to_string()))?;
     let lacking: BTreeSet<Scope> = scopes.scopes().difference(&who.scopes).copied().collect();
     match lacking.first() {
-        Some(scope) => Err(forbidden(&format!("you do not hold the scope {scope:?} yourself: leave it out"))),
+        Some(scope) => Err(forbidden(&format!("you do not hold the scope {} yourself: leave it out", word(scope)))),
         None => Ok(scopes),
     }
 }

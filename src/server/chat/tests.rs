@@ -420,7 +420,7 @@ fn the_end_of_a_turn_is_the_end_of_its_story() {
 
 /// Each way in which the gated call `d` can end without having been executed, or with nobody knowing how.
 fn bad_ends() -> Vec<Event> {
-    let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c was deleted".to_owned()));
+    let (id, detail) = (|| "d".parse().unwrap(), || Some("cell c is in the trash".to_owned()));
     let (end, result) = (ToolCallEnd::OutcomeUnknown.into(), "perhaps".to_owned());
     vec![
         ToolCallDenied { call_id: id(), by_means: None, detail: None }.into(),

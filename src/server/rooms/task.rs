@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use notarium_core::{Millis, NotebookId, Version};
-use notarium_sync::{ClientId, Input, Output, Rendered, ReplyTo, Room};
+use notarium_core::{Millis, Notebook, NotebookId, Version};
+use notarium_sync::{Caller, ClientId, Input, Output, Rendered, ReplyTo, Room};
 use tokio::sync::{OwnedSemaphorePermit, mpsc};
 
 use super::frame::Frame;
@@ -214,15 +214,33 @@ impl Task {
                 let store = self.rooms.store.clone();
                 self.rooms.tasks.spawn(projections::write_snapshot(store, notebook, head));
             }
-            Output::UpdateCatalog { notebook } => {
-                let store = self.rooms.store.clone();
-                self.rooms.tasks.spawn(projections::update_catalog(store, notebook));
-            }
+            Output::ListLacks { actors } => self.rooms.behind.note(&self.id, &actors),
+            Output::UpdateCatalog { notebook } => self.update_catalog(notebook),
+            Output::Listed { caller } => self.answer_when_listed(caller),
             Output::WakeAssistants { version } => {
                 self.notify(WorkNotice::Assistants { notebook: self.id.clone(), version });
             }
             Output::Unload => self.unload(),
             question => self.ask(question),
+        }
+    }
+
+    fn update_catalog(&self, notebook: Arc<Notebook>) {
+        let rooms = self.rooms.clone();
+        self.rooms.behind.write(&self.id, |moment| {
+            let writing = self.rooms.tasks.spawn(async move {
+                let id = notebook.notebook_id.clone();
+                projections::update_catalog(rooms.store.clone(), notebook).await;
+                rooms.behind.wrote(&id, moment);
+            });
+            writing.map(drop).boxed()
+        });
+    }
+
+    fn answer_when_listed(&self, caller: Caller<()>) {
+        match self.rooms.behind.writing(&self.id) {
+            Some(writing) => _ = self.rooms.tasks.spawn(writing.map(move |()| caller.answer(()))),
+            None => caller.answer(()),
         }
     }
 

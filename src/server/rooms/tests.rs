@@ -36,6 +36,13 @@ fn anna() -> Arc<Identity> {
     Arc::new(Identity { actor, authority: Authority::session(), name: "Anna".into(), connection: "c1".into() })
 }
 
+impl RoomHandle {
+    /// By Anna.
+    async fn run(&self, message: CommandMessage) -> Result<AckMessage, Rejection> {
+        self.execute(anna(), message, Standings::default()).await
+    }
+}
+
 fn command(id_: &str, body: &str) -> CommandMessage {
     CommandMessage::new(id_.parse().unwrap(), id(), RawJson::parse(body).unwrap())
 }
@@ -58,7 +65,7 @@ fn subscribe(client: &Client) -> Input {
 }
 
 fn submission(client: &Client, message: CommandMessage) -> Submission {
-    Submission { identity: anna(), message, reply_to: ReplyTo::Client(client.id) }
+    Submission::new(anna(), message, ReplyTo::Client(client.id))
 }
 
 /// Reads until `wanted` finds what it looks for.
@@ -105,21 +112,21 @@ async fn a_notebook_is_made_edited_followed_and_read() {
 async fn a_room_is_unloaded_and_opened_again_behind_the_same_handle() {
     let mut bench = bench(RoomConfig { unload_after_ms: 1, snapshot_events: 1_000_000, ..RoomConfig::default() });
     let room = bench.rooms.open(&id());
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
     let launch = r#"{"LaunchKernel":{}}"#;
-    room.execute(anna(), command("2", launch)).await.unwrap();
+    room.run(command("2", launch)).await.unwrap();
     assert!(matches!(bench.work.recv().await, Some(WorkNotice::Wanted { .. })));
     while bench.rooms.open_count() > 0 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(room.execute(anna(), command("3", INSERT)).await.unwrap().version, 3);
+    assert_eq!(room.run(command("3", INSERT)).await.unwrap().version, 3);
     // The launch that nobody has claimed is asked for again.
     assert!(matches!(bench.work.recv().await, Some(WorkNotice::Wanted { .. })));
     // A retry after the unload gets the same answer, from the store.
-    assert_eq!(room.execute(anna(), command("1", CREATE)).await.unwrap().version, 1);
-    assert_eq!(room.execute(anna(), command("3", INSERT)).await.unwrap().version, 3);
+    assert_eq!(room.run(command("1", CREATE)).await.unwrap().version, 1);
+    assert_eq!(room.run(command("3", INSERT)).await.unwrap().version, 3);
     bench.rooms.shut_down().await;
-    let refused = room.execute(anna(), command("4", INSERT)).await.unwrap_err();
+    let refused = room.run(command("4", INSERT)).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::Unavailable);
 }
 
@@ -127,8 +134,8 @@ async fn a_room_is_unloaded_and_opened_again_behind_the_same_handle() {
 async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
-    room.execute(anna(), command("create", CREATE)).await.unwrap();
-    room.execute(anna(), command("insert", INSERT)).await.unwrap();
+    room.run(command("create", CREATE)).await.unwrap();
+    room.run(command("insert", INSERT)).await.unwrap();
     let (slow, mut slow_receiver) = Outbox::new(2);
     let slow = bench.rooms.connect(slow);
     room.send(subscribe(&slow));
@@ -137,7 +144,7 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
         let keep = if number == 0 { String::new() } else { format!("{number},") };
         let base = number + 2;
         let body = format!(r#"{{"EditSource":{{"cell_id":"a","base":{base},"change":[{keep}[0,"x"]]}}}}"#);
-        room.execute(anna(), command(&format!("edit{number}"), &body)).await.unwrap();
+        room.run(command(&format!("edit{number}"), &body)).await.unwrap();
     }
     // The reader wakes up: what it was sent, then a resync that leaves nothing out.
     let (mut version, mut resyncs) = (0, 0);
@@ -162,7 +169,7 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
 async fn the_list_of_notebooks_is_caught_up_after_a_crash() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
     bench.rooms.shut_down().await;
     let fresh = Memory::default();
     for stored in bench.store.read(&id(), 0, 10).await.unwrap() {
@@ -189,7 +196,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let config = RoomsConfig { max_inbox_bytes: 1, ..RoomsConfig::default() };
     let rooms = Rooms::new(Arc::new(Memory::default()), config, sender);
     let room = rooms.open(&id());
-    room.execute(anna(), command("create", CREATE)).await.unwrap();
+    room.run(command("create", CREATE)).await.unwrap();
     let (outbox, mut receiver) = Outbox::new(1_000);
     let clients: Vec<Arc<Client>> = (0..4).map(|_| Arc::new(rooms.connect(outbox.clone()))).collect();
     let floods = clients.iter().map(|client| {
@@ -204,7 +211,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     });
     let floods: Vec<_> = floods.collect();
     // What stops things does not wait behind them.
-    room.execute(anna(), command("stop", r#"{"StopAll":{}}"#)).await.unwrap();
+    room.run(command("stop", r#"{"StopAll":{}}"#)).await.unwrap();
     for flood in floods {
         flood.await.unwrap();
     }
@@ -220,11 +227,11 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
 async fn the_list_says_which_notebooks_a_restart_must_open() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
-    room.execute(anna(), command("2", r#"{"LaunchKernel":{}}"#)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
+    room.run(command("2", r#"{"LaunchKernel":{}}"#)).await.unwrap();
     let idle: NotebookId = "idle".parse().unwrap();
     let create = CommandMessage { notebook: idle.clone(), ..command("3", CREATE) };
-    bench.rooms.open(&idle).execute(anna(), create).await.unwrap();
+    bench.rooms.open(&idle).run(create).await.unwrap();
     bench.rooms.shut_down().await;
     let (sender, mut work) = mpsc::unbounded_channel();
     let rooms = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
@@ -244,18 +251,18 @@ async fn a_server_that_lost_the_lease_is_refused_and_takes_it_back_when_asked_ag
     let others = Rooms::new(bench.store.clone(), RoomsConfig::default(), sender);
     assert_ne!(others.instance(), bench.rooms.instance());
     let ours = bench.rooms.open(&id());
-    ours.execute(anna(), command("1", CREATE)).await.unwrap();
+    ours.run(command("1", CREATE)).await.unwrap();
     let theirs = others.open(&id());
-    assert_eq!(theirs.execute(anna(), command("2", INSERT)).await.unwrap().version, 2);
+    assert_eq!(theirs.run(command("2", INSERT)).await.unwrap().version, 2);
     let another = || command("3", r#"{"InsertCell":{"cell_id":"b","cell_type":"code"}}"#);
-    let refused = ours.execute(anna(), another()).await.unwrap_err();
+    let refused = ours.run(another()).await.unwrap_err();
     assert_eq!(refused.code, RejectionCode::Unavailable);
     // The same command again: the room is a new one, and has read what the other wrote.
-    assert_eq!(ours.execute(anna(), another()).await.unwrap().version, 3);
+    assert_eq!(ours.run(another()).await.unwrap().version, 3);
     let state = ours.read(anna()).await.unwrap().notebook;
     assert_eq!(state.order.len(), 2);
     let third = command("4", r#"{"InsertCell":{"cell_id":"c","cell_type":"code"}}"#);
-    assert_eq!(theirs.execute(anna(), third).await.unwrap_err().code, RejectionCode::Unavailable);
+    assert_eq!(theirs.run(third).await.unwrap_err().code, RejectionCode::Unavailable);
     assert_eq!(bench.store.head(&id()).await.unwrap().unwrap().version, 3);
 }
 
@@ -279,15 +286,15 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
     let (sender, _work) = mpsc::unbounded_channel();
     let config = RoomsConfig { judge, ..RoomsConfig::default() };
     let room = Rooms::new(Arc::new(Memory::default()), config, sender).open(&id());
-    room.execute(anna(), command("create", CREATE)).await.unwrap();
-    room.execute(anna(), command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
+    room.run(command("create", CREATE)).await.unwrap();
+    room.run(command("insert", r#"{"InsertCell":{"cell_id":"a","cell_type":"markdown"}}"#)).await.unwrap();
     let run = r#"{"RequestToolCall":{"call_id":"run","function":"create_cells","arguments":{"cells":[{"source":"x = 1"}],"run":true}}}"#;
     let (caller, message) = (room.clone(), command("run", run));
-    let call = tokio::spawn(async move { caller.execute(assistant(), message).await });
+    let call = tokio::spawn(async move { caller.execute(assistant(), message, Standings::default()).await });
     assert_eq!(is_asked.recv().await.unwrap(), ["x = 1"]);
 
     let key = r#"{"EditSource":{"cell_id":"a","base":2,"change":[[0,"k"]]}}"#;
-    let ack = room.execute(anna(), command("key", key)).await.unwrap();
+    let ack = room.run(command("key", key)).await.unwrap();
     assert_eq!(ack.version, 3, "the keystroke is on disk while the judge sits");
     assert!(!call.is_finished());
     release.send(()).unwrap();
@@ -301,8 +308,8 @@ async fn a_slow_judge_delays_its_call_and_no_keystroke() {
 async fn a_part_of_a_snapshot_in_another_format_costs_a_replay_and_nothing_else() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
-    room.execute(anna(), command("2", INSERT)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
+    room.run(command("2", INSERT)).await.unwrap();
     let before = room.read(anna()).await.unwrap().notebook;
     bench.rooms.shut_down().await;
     let written = bench.store.snapshot(&id(), None).await.unwrap().unwrap();

@@ -4,14 +4,20 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{Actor, Command, NotebookId, Operation, Role, Subject, UserId};
-use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner};
+use notarium_store::{CatalogEntry, CatalogQuery};
+use notarium_wire::rest::{Access, AccessEnd, AccessGrant, NewOwner, OwnedNotebook, OwnedPage, OwnedQuery, TakeOver};
 
 use super::answers::{Accepted, Submit};
+use super::notebooks::{parse_cursor, print_cursor};
 use crate::app::App;
 use crate::auth::Authenticated;
-use crate::extract::{JsonBody, Params};
+use crate::extract::{JsonBody, Params, QueryOf};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
+use crate::rooms::subject_key;
+
+/// Notebooks of one page of somebody's.
+const MAX_OWNED: usize = 1_000;
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     let share = Guard::Notebook(Operation::Share);
@@ -30,6 +36,14 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         })
         .says("Makes somebody else the owner; you stay as an editor.")
         .on(share, Method::POST, "/owner", hand_over)
+        .says(
+            "Puts somebody in the place of an owner whose account is deactivated. For administrators.\n\nThe record tells all who \
+             take part: who took over, from whom.",
+        )
+        .on(Guard::Admin, Method::POST, "/take-over", take_over)
+        .group("accounts", "/api/users/{user}")
+        .says("The notebooks that somebody owns, archived ones too, the last changed first. For administrators.")
+        .on(Guard::Admin, Method::GET, "/notebooks", list_owned)
 }
 
 async fn list_access(
@@ -51,4 +65,35 @@ async fn hand_over(submit: Submit, JsonBody(new): JsonBody<NewOwner>) -> Result<
         commands.push(grant(id.clone(), Role::Editor));
     }
     submit.command(&Command::Batch { commands }).await
+}
+
+async fn take_over(submit: Submit, JsonBody(over): JsonBody<TakeOver>) -> Result<Accepted, Problem> {
+    let own = submit.who.user_id().cloned();
+    let to = over.to.or(own).ok_or_else(|| Problem::invalid("say who is to be the owner: to"))?;
+    submit.command(&Command::TakeOverNotebook { from: over.from, to }).await
+}
+
+async fn list_owned(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(user): Params<UserId>,
+    QueryOf(query): QueryOf<OwnedQuery>,
+) -> Result<Json<OwnedPage>, Problem> {
+    app.rooms.list_changes_of(&who.actor).await;
+    app.rooms.list_changes_of(&Actor::User { id: user.clone() }).await;
+    let subject = subject_key(&Subject::User { id: user });
+    let owns = |entry: &CatalogEntry| entry.access.contains(&(subject.clone(), "owner".to_owned()));
+    let catalog = CatalogQuery {
+        subjects: Some(vec![subject.clone()]),
+        after: query.cursor.as_deref().map(parse_cursor).transpose()?,
+        limit: query.limit.unwrap_or(100).clamp(1, MAX_OWNED),
+        ..CatalogQuery::default()
+    };
+    let page = app.store.catalog(catalog).await?;
+    let notebooks = page.entries.into_iter().filter(owns).map(|entry| OwnedNotebook {
+        id: entry.notebook_id,
+        title: entry.title,
+        archived: entry.archived,
+    });
+    Ok(Json(OwnedPage { notebooks: notebooks.collect(), next: page.next.as_ref().map(print_cursor) }))
 }

@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams};
 use axum::response::{IntoResponse, Response};
 use http::request::Parts;
 use http::{HeaderValue, Method, header};
-use notarium_core::{Command, NotebookId, RawJson, Version};
+use notarium_core::{Command, NotebookId, RawJson, Rejection, Version};
 use notarium_wire::{AckMessage, rest};
 use serde::de::DeserializeOwned;
 
@@ -57,7 +57,11 @@ impl FromRequestParts<App> for Submit {
     }
 }
 
-impl Taken for Submit {}
+impl Taken for Submit {
+    fn describe(described: &mut Described<'_>) {
+        <Conditions as Taken>::describe(described);
+    }
+}
 
 impl Answered for Accepted {
     fn describe(described: &mut Described<'_>) {
@@ -81,7 +85,9 @@ pub async fn execute(
     command: &Command,
 ) -> Result<Accepted, Problem> {
     let body = RawJson::of(command).map_err(|error| Problem::invalid(error.to_string()))?;
-    Ok(app.execute(who, conditions.message(notebook, body)).await?.into())
+    let executed = app.execute(who, conditions.message(notebook, body)).await;
+    // Whoever asks by a route has sent no batch.
+    Ok(executed.map_err(|rejection| Rejection { part: None, ..rejection })?.into())
 }
 
 impl GuardedRouter<App> {

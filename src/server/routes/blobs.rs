@@ -17,6 +17,7 @@ use crate::files::parts::Part;
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
+const BYTES: &str = "application/octet-stream";
 /// Nothing that a browser would run in the name of this server.
 const SANDBOX: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'";
 
@@ -28,6 +29,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         // The route counts for itself while it streams.
         .body_limit(DefaultBodyLimit::disable())
         .on(read, Method::PUT, "/{sha256}", upload_blob)
+        .takes_bytes(BYTES)
         .answers::<Uploaded>("200", "application/json")
         .answers::<Uploaded>("201", "application/json")
         .says(
@@ -35,7 +37,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
              byte is sent. One whose bytes have changed on the disk is refused (`damaged`).",
         )
         .on(read, Method::GET, "/{sha256}", download_blob)
-        .answers_plainly("200")
+        .answers_plain("200", BYTES)
 }
 
 async fn upload_blob(
@@ -83,7 +85,7 @@ async fn download_blob(
     let hash = parse_hash(&sha256)?;
     let BlobContent { size_bytes, bytes } = app.blobs.get(&notebook, &hash).await?;
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/octet-stream")),
+        (header::CONTENT_TYPE, HeaderValue::from_static(BYTES)),
         (header::CONTENT_LENGTH, HeaderValue::from(size_bytes)),
         (header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment")),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -106,10 +108,17 @@ pub async fn copy(
         return Ok(kept);
     }
     for part in named {
-        if let Some(bytes) = blobs::load(app, from, &part.sha256).await? {
-            let part = Part { sha256: parse_hash(&part.sha256)?, bytes };
-            kept.extend(blobs::put_all(app, to, vec![part]).await?);
-        }
+        let bytes = blobs::load(app, from, &part.sha256).await?.ok_or_else(|| lacking(from, &part.sha256))?;
+        let part = Part { sha256: parse_hash(&part.sha256)?, bytes };
+        kept.extend(blobs::put_all(app, to, vec![part]).await?);
     }
     Ok(kept)
+}
+
+fn lacking(notebook: &NotebookId, sha256: &str) -> Problem {
+    let detail = format!(
+        "an output names the blob {sha256}, whose bytes are missing or damaged on the server's disk: run its cell again, or upload the \
+         same bytes again (`notarium verify {notebook} --blobs` names every such blob); or fork without the outputs"
+    );
+    Problem::new(StatusCode::CONFLICT, "damaged", detail)
 }

@@ -31,7 +31,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         })
         .says("Moves a cell to the trash.")
         .on(edit, Method::DELETE, "/{cell}", delete_cell)
-        .says("Brings a deleted cell back where it was.")
+        .says("Brings a cell in the trash back where it was.")
         .command(edit, Method::POST, "/{cell}/restore", |(_, cell_id): CellPath, _: NoBody| {
             Ok(Command::RestoreCell { cell_id })
         })

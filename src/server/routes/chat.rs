@@ -32,7 +32,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         )
         .on(Guard::Notebook(Operation::Read), Method::GET, "/turns/{turn}/stream", follow_turn)
         .answers::<ChatEvent>("200", STREAM)
-        .answers_plainly("204")
+        .answers_empty("204")
 }
 
 async fn ask(submit: Submit, JsonBody(question): JsonBody<Question>) -> Result<Response, Problem> {

@@ -7,7 +7,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use notarium_core::{BlobPart, CommandId, Document, NotebookId, Operation, Scope};
+use notarium_core::{BlobPart, CommandId, Document, NotebookId, Operation, RawObject, Scope};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
 use notarium_wire::rest::{AtVersion, ImportAnswer, ImportQuery};
 use sha2::{Digest, Sha256};
@@ -25,6 +25,7 @@ use crate::problem::Problem;
 /// What a notebook is called that came without a name.
 const UNTITLED: &str = "Untitled";
 const MAX_TITLE_CHARACTERS: usize = 255;
+const IPYNB: &str = "application/x-ipynb+json";
 /// Names the blobs that an export lacks.
 const MISSING_BLOBS: &str = "notarium-missing-blobs";
 /// More are not named: a header has its bounds.
@@ -43,7 +44,7 @@ pub fn routes(router: GuardedRouter<App>, max_import_bytes: usize) -> GuardedRou
              are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.",
         )
         .on(Guard::Notebook(Operation::Read), Method::GET, "/notebooks/{notebook}/export", export_notebook)
-        .answers_plainly("200")
+        .answers::<RawObject>("200", IPYNB)
 }
 
 // --- in ---
@@ -137,7 +138,7 @@ async fn export_notebook(
         unwritable()
     })?;
     let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/x-ipynb+json")),
+        (header::CONTENT_TYPE, HeaderValue::from_static(IPYNB)),
         (header::CONTENT_DISPOSITION, disposition(&title)),
         (header::ETAG, etag(version)),
     ];

@@ -36,7 +36,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .says("The state, now or at a version of the past.")
         .on(of(Operation::Read), Method::GET, "", read_notebook)
         .answers::<NotebookAnswer>("200", "application/json")
-        .answers_plainly("304")
+        .answers_empty("304")
         .says("Renames a notebook or sets its metadata.")
         .command(of(Operation::Edit), Method::PATCH, "", |_: NotebookId, JsonBody(to)| Ok(change(to)))
         .says("Archives a notebook: it is read, exported and forked, not changed or run.")
@@ -102,11 +102,11 @@ async fn list_notebooks(
     Ok(Json(NotebookPage { notebooks: lines.collect(), next: page.next.as_ref().map(print_cursor) }))
 }
 
-fn print_cursor(cursor: &CatalogCursor) -> String {
+pub fn print_cursor(cursor: &CatalogCursor) -> String {
     format!("{}-{}", cursor.updated_at, cursor.notebook_id)
 }
 
-fn parse_cursor(text: &str) -> Result<CatalogCursor, Problem> {
+pub fn parse_cursor(text: &str) -> Result<CatalogCursor, Problem> {
     let parsed = text.split_once('-').and_then(|(at, id)| {
         Some(CatalogCursor { updated_at: at.parse().ok()?, notebook_id: NotebookId::new(id).ok()? })
     });

@@ -9,10 +9,12 @@ use axum::routing::get;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use notarium_core::NotebookId;
 use notarium_wire::rest::Alive;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
+use crate::extract::Params;
 use crate::guard::{Guard, GuardedRouter};
 use crate::page;
 use crate::problem::Problem;
@@ -20,6 +22,7 @@ use crate::rooms::snapshot;
 
 const STYLE: &str = include_str!("../page/style.css");
 const PAGE: &str = include_str!("../page/index.html");
+const GUEST_PAGE: &str = include_str!("../page/guest.html");
 
 pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
     router
@@ -34,7 +37,7 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .route(Guard::Public, Method::GET, "/metrics", get(metrics))
         .route(Guard::Public, Method::GET, "/", get(page))
         // Where share links lead. The page reads the rest of the address, which reaches no server.
-        .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(page))
+        .route(Guard::Public, Method::GET, "/notebooks/{notebook}", get(shared_page))
         .route(Guard::Public, Method::GET, "/assets/{file}", get(page::asset))
         .route(Guard::Public, Method::GET, "/frame.html", get(page::frame))
 }
@@ -72,12 +75,24 @@ async fn page(State(app): State<App>, headers: HeaderMap) -> Result<Response, Pr
     page::index(&headers).unwrap_or_else(|| Ok(status_page(&app)))
 }
 
+/// The page; where it was not built, what somebody with a share link can do.
+async fn shared_page(Params(notebook): Params<NotebookId>, headers: HeaderMap) -> Result<Response, Problem> {
+    page::index(&headers).unwrap_or_else(|| Ok(guest_page(&notebook)))
+}
+
+fn guest_page(notebook: &NotebookId) -> Response {
+    plain_page(GUEST_PAGE.replace("{notebook}", notebook.as_str()))
+}
+
 fn status_page(app: &App) -> Response {
-    let page = PAGE
-        .replace("{style}", STYLE)
-        .replace("{version}", env!("CARGO_PKG_VERSION"))
-        .replace("{agents}", &app.agents.count().to_string())
-        .replace("{open}", &app.rooms.open_count().to_string());
+    let page = PAGE.replace("{version}", env!("CARGO_PKG_VERSION"));
+    let page = page.replace("{agents}", &app.agents.count().to_string());
+    plain_page(page.replace("{open}", &app.rooms.open_count().to_string()))
+}
+
+/// A page without scripts.
+fn plain_page(page: String) -> Response {
+    let page = page.replace("{style}", STYLE);
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         STANDARD.encode(Sha256::digest(STYLE))
@@ -89,4 +104,23 @@ fn status_page(app: &App) -> Response {
 /// The OpenAPI document.
 pub async fn serve_document(text: String) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_opens_a_link_where_there_is_no_page_is_told_what_to_do() {
+        let answer = guest_page(&NotebookId::new("n-1").unwrap());
+        assert!(answer.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().contains("style-src 'sha256-"));
+        let body = to_bytes(answer.into_body(), 100_000).await.unwrap();
+        let text = String::from_utf8(body.to_vec()).unwrap();
+        for said in ["notarium show n-1", "#token=", "make web", "no account"] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        assert!(!text.contains("{notebook}") && !text.contains("{style}"), "{text}");
+    }
 }

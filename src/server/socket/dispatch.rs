@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use notarium_core::{CommandId, KernelSessionId, NotebookId, Rejection, Scope};
+use notarium_core::{CommandId, KernelSessionId, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
     RejectMessage, ServerMessage, SubscribeMessage,
@@ -213,13 +213,13 @@ impl Connection {
     async fn command(&mut self, message: CommandMessage) {
         let joined = self.join(&message.notebook).map(|joined| (joined.room.clone(), joined.identity.clone()));
         let checked = match joined {
-            Ok(joined) => self.app.check_blobs(&message).await.map(|()| joined),
+            Ok(joined) => self.look_up(&message).await.map(|standings| (joined, standings)),
             Err(rejection) => Err(rejection),
         };
         match checked {
-            Ok((room, identity)) => {
+            Ok(((room, identity), standings)) => {
                 let reply_to = self.reply_to(&message).await;
-                room.submit(Submission { identity, message, reply_to }).await;
+                room.submit(Submission { identity, message, reply_to, standings }).await;
             }
             Err(rejection) => self.send(&ServerMessage::Reject(reject(message.id, message.notebook, rejection))),
         }
@@ -235,6 +235,11 @@ impl Connection {
             self.outbox.asked();
             ReplyTo::Client(self.client.id)
         })
+    }
+
+    async fn look_up(&self, message: &CommandMessage) -> Result<Standings, Rejection> {
+        self.app.check_blobs(message).await?;
+        self.app.standings(message).await
     }
 
     fn subscribed(&self, notebook: &NotebookId) -> Result<&Joined, ErrorMessage> {
@@ -337,5 +342,6 @@ pub(super) fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) 
         expected_version: rejection.expected_version,
         actual_version: rejection.actual_version,
         expected_seq: rejection.expected_seq,
+        part: rejection.part,
     }
 }

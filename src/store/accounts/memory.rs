@@ -236,6 +236,7 @@ fn is_asked(filter: &TokenFilter, token: &Token) -> bool {
         }
         TokenFilter::AgentsBy(user) => is_agent && token.created_by == *user,
         TokenFilter::AllAgents => is_agent,
+        TokenFilter::OfAgent(agent) => token.holder == TokenHolder::Agent(agent.clone()),
     }
 }
 

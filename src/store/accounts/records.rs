@@ -177,6 +177,8 @@ pub enum TokenFilter {
     AgentsBy(UserId),
     /// All agents' tokens.
     AllAgents,
+    /// The tokens of one agent.
+    OfAgent(AgentId),
 }
 
 /// A group of notebooks and people.

@@ -330,6 +330,11 @@ impl AccountStore for SqliteAccountStore {
                 "SELECT * FROM tokens WHERE agent_id IS NOT NULL AND revoked_at IS NULL \
                  ORDER BY created_at DESC, id DESC LIMIT ?",
             ),
+            TokenFilter::OfAgent(agent) => sqlx::query(
+                "SELECT * FROM tokens WHERE agent_id = ? AND revoked_at IS NULL \
+                 ORDER BY created_at DESC, id DESC LIMIT ?",
+            )
+            .bind(agent.as_str()),
         };
         self.many(query.bind(page(limit)), rows::token).await
     }

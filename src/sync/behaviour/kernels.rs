@@ -112,7 +112,7 @@ fn an_answer_reaches_the_agent_alone_and_a_password_is_nowhere_else() {
     let record = scene.disk.command("user:anna", &"answer".parse().unwrap()).unwrap();
     let (identity, message) = (user("anna"), scene.named("x", &answer("guess")));
     let command = queue::parse(&message.body).unwrap();
-    let other = Pending::new(Submission { identity, message, reply_to: ReplyTo::Nobody }, command, 0);
+    let other = Pending::new(Submission::new(identity, message, ReplyTo::Nobody), command, 0);
     assert_eq!(record.digest, other.digest);
 }
 

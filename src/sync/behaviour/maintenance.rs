@@ -7,6 +7,7 @@ use super::scene::{CREATE, INSERT, Scene, assistant, edit, user};
 use crate::config::RoomConfig;
 use crate::identity::ClientId;
 use crate::io::{AppendFailure, Input, Output};
+use crate::submission::Caller;
 
 fn snapshots(scene: &mut Scene) -> Vec<Version> {
     let others = std::mem::take(&mut scene.others);
@@ -48,6 +49,24 @@ fn the_list_follows_at_once_what_people_look_for_and_edits_later() {
     scene.execute("anna", r#"{"NameVersion":{"version":2,"name":"draft"}}"#).unwrap();
     scene.advance(5_000);
     assert_eq!(catalog_updates(&mut scene), 1);
+}
+
+#[test]
+fn who_has_changed_the_notebook_and_looks_at_the_list_does_not_wait() {
+    let mut scene = Scene::empty(RoomConfig::default());
+    scene.execute("anna", CREATE).unwrap();
+    scene.others.clear();
+    scene.execute("anna", INSERT).unwrap();
+    scene.execute("anna", &edit(2, r#"[[0,"x"]]"#)).unwrap();
+    let lacking = |it: &Output| matches!(it, Output::ListLacks { actors } if *actors == [user("anna").actor.clone()]);
+    assert_eq!(scene.others.iter().filter(|it| lacking(it)).count(), 1, "once until the line is written");
+    scene.others.clear();
+    let look = || Input::List { caller: Caller::new(drop) };
+    scene.feed(look());
+    assert!(matches!(scene.others[..], [Output::UpdateCatalog { .. }, Output::Listed { .. }]), "{:?}", scene.others);
+    scene.others.clear();
+    scene.feed(look());
+    assert!(matches!(scene.others[..], [Output::Listed { .. }]), "nothing is behind: {:?}", scene.others);
 }
 
 #[test]

@@ -228,7 +228,7 @@ impl Scene {
 
     pub(crate) fn send_message(&mut self, client: u64, identity: &Arc<Identity>, message: CommandMessage) {
         let reply_to = ReplyTo::Client(ClientId(client));
-        self.feed(Input::Command(Submission { identity: identity.clone(), message, reply_to }));
+        self.feed(Input::Command(Submission::where_all_are_active(identity.clone(), message, reply_to)));
     }
 
     pub(crate) fn execute(&mut self, name: &str, body: &str) -> Result<AckMessage, Rejection> {
@@ -243,7 +243,7 @@ impl Scene {
     ) -> Result<AckMessage, Rejection> {
         self.now += 100;
         let reply_to = ReplyTo::Caller(Caller::new(drop));
-        self.feed(Input::Command(Submission { identity: identity.clone(), message, reply_to }));
+        self.feed(Input::Command(Submission::where_all_are_active(identity.clone(), message, reply_to)));
         self.answers.pop().expect("an answer")
     }
 

@@ -57,7 +57,7 @@ impl Bench {
             correlation_id: None,
             body: RawJson::parse(body).expect("JSON"),
         };
-        Input::Command(Submission { identity: self.identity.clone(), message, reply_to: ReplyTo::Client(CLIENT) })
+        Input::Command(Submission::new(self.identity.clone(), message, ReplyTo::Client(CLIENT)))
     }
 
     /// Ten characters at the start of a cell.

@@ -18,7 +18,7 @@ use crate::io::{Output, ReadFailure, Ticket};
 use crate::queue::{self, Pending};
 use crate::replay::ReadOnly;
 use crate::submission::ReplyTo;
-use effects::Effects;
+pub(super) use effects::Effects;
 pub(super) use recovery::Recovery;
 
 /// An accepted command, not synced yet.
@@ -198,6 +198,7 @@ impl Room {
             expected_version: pending.submission.message.expected_version,
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
+            standings: pending.submission.standings.clone(),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             limits: self.config.limits.clone(),
         }
@@ -277,6 +278,7 @@ impl Room {
             // What was being written comes before the event that says what it came to.
             self.send_activity(cycle);
         }
+        self.note_authors(cycle, &batch.effects, batch.entries.iter().map(|entry| &entry.pending));
         let senders: Vec<ClientId> = batch.entries.iter().flat_map(Entry::clients).collect();
         self.fan_out(cycle, &senders);
         for entry in batch.entries {
@@ -294,6 +296,7 @@ impl Room {
     }
 
     fn follow(&mut self, cycle: &mut Cycle, effects: Effects) {
+        self.list_after(cycle.now, &effects);
         for (agent, execution_id, value) in effects.values {
             for client in self.leases.deliver(&agent, &execution_id, &value) {
                 self.send_value(cycle, client, execution_id.clone(), value.clone());
@@ -309,10 +312,8 @@ impl Room {
         if effects.kernels {
             self.leases.follow(&self.state, cycle.now, &self.config);
         }
-        if effects.catalog_now {
-            self.catalog_at = Some(cycle.now);
-        } else if effects.catalog_later {
-            self.catalog_at.get_or_insert(cycle.now + self.config.catalog_delay_ms);
+        if self.listing.is_waited_for() {
+            self.list_when_due(cycle);
         }
     }
 

@@ -25,7 +25,7 @@ impl Room {
             _ => None,
         };
         let leases = self.leases.wake_at(now, &self.config);
-        let settled = [self.catalog_at, leases, self.unload_at, self.grant_ends_at, self.sweep_at];
+        let settled = [self.listing.at, leases, self.unload_at, self.grant_ends_at, self.sweep_at];
         let settled = if self.is_settled() { earliest(settled) } else { None };
         let frames = [self.fan_out_at(), self.presence_at(now), self.activity_at()];
         earliest([retry, settled, self.idle_at].into_iter().chain(frames))
@@ -46,7 +46,7 @@ impl Room {
         self.presence.turn_back(back);
         self.activity.turn_back(back);
         self.leases.turn_back(back);
-        let own = [&mut self.catalog_at, &mut self.idle_at, &mut self.unload_at];
+        let own = [&mut self.listing.at, &mut self.idle_at, &mut self.unload_at];
         let cursors = self.subscribers.values_mut().map(|subscriber| &mut subscriber.presence_ends_at);
         own.into_iter().chain(cursors).flatten().for_each(|at| *at = at.saturating_sub(back));
     }
@@ -59,7 +59,7 @@ impl Room {
         self.sweep_tool_calls(cycle);
         self.send_presence(cycle);
         if self.is_settled() {
-            self.catalog_when_due(cycle);
+            self.list_when_due(cycle);
         }
         self.give_memory_back(cycle.now);
         self.end_when_idle(cycle);
@@ -123,7 +123,7 @@ impl Room {
             name: "server".to_owned(),
             connection: String::new(),
         });
-        self.take(cycle, Input::Command(Submission { identity, message, reply_to: ReplyTo::Nobody }));
+        self.take(cycle, Input::Command(Submission::new(identity, message, ReplyTo::Nobody)));
     }
 
     // --- what follows from the log ---
@@ -142,13 +142,6 @@ impl Room {
         }
         self.snapshot_version = self.committed;
         cycle.out.push(Output::WriteSnapshot { notebook: self.state.clone(), head: self.head });
-    }
-
-    fn catalog_when_due(&mut self, cycle: &mut Cycle) {
-        if self.catalog_at.is_some_and(|at| at <= cycle.now) {
-            self.catalog_at = None;
-            cycle.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
-        }
     }
 
     // --- quiet ---
@@ -192,10 +185,9 @@ impl Room {
     fn end(&mut self, cycle: &mut Cycle) {
         if matches!(self.phase, Phase::Live) {
             self.write_snapshot(cycle);
-            if self.catalog_at.take().is_some() {
-                cycle.out.push(Output::UpdateCatalog { notebook: self.state.clone() });
-            }
+            self.list_at_the_end(cycle);
         }
+        self.answer_lists(cycle);
         self.phase = Phase::Closed;
         self.unload_at = None;
         cycle.out.push(Output::Unload);

@@ -55,7 +55,7 @@ impl Room {
         if identity.actor == Actor::System || identity.authority.scopes.contains(&Scope::Read) {
             return Ok(role);
         }
-        let message = "this token lacks the scope Read: use one that has it";
+        let message = "this token lacks the scope read: use one that has it";
         Err(Rejection::new(RejectionCode::Forbidden, message))
     }
 

@@ -460,7 +460,7 @@ impl World {
         let input = match sent {
             Sent::Subscribe(message) => Input::Subscribe { client, identity, message },
             Sent::Command(message) => {
-                Input::Command(Submission { identity, message, reply_to: ReplyTo::Client(client) })
+                Input::Command(Submission::where_all_are_active(identity, message, ReplyTo::Client(client)))
             }
             Sent::Presence(state) => Input::Presence { client, state },
         };

@@ -115,6 +115,8 @@ fn shape(root: &Map, said: Option<u32>) -> Result<u32, IpynbError> {
         Some(1) if has_list("cells") => Ok(1),
         _ if has_list("cells") => Ok(guess_major(root)),
         _ if has_list("worksheets") => Ok(3),
+        // A notebook of the time when cells stood in worksheets, and it has none.
+        Some(old @ (2 | 3)) if root.get("worksheets").is_none() => Ok(old),
         None => {
             Err(IpynbError::NotANotebook { reason: "it has neither a format version (nbformat) nor a list of cells" })
         }

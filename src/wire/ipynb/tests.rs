@@ -385,6 +385,19 @@ fn versions_are_guessed_from_the_shape() {
 }
 
 #[test]
+fn an_old_file_without_worksheets_is_an_empty_notebook() {
+    for text in [r#"{"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "Old"}}"#, r#"{"nbformat": 2}"#] {
+        let imported = round_trip(text);
+        assert_eq!(imported.document.cells.len(), 0, "{text}");
+        assert!(imported.notices.iter().any(|notice| notice.code == NoticeCode::Upgraded), "{text}");
+    }
+    for text in [r#"{"nbformat": 3, "worksheets": {}}"#, r#"{"nbformat": 4}"#] {
+        let refused = try_import(text.as_bytes()).unwrap_err();
+        assert!(matches!(refused, IpynbError::NotANotebook { .. }), "{text}: {refused}");
+    }
+}
+
+#[test]
 fn worksheets_are_flattened_and_the_name_is_offered_as_title() {
     let imported = round_trip(
         r#"{"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": "Old", "signature": "x"}, "worksheets": [

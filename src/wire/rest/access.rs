@@ -1,6 +1,6 @@
 //! Roles in a notebook.
 
-use notarium_core::{AccessEntry, Millis, Role, Subject, UserId, Version};
+use notarium_core::{AccessEntry, Millis, NotebookId, Role, Subject, UserId, Version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,4 +41,45 @@ pub struct AccessEnd {
 pub struct NewOwner {
     /// Gets the role `owner`, and you become an editor; other owners keep theirs.
     pub user: UserId,
+}
+
+/// Puts somebody in the place of an owner whose account is deactivated. For administrators.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TakeOver {
+    /// The owner who left; loses the role.
+    pub from: UserId,
+    /// Becomes an owner; absent: you.
+    pub to: Option<UserId>,
+}
+
+/// Which page of somebody's notebooks is read.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnedQuery {
+    /// 1 to 1,000; absent: 100.
+    pub limit: Option<usize>,
+    /// `next` of the page before.
+    pub cursor: Option<String>,
+}
+
+/// Notebooks that somebody owns.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OwnedPage {
+    /// Of the notebooks in whose access lists the person stands, those that the person owns: a page may be empty, and not the last.
+    pub notebooks: Vec<OwnedNotebook>,
+    /// Ask again with this as `cursor`; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A notebook that somebody owns, as an administrator is told who cannot read it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct OwnedNotebook {
+    /// Names it in `POST /api/notebooks/{notebook}/take-over`.
+    pub id: NotebookId,
+    /// 1 to 255 characters on one line; not unique.
+    pub title: String,
+    /// Whether it is archived.
+    pub archived: bool,
 }

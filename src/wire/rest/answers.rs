@@ -25,6 +25,9 @@ pub struct Problem {
     /// Of a `conflict`: the version that is, of the same thing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_version: Option<Version>,
+    /// Of a `Batch` that was sent to `POST …/commands`: which of its commands was refused, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub part: Option<usize>,
     /// Seconds; also in the header `Retry-After`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,

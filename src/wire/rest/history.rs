@@ -30,17 +30,17 @@ pub struct EventPage {
     pub next: Option<Version>,
 }
 
-/// Deleted cells that can be brought back, the last deleted first.
+/// The cells in the trash, which can be brought back, the last deleted first.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Trash {
-    /// Each deleted cell once, as it was when it was deleted. At most 1,000.
+    /// Each cell once, as it was when it was deleted. At most 1,000.
     pub cells: Vec<TrashedCell>,
     /// There may be older ones: the log was not read to its beginning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub incomplete: bool,
 }
 
-/// A deleted cell: `POST …/cells/{cell}/restore` brings it back where it was.
+/// A cell in the trash: `POST …/cells/{cell}/restore` brings it back where it was.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TrashedCell {
     /// The id that it had, and has again when it is restored.

@@ -44,7 +44,7 @@ pub struct NotebookLine {
     pub id: NotebookId,
     /// 1 to 255 characters on one line; not unique.
     pub title: String,
-    /// The last version that the list knows; it may lag behind the notebook by a moment.
+    /// The last version that the list knows. It has all that you have changed, and may lag behind what others do by a moment.
     pub version: Version,
     /// True: it can be read, exported and forked, and nothing else.
     pub archived: bool,

@@ -40,6 +40,7 @@ const WORDS: Record<string, string> = {
   KernelInterruptRequested: "interrupted the kernel",
   KernelShutdownRequested: "shut the kernel down",
   AccessGranted: "shared it",
+  TakenOver: "put somebody in the place of an owner who left",
   AccessRevoked: "took somebody's access away",
   TurnStarted: "asked the assistant",
   ToolCallRequested: "asked to use a tool",
@@ -74,6 +75,12 @@ export function steps(events: readonly EventMessage[]): Step[] {
 
 const IMPORTED = "imported";
 
+/** The type, or what the payload makes of it. */
+function typeOf({ type, payload }: EventMessage): string {
+  const isTakenOver = type === "AccessGranted" && (payload as { taken_over_from?: unknown }).taken_over_from !== undefined;
+  return isTakenOver ? "TakenOver" : type;
+}
+
 const isImport = ({ type, payload }: EventMessage) =>
   type === "ExecutionRequested" && (payload as { cause?: unknown }).cause === "imported";
 
@@ -88,9 +95,9 @@ export function wordsOf(events: readonly EventMessage[]): string[] {
   // A file's outputs are recorded as runs, which nobody asked for.
   const imported = new Set(events.filter(isImport).flatMap(({ payload }) => runOf(payload)));
   for (const event of events) {
-    const words = WORDS[event.type];
-    if (words === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
-    cells.set(event.type, (cells.get(event.type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
+    const type = typeOf(event);
+    if (WORDS[type] === undefined || runOf(event.payload).some((run) => imported.has(run))) continue;
+    cells.set(type, (cells.get(type) ?? new Set()).add(cellOf(event)[0] ?? event.id));
   }
   if (imported.size > 0) cells.set(IMPORTED, imported);
   const undo = events.some(({ undoes }) => undoes) ? "undid: " : "";

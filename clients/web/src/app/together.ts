@@ -82,7 +82,7 @@ export class Together {
   }
 
   #copied(cell: string, text: string, reason: string): void {
-    const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("deleted");
+    const isDeleted = !this.#store.document.cells.has(cell) || reason.includes("trash");
     this.#store.toast({
       text: `Your text could not be merged: ${reason}. It is kept here.`,
       copy: text,

@@ -30,7 +30,7 @@ const CAUSES: Record<string, string> = {
   requested: "somebody cancelled it",
   interrupted: "it was interrupted",
   timed_out: "its time was up",
-  cell_deleted: "its cell was deleted",
+  cell_deleted: "its cell is in the trash",
   kernel_not_started: "its kernel did not start",
   kernel_restarted: "its kernel was restarted",
   kernel_shut_down: "its kernel was shut down",

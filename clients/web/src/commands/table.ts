@@ -244,7 +244,7 @@ export const actions: Action[] = [
   { id: "history", title: "History: open or close", run: (store) => store.show("history") },
   {
     id: "trash",
-    title: "Deleted cells: look and restore",
+    title: "Cells in the trash: look and restore",
     run: (store) => {
       store.historyTab = "Trash";
       if (store.panel === "history") store.show("history");

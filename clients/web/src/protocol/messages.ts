@@ -130,6 +130,11 @@ RevokeAccess: {
 subject: Subject
 }
 } | {
+TakeOverNotebook: {
+from: UserId
+to: UserId
+}
+} | {
 InsertCell: InsertCell
 } | {
 EditSource: {
@@ -1092,7 +1097,7 @@ claimant: InstanceId
  * The kinds of refusal. `snake_case` on the wire; each maps to one HTTP status.
  * 
  */
-export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "read_only" | "unavailable")
+export type RejectionCode = ("forbidden" | "unknown_notebook" | "notebook_exists" | "notebook_archived" | "conflict" | "version_in_future" | "base_too_old" | "unknown_cell" | "cell_deleted" | "cell_not_deleted" | "cell_exists" | "invalid_place" | "invalid_change" | "not_runnable" | "unknown_execution" | "execution_state" | "unknown_kernel_session" | "kernel_state" | "already_claimed" | "stale_fence" | "report_gap" | "output_limit" | "no_input_requested" | "nothing_to_undo" | "command_id_reused" | "limit_exceeded" | "invalid_value" | "unknown_tool" | "invalid_arguments" | "unknown_message" | "unknown_conversation" | "unknown_turn" | "unknown_tool_call" | "tool_call_state" | "turn_state" | "rate_limited" | "last_owner" | "unknown_subject" | "subject_ended" | "read_only" | "unavailable")
 /**
  * `block` counts the blocks of one model call's reply, from 0.
  * 
@@ -2666,6 +2671,10 @@ actual_version?: (number | null)
  * Of a `report_gap`: the number that the execution's next report must have.
  */
 expected_seq?: (number | null)
+/**
+ * Of a `Batch`: which of its commands was refused, from 1.
+ */
+part?: (number | null)
 }
 /**
  * The digest of the state at a version.
@@ -2882,6 +2891,10 @@ role: Role
  * Milliseconds since 1970; absent: until it is revoked. No event follows when the time comes.
  */
 expires_at?: (number | null)
+/**
+ * An administrator has put the subject in the place of this owner, whose account had ended. Absent: an owner has granted it.
+ */
+taken_over_from?: (UserId | null)
 }
 /**
  * A subject has no role of its own any more.

@@ -8,66 +8,10 @@ export interface paths {
             cookie?: never;
         };
         /** The agents' tokens that you made; an administrator sees all. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Token"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_agents"];
         put?: never;
         /** A token for a runtime agent: it reads the notebooks that it covers and reports what its kernels do, nothing else. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewAgent"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["IssuedToken"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_agents"];
         delete?: never;
         options?: never;
         head?: never;
@@ -85,33 +29,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends an agent's token and its connections. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    token: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_agents_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -125,38 +43,7 @@ export interface paths {
             cookie?: never;
         };
         /** Who changed the accounts, newest first. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description The number of the last entry of the page before. */
-                    before?: number | null;
-                    /** @description 1 to 1,000; absent: 100. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["AuditEntry"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_audit"];
         put?: never;
         post?: never;
         delete?: never;
@@ -173,33 +60,7 @@ export interface paths {
             cookie?: never;
         };
         /** Everything that waits for your decision, in all notebooks; the longest waiting first. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Confirmations"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_confirmations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -218,44 +79,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Makes a notebook of an `.ipynb` file (nbformat 1 to 4); the body is the file. Nothing is lost; repairs are named. */
-        post: {
-            parameters: {
-                query?: {
-                    /** @description The name of the file. */
-                    filename?: string | null;
-                    /** @description Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new. */
-                    id?: components["schemas"]["NotebookId"] | null;
-                    /** @description Absent: what the file says, else the name of the file. */
-                    title?: string | null;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/octet-stream": unknown;
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ImportAnswer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_import"];
         delete?: never;
         options?: never;
         head?: never;
@@ -270,65 +94,9 @@ export interface paths {
             cookie?: never;
         };
         /** Who the token's holder is, and what it allows. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Me"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_me"];
         /** Change your name and login. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Profile"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["User"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_me"];
         post?: never;
         delete?: never;
         options?: never;
@@ -345,35 +113,7 @@ export interface paths {
         };
         get?: never;
         /** Change your password; your other sessions end. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PasswordChange"];
-                };
-            };
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_me_password"];
         post?: never;
         delete?: never;
         options?: never;
@@ -389,77 +129,10 @@ export interface paths {
             cookie?: never;
         };
         /** Notebooks that you may see, the last changed first. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Only archived (true) or only unarchived (false) ones; absent: unarchived. */
-                    archived?: boolean | null;
-                    /** @description `next` of the page before. */
-                    cursor?: string | null;
-                    /** @description 1 to 200; absent: 50. */
-                    limit?: number | null;
-                    /** @description Words that all stand in title or sources. */
-                    text?: string | null;
-                    /** @description A workspace's id. */
-                    workspace?: components["schemas"]["WorkspaceId"] | null;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["NotebookPage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks"];
         put?: never;
         /** Makes a notebook; you are its owner. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewNotebook"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -474,85 +147,14 @@ export interface paths {
             cookie?: never;
         };
         /** The state, now or at a version of the past. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description A version of the past; absent: now. */
-                    at?: number | null;
-                    /** @description False: without the outputs. */
-                    outputs?: boolean | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["NotebookAnswer"];
-                    };
-                };
-                304: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
         /** Renames a notebook or sets its metadata. */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NotebookChange"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["patch_notebooks_notebook"];
         trace?: never;
     };
     "/api/notebooks/{notebook}/access": {
@@ -563,104 +165,12 @@ export interface paths {
             cookie?: never;
         };
         /** The notebook's access list. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Access"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_access"];
         /** Gives somebody a role, or another one. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AccessGrant"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_notebooks_notebook_access"];
         post?: never;
         /** Takes somebody's role away; live connections hear of it at once. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AccessEnd"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_access"];
         options?: never;
         head?: never;
         patch?: never;
@@ -676,35 +186,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Archives a notebook: it is read, exported and forked, not changed or run. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_archive"];
         delete?: never;
         options?: never;
         head?: never;
@@ -719,73 +201,9 @@ export interface paths {
             cookie?: never;
         };
         /** Downloads a blob, as bytes and never as a page: always the whole of it, compared with its hash before the first byte is sent. One whose bytes have changed on the disk is refused (`damaged`). */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    sha256: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_blobs_sha256"];
         /** Uploads a blob under its SHA-256 in lower-case hex; the body is the bytes. Outputs of this notebook may name it from now on. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    sha256: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Uploaded"];
-                    };
-                };
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Uploaded"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_notebooks_notebook_blobs_sha256"];
         post?: never;
         delete?: never;
         options?: never;
@@ -804,46 +222,7 @@ export interface paths {
          * What assistants asked to do, who decided, and what came of it: first what waits, then the last requested first.
          * @description A page filtered by state may be short or empty; go on while there is a `next`.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Calls requested before this version: `next` of the page before. */
-                    before?: number | null;
-                    /** @description Only of this function, for instance `delete_cell`. */
-                    function?: string | null;
-                    /** @description 1 to 200; absent: 50. */
-                    limit?: number | null;
-                    /** @description Only requested at this time or later: milliseconds since 1970. */
-                    since?: number | null;
-                    /** @description Only in this state. */
-                    state?: components["schemas"]["CallState"] | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallPage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_calls"];
         put?: never;
         post?: never;
         delete?: never;
@@ -860,36 +239,7 @@ export interface paths {
             cookie?: never;
         };
         /** One call of any time, in full; of one that has not started also what it would do, for who is to decide. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    call: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CallInFull"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_calls_call"];
         put?: never;
         post?: never;
         delete?: never;
@@ -908,40 +258,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Lets the call happen, once, if what it touches is still as it was. Only people, and tokens with the scope `confirm`. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    call: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Yes"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_calls_call_confirm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -958,40 +275,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Refuses the call; the assistant is told, with the reason. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    call: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Because"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_calls_call_deny"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1008,36 +292,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Undoes what a call did, also after others edited on top. Runs are not undone. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    call: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_calls_call_undo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1054,40 +309,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Takes a call back that has not started: by the person it is for, or by who may edit. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    call: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Because"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_calls_call_withdraw"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1104,39 +326,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Inserts a cell. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewCell"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_cells"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1151,109 +341,15 @@ export interface paths {
             cookie?: never;
         };
         /** A cell, and the run whose outputs it shows. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CellAnswer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_cells_cell"];
         put?: never;
         post?: never;
         /** Moves a cell to the trash. */
-        delete: {
-            parameters: {
-                query?: {
-                    /** @description Refuse when the cell has moved on. */
-                    cell_version?: number | null;
-                };
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_cells_cell"];
         options?: never;
         head?: never;
         /** Edits a cell: text, type, metadata, flags; all or nothing. */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CellChange"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        patch: operations["patch_notebooks_notebook_cells_cell"];
         trace?: never;
     };
     "/api/notebooks/{notebook}/cells/{cell}/move": {
@@ -1266,40 +362,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Moves a cell. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CellMove"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_cells_cell_move"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1317,36 +380,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Clears the outputs that a cell shows; its runs stay in the record. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_cells_cell_outputs"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1361,37 +395,8 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Brings a deleted cell back where it was. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    cell: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        /** Brings a cell in the trash back where it was. */
+        post: operations["post_notebooks_notebook_cells_cell_restore"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1408,39 +413,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Asks an assistant, which acts for you, and follows its answer as server-sent events, each with its name as `event` and an `id`. The answer goes on when you leave: `GET …/turns/{turn}/stream` with `Last-Event-ID` gives the rest. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Question"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/event-stream": components["schemas"]["ChatEvent"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_chat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1457,39 +430,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Any command, as over the socket. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AnyCommand"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_commands"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1504,35 +445,7 @@ export interface paths {
             cookie?: never;
         };
         /** The conversations with assistants. All who may read the notebook read them. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Conversations"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_conversations"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1549,41 +462,7 @@ export interface paths {
             cookie?: never;
         };
         /** What was said in a conversation, the latest first. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Messages posted before this version: `next` of the page before. */
-                    before?: number | null;
-                    /** @description 1 to 200; absent: 50. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path: {
-                    conversation: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["MessagePage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_conversations_conversation_messages"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1601,41 +480,7 @@ export interface paths {
         };
         get?: never;
         /** Pins a message of a conversation, skips it, or takes that back. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    conversation: string;
-                    message: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewFlags"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_notebooks_notebook_conversations_conversation_messages_message_flags"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1654,40 +499,7 @@ export interface paths {
          * Events: a page of JSON; `Accept: application/x-ndjson` gives all as JSON Lines; `Accept: text/event-stream` those to come.
          * @description The stream honours `Last-Event-ID`; each event's `id` is its version. A slow reader misses nothing.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Events after this version; absent: from the beginning, or for a stream from now on. */
-                    after?: number | null;
-                    /** @description Of a page: 1 to 1,000; absent: 200. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["EventPage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1707,36 +519,7 @@ export interface paths {
          * The notebook as an `.ipynb` file (nbformat 4.5), now or as it was.
          * @description Large outputs whose bytes are missing or damaged are named in words where they belong, and their SHA-256 in the header `notarium-missing-blobs`, comma-separated.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description A version of the past; absent: now. */
-                    at?: number | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1755,39 +538,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Makes a new notebook of what this one is or was. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Fork"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_fork"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1802,70 +553,10 @@ export interface paths {
             cookie?: never;
         };
         /** What conversations may do unasked for a while. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Grants"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_grants"];
         put?: never;
         /** Lets the calls of one conversation pass for a while; never what destroys. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewGrant"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["IssuedGrant"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_grants"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1883,36 +574,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends a grant. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    grant: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_grants_grant"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1926,70 +588,10 @@ export interface paths {
             cookie?: never;
         };
         /** The notebook's kernels, and what could be launched. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Kernels"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_kernels"];
         put?: never;
         /** Asks for a kernel: a runtime agent that offers it launches it, now or when one comes. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Launch"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_kernels"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2007,36 +609,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Shuts a kernel down. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    kernel: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_kernels_kernel"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2052,36 +625,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Interrupts what the kernel runs. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    kernel: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_kernels_kernel_interrupt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2098,36 +642,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Restarts a kernel: a new session, nothing in its memory. What waits is cancelled. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    kernel: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_kernels_kernel_restart"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2144,39 +659,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Makes somebody else the owner; you stay as an editor. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewOwner"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_owner"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2191,69 +674,9 @@ export interface paths {
             cookie?: never;
         };
         /** How much assistants may do unasked. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["PolicyOf"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_policy"];
         /** Sets how much assistants may do unasked. For owners. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["PolicyOf"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_notebooks_notebook_policy"];
         post?: never;
         delete?: never;
         options?: never;
@@ -2271,39 +694,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Undoes your last undos. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Steps"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_redo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2318,77 +709,10 @@ export interface paths {
             cookie?: never;
         };
         /** Runs of all times, the last requested first; without their outputs. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Runs requested before this version: `next` of the page before. */
-                    before?: number | null;
-                    /** @description Only of this cell. */
-                    cell?: components["schemas"]["CellId"] | null;
-                    /** @description 1 to 200; absent: 50. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["RunPage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_runs"];
         put?: never;
         /** Requests runs; they queue in this order. `outcome.executions` are their ids. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["RunRequest"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_runs"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2403,36 +727,7 @@ export interface paths {
             cookie?: never;
         };
         /** A run of any time, with its outputs. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    run: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Run"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_runs_run"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2451,36 +746,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancels a run that waits, or interrupts one that runs. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    run: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_runs_run_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2495,37 +761,7 @@ export interface paths {
             cookie?: never;
         };
         /** Compares two runs. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    other: string;
-                    run: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Comparison"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_runs_run_compare_other"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2544,36 +780,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Gives up a run whose runtime agent cannot be reached: it is lost with its kernel, and the next run launches another. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    run: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_runs_run_give_up"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2590,40 +797,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Answers what a run asks on stdin. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    run: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["InputValue"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_runs_run_input"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2638,70 +812,10 @@ export interface paths {
             cookie?: never;
         };
         /** The links that were not revoked, newest first. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["ShareLink"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_share_links"];
         put?: never;
         /** A new link. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewShareLink"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CreatedShareLink"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_share_links"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2719,34 +833,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends a link and its connections. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    link: string;
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_notebooks_notebook_share_links_link"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2762,35 +849,27 @@ export interface paths {
         get?: never;
         put?: never;
         /** Cancels everything that waits and interrupts what runs. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
+        post: operations["post_notebooks_notebook_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/take-over": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        get?: never;
+        put?: never;
+        /**
+         * Puts somebody in the place of an owner whose account is deactivated. For administrators.
+         * @description The record tells all who take part: who took over, from whom.
+         */
+        post: operations["post_notebooks_notebook_take_over"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2804,36 +883,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Deleted cells, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Trash"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        /** The cells in the trash, the last deleted first. `POST …/cells/{cell}/restore` brings one back where it was. */
+        get: operations["get_notebooks_notebook_trash"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2853,42 +904,7 @@ export interface paths {
          * What assistants were asked, how it ended and what it took, the latest first.
          * @description A page may be short or empty; go on while there is a `next`.
          */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description Turns that began before this version: `next` of the page before. */
-                    before?: number | null;
-                    /** @description Only of this conversation. */
-                    conversation?: components["schemas"]["ConversationId"] | null;
-                    /** @description 1 to 200; absent: 50. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["TurnPage"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_turns"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2907,36 +923,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Stops the assistant at once. What it did stays, and can be undone; what waits for a person is taken back. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    turn: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_turns_turn_cancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2951,42 +938,7 @@ export interface paths {
             cookie?: never;
         };
         /** Follows a turn, from its beginning or from the header `Last-Event-ID` (the `id` of the last event that you have) on; one that is over is told from the record. Leaving stops nothing. 204: you have it all. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    turn: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/event-stream": components["schemas"]["ChatEvent"];
-                    };
-                };
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_turns_turn_stream"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3005,36 +957,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Undoes what the assistant did in one turn, also after others edited on top. Runs are not undone. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                    turn: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_turns_turn_undo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3051,35 +974,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Takes a notebook out of the archive. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_unarchive"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3096,39 +991,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Undoes your last groups, or one group by its id. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: {
-                content: {
-                    "application/json": components["schemas"]["Steps"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_undo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3143,38 +1006,7 @@ export interface paths {
             cookie?: never;
         };
         /** Proves the chain of hashes up to a version, and replays the state from nothing. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description A version of the past; absent: now. */
-                    at?: number | null;
-                };
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Verification"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_notebooks_notebook_verify"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3193,39 +1025,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** Gives a version a name. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["VersionName"];
-                };
-            };
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Answer"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_notebooks_notebook_versions"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3241,37 +1041,7 @@ export interface paths {
         };
         get?: never;
         /** Puts a notebook into a workspace, whose members then have their role in it. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    notebook: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["Placement"];
-                };
-            };
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_notebooks_notebook_workspace"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3287,36 +1057,7 @@ export interface paths {
             cookie?: never;
         };
         /** The person with a login: to share a notebook. */
-        get: {
-            parameters: {
-                query: {
-                    /** @description The whole login: there is no search. */
-                    login: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Person"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_people"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3333,35 +1074,7 @@ export interface paths {
             cookie?: never;
         };
         /** The name behind an id: events have ids alone. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Person"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_people_user"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3380,63 +1093,9 @@ export interface paths {
         get?: never;
         put?: never;
         /** Sign in. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["SignIn"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["SignedIn"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_session"];
         /** Sign out: the token that is presented ends, and so do its connections. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_session"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3450,66 +1109,10 @@ export interface paths {
             cookie?: never;
         };
         /** Your sessions and API tokens that were not revoked, newest first. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Token"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_tokens"];
         put?: never;
         /** A token for a program that acts for you. Only in a session. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewApiToken"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["IssuedToken"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_tokens"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3527,33 +1130,7 @@ export interface paths {
         put?: never;
         post?: never;
         /** Ends a token that you hold or made, and its connections. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    token: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_tokens_token"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3567,71 +1144,10 @@ export interface paths {
             cookie?: never;
         };
         /** The accounts, by id. */
-        get: {
-            parameters: {
-                query?: {
-                    /** @description The id of the last user of the page before. */
-                    after?: components["schemas"]["UserId"] | null;
-                    /** @description 1 to 1,000; absent: 100. */
-                    limit?: number | null;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["User"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_users"];
         put?: never;
         /** A new account. The person chooses the password. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["NewUser"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CreatedUser"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_users"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3647,37 +1163,7 @@ export interface paths {
         };
         get?: never;
         /** Makes an administrator, or no administrator. The last one stays. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["AdminChange"];
-                };
-            };
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_users_user_admin"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3695,33 +1181,24 @@ export interface paths {
         get?: never;
         put?: never;
         /** Ends an account's tokens and connections, and the agents and links that it made. Its notebooks stay. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
+        post: operations["post_users_user_deactivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/users/{user}/notebooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        /** The notebooks that somebody owns, archived ones too, the last changed first. For administrators. */
+        get: operations["get_users_user_notebooks"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3738,33 +1215,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** The person may sign in again; tokens that were revoked stay so. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_users_user_reactivate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3781,35 +1232,7 @@ export interface paths {
         get?: never;
         put?: never;
         /** A one-time token with which the person sets a new password. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["OneTimeToken"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_users_user_reset"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3824,66 +1247,10 @@ export interface paths {
             cookie?: never;
         };
         /** Yours. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Workspace"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_workspaces"];
         put?: never;
         /** A new workspace, which you own. */
-        post: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WorkspaceName"];
-                };
-            };
-            responses: {
-                201: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Workspace"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        post: operations["post_workspaces"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3899,37 +1266,7 @@ export interface paths {
         };
         get?: never;
         /** Another name. For its owners. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    workspace: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["WorkspaceName"];
-                };
-            };
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_workspaces_workspace"];
         post?: never;
         delete?: never;
         options?: never;
@@ -3945,35 +1282,7 @@ export interface paths {
             cookie?: never;
         };
         /** The members, for members. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    workspace: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Member"][];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_workspaces_workspace_members"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3991,68 +1300,10 @@ export interface paths {
         };
         get?: never;
         /** Makes a member, or gives another role. For owners; acts on open connections at once. */
-        put: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                    workspace: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["MemberRole"];
-                };
-            };
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        put: operations["put_workspaces_workspace_members_user"];
         post?: never;
         /** Removes a member, or leaves. Acts on open connections at once. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    user: string;
-                    workspace: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                204: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        delete: operations["delete_workspaces_workspace_members_user"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4066,25 +1317,7 @@ export interface paths {
             cookie?: never;
         };
         /** The process answers. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Alive"];
-                    };
-                };
-            };
-        };
+        get: operations["get_healthz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4101,33 +1334,7 @@ export interface paths {
             cookie?: never;
         };
         /** The server takes requests: not while it starts or stops. What is wrong though it does, for instance that nothing can be written because the disk is full, is in `problems`. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Alive"];
-                    };
-                };
-                default: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/problem+json": components["schemas"]["Problem"];
-                    };
-                };
-            };
-        };
+        get: operations["get_readyz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4413,7 +1620,32 @@ export interface components {
              */
             next?: number | null;
         };
-        /** @description Where a call stands. */
+        /**
+         * @description Where a call stands.
+         *
+         *     `waiting`: For a person.
+         *
+         *     `passed`: Nobody need be asked; it has not started yet.
+         *
+         *     `confirmed`: A person said yes; it has not started yet.
+         *
+         *     `running`: It has started and not ended: other servers and restarts do not begin it again.
+         *
+         *     `succeeded`: It did what it was to do; `result` is its answer.
+         *
+         *     `failed`: It was tried and certainly failed; `result` says why.
+         *
+         *     `outcome_unknown`: Whoever executed it died meanwhile. It is not repeated.
+         *
+         *     `denied`: A person said no; `decided_by` and `reason` say who and why.
+         *
+         *     `withdrawn`: Taken back before it started: by its person, by an editor, or because its turn ended.
+         *
+         *     `voided`: What it would have acted on has changed, or somebody lost the right.
+         *
+         *     `expired`: No person decided within the time (24 hours, unless the server is set otherwise).
+         * @enum {string}
+         */
         CallState: "waiting" | "passed" | "confirmed" | "running" | "succeeded" | "failed" | "outcome_unknown" | "denied" | "withdrawn" | "voided" | "expired";
         /** @description A live cell. In JSON its content stands beside the versions. */
         Cell: {
@@ -4552,7 +1784,20 @@ export interface components {
             /** @description `"start"`, `"end"`, `{"before": "CELL"}` or `{"after": "CELL"}`. */
             place: components["schemas"]["Place"];
         };
-        /** @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata. */
+        /**
+         * @description What a cell is. `sql` and `prompt` are written to `.ipynb` as code and markdown with our mark in the metadata.
+         *
+         *     `code`: Source that the kernel runs.
+         *
+         *     `markdown`: Markdown, shown as a page.
+         *
+         *     `raw`: Text that is neither run nor rendered.
+         *
+         *     `sql`: A query; in `.ipynb` a code cell.
+         *
+         *     `prompt`: What an assistant is asked; in `.ipynb` a Markdown cell. The cell shows the reply.
+         * @enum {string}
+         */
         CellType: "code" | "markdown" | "raw" | "sql" | "prompt";
         /** @description CodeMirror's ChangeSet JSON: n keeps n UTF-16 units, [n] deletes n, [n, line, …] replaces n by the lines joined with \n. */
         ChangeSet: (number | [
@@ -4919,7 +2164,18 @@ export interface components {
              */
             version: number;
         };
-        /** @description Where somebody comes in. */
+        /**
+         * @description Where somebody comes in.
+         *
+         *     `page`: The notebook's page, or another one of an allowed origin.
+         *
+         *     `terminal`: The command line.
+         *
+         *     `rest`: A request of another program.
+         *
+         *     `socket`: A socket of another program.
+         * @enum {string}
+         */
         Door: "page" | "terminal" | "rest" | "socket";
         /** @description One thing that a call would do. */
         Effect: {
@@ -4972,7 +2228,35 @@ export interface components {
             /** @description A sentence for people, in English. */
             what: string;
         };
-        /** @description Why an execution ended without a result, or before its own end. */
+        /**
+         * @description Why an execution ended without a result, or before its own end.
+         *
+         *     `requested`: Somebody cancelled it before it began.
+         *     In words: somebody cancelled it.
+         *
+         *     `interrupted`: Somebody cancelled it while it ran, or interrupted its kernel.
+         *     In words: it was interrupted.
+         *
+         *     `timed_out`: In words: its time was up.
+         *
+         *     `cell_deleted`: In words: its cell is in the trash.
+         *
+         *     `kernel_not_started`: In words: the kernel did not start.
+         *
+         *     `kernel_restarted`: In words: the kernel was restarted.
+         *
+         *     `kernel_shut_down`: In words: the kernel was shut down.
+         *
+         *     `kernel_died`: In words: the kernel died.
+         *
+         *     `agent_stopped`: In words: its runtime agent was stopped.
+         *
+         *     `agent_lost`: In words: its runtime agent is gone.
+         *
+         *     `given_up`: A person gave it up while its agent could not be reached.
+         *     In words: somebody gave it up.
+         * @enum {string}
+         */
         EndCause: "requested" | "interrupted" | "timed_out" | "cell_deleted" | "kernel_not_started" | "kernel_restarted" | "kernel_shut_down" | "kernel_died" | "agent_stopped" | "agent_lost" | "given_up";
         /** @description A part of the record, oldest event first. */
         EventPage: {
@@ -5060,11 +2344,37 @@ export interface components {
              */
             timeout_ms?: number | null;
         };
-        /** @description Why something was executed. */
+        /**
+         * @description Why something was executed.
+         *
+         *     `requested`: Somebody asked for it.
+         *
+         *     `imported`: A file tells that it happened elsewhere.
+         * @enum {string}
+         */
         ExecutionCause: "requested" | "imported";
         /** @description One execution of some source on a kernel. */
         ExecutionId: string;
-        /** @description How a run stands. The last five are its end. */
+        /**
+         * @description How a run stands. The last five are its end.
+         *
+         *     `queued`: It waits for a kernel, or for the runs before it.
+         *
+         *     `assigned`: A kernel session has won it and not begun.
+         *
+         *     `running`: The kernel has begun with it.
+         *
+         *     `ok`: It ended without an error.
+         *
+         *     `error`: It failed, was interrupted while it ran, or took too long.
+         *
+         *     `cancelled`: It never began, or ended because somebody wanted it.
+         *
+         *     `blocked`: It never began, because one before it did not succeed.
+         *
+         *     `lost`: Nobody knows how it ended, or that it ended.
+         * @enum {string}
+         */
         ExecutionStatus: "queued" | "assigned" | "running" | "ok" | "error" | "cancelled" | "blocked" | "lost";
         /** @description What was executed, word for word. */
         ExecutionSubject: {
@@ -5210,7 +2520,37 @@ export interface components {
             /** @description The secret, to be sent as `Authorization: Bearer <token>`. */
             token: string;
         };
-        /** @description Why a kernel session is over, or never began. */
+        /**
+         * @description Why a kernel session is over, or never began.
+         *
+         *     `shut_down`: As people asked.
+         *     In words: it was shut down.
+         *
+         *     `restarted`: In words: it was restarted.
+         *
+         *     `idle`: It had no work for too long.
+         *     In words: it had no work.
+         *
+         *     `died`: In words: the kernel died.
+         *
+         *     `agent_stopped`: In words: its runtime agent was stopped.
+         *
+         *     `agent_lost`: Killed, away for too long, or back without this kernel.
+         *     In words: its runtime agent is gone.
+         *
+         *     `given_up`: A person did not wait for its agent, which could not be reached.
+         *     In words: somebody gave it up.
+         *
+         *     `not_installed`: What the kernelspec names is not on the agent's machine.
+         *     In words: the kernel is not installed.
+         *
+         *     `cannot_start`: The agent's machine does not let it start.
+         *     In words: the kernel cannot be started.
+         *
+         *     `no_answer`: It started, and did not answer in time.
+         *     In words: the kernel did not answer.
+         * @enum {string}
+         */
         KernelCause: "shut_down" | "restarted" | "idle" | "died" | "agent_stopped" | "agent_lost" | "given_up" | "not_installed" | "cannot_start" | "no_answer";
         /** @description The last thing that went wrong with a kernel, so that everybody sees the cause. Cleared by the next start. */
         KernelNotice: {
@@ -5226,7 +2566,18 @@ export interface components {
              */
             version: number;
         };
-        /** @description How far a session has come. */
+        /**
+         * @description How far a session has come.
+         *
+         *     `requested`: Waits for an agent.
+         *
+         *     `claimed`: An agent is starting it.
+         *
+         *     `started`: It answers.
+         *
+         *     `ending`: It was asked to shut down or is being replaced by a restart.
+         * @enum {string}
+         */
         KernelPhase: "requested" | "claimed" | "started" | "ending";
         /** @description The kernels of a notebook, and those that it could have. */
         Kernels: {
@@ -5367,44 +2718,48 @@ export interface components {
         };
         /** @description A part of a message. Externally tagged: serde cannot read raw JSON out of an internally tagged enum. */
         MessageBlock: {
-            text: {
-                /** @description Markdown. */
-                text: string;
-            };
+            text: components["schemas"]["MessageBlockText"];
         } | {
-            opaque: {
-                /** @description As the provider sent it. */
-                data: components["schemas"]["AnyJson"];
-                /** @description The provider whose it is: others are not sent it. */
-                provider: string;
-            };
+            opaque: components["schemas"]["MessageBlockOpaque"];
         } | {
-            tool_call: {
-                /**
-                 * @description As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
-                 *     calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
-                 */
-                arguments: string;
-                /** @description As in ToolCallRequested. */
-                call_id: components["schemas"]["ToolCallId"];
-                /** @description What else the provider attached and wants back word for word. */
-                extra?: string | null;
-                /** @description The tool that is called. */
-                function: string;
-                /** @description The model's own name for the call; its result carries it too. */
-                provider_id: string;
-            };
+            tool_call: components["schemas"]["MessageBlockToolCall"];
         } | {
-            tool_result: {
-                /** @description As in ToolCallRequested. */
-                call_id: components["schemas"]["ToolCallId"];
-                /** @description The call failed, was refused, or nobody knows what came of it. */
-                is_error?: boolean;
-                /** @description As in the call. */
-                provider_id: string;
-                /** @description Absent: it is the `result` of the ToolCallExecuted of that call, word for word. */
-                text?: string | null;
-            };
+            tool_result: components["schemas"]["MessageBlockToolResult"];
+        };
+        MessageBlockOpaque: {
+            /** @description As the provider sent it. */
+            data: components["schemas"]["AnyJson"];
+            /** @description The provider whose it is: others are not sent it. */
+            provider: string;
+        };
+        MessageBlockText: {
+            /** @description Markdown. */
+            text: string;
+        };
+        MessageBlockToolCall: {
+            /**
+             * @description As the model wrote them; not always JSON. ToolCallRequested has them once more: this message is recorded before its
+             *     calls are requested one after the other, and a server that dies in between must not lose what the model wrote.
+             */
+            arguments: string;
+            /** @description As in ToolCallRequested. */
+            call_id: components["schemas"]["ToolCallId"];
+            /** @description What else the provider attached and wants back word for word. */
+            extra?: string | null;
+            /** @description The tool that is called. */
+            function: string;
+            /** @description The model's own name for the call; its result carries it too. */
+            provider_id: string;
+        };
+        MessageBlockToolResult: {
+            /** @description As in ToolCallRequested. */
+            call_id: components["schemas"]["ToolCallId"];
+            /** @description The call failed, was refused, or nobody knows what came of it. */
+            is_error?: boolean;
+            /** @description As in the call. */
+            provider_id: string;
+            /** @description Absent: it is the `result` of the ToolCallExecuted of that call, word for word. */
+            text?: string | null;
         };
         /** @description Marks on a message that say whether it is in the assistant's context. */
         MessageFlags: {
@@ -5425,7 +2780,16 @@ export interface components {
              */
             next?: number | null;
         };
-        /** @description Who said something. */
+        /**
+         * @description Who said something.
+         *
+         *     `user`: A person.
+         *
+         *     `assistant`: The model, tools that it calls included.
+         *
+         *     `tool`: What tools answered.
+         * @enum {string}
+         */
         MessageRole: "user" | "assistant" | "tool";
         /** @description A workspace that you are in. */
         MyWorkspace: {
@@ -5627,7 +2991,7 @@ export interface components {
             updated_at: number;
             /**
              * Format: uint64
-             * @description The last version that the list knows; it may lag behind the notebook by a moment.
+             * @description The last version that the list knows. It has all that you have changed, and may lag behind what others do by a moment.
              */
             version: number;
             /** @description The workspace that it is in, whose members have their role in it. */
@@ -5657,7 +3021,64 @@ export interface components {
             /** @description For people: what was changed, and a short extract where it helps. */
             message: string;
         };
-        /** @description What kind of repair or conversion a [`Notice`] tells of. */
+        /**
+         * @description What kind of repair or conversion a [`Notice`] tells of.
+         *
+         *     `byte_order_mark`: U+FEFF stood before the JSON, as Windows editors write it.
+         *
+         *     `lone_surrogate`: A string held half of a surrogate pair, which UTF-8 cannot carry.
+         *
+         *     `not_finite`: A number was NaN or infinite, as Python writes it.
+         *
+         *     `duplicate_key`: An object had a key twice.
+         *
+         *     `version_guessed`: `nbformat` was missing or no whole number.
+         *
+         *     `newer_minor`: `nbformat_minor` is above 5.
+         *
+         *     `upgraded`: `nbformat` was 1, 2 or 3.
+         *
+         *     `worksheets_flattened`: A file of nbformat 3 or older had several worksheets.
+         *
+         *     `notebook_metadata`: The notebook's `metadata` was missing or no object.
+         *
+         *     `unknown_notebook_key`: A top-level key is none of nbformat 4's; an export writes it back.
+         *
+         *     `kernelspec_completed`: `kernelspec` or `language_info` lacked a name that nbformat requires.
+         *
+         *     `cell_not_an_object`: An entry of `cells` was no object; it is kept in the cell's metadata.
+         *
+         *     `cell_type`: A cell type that is not one of ours was converted, as the notice says: `heading` became Markdown, for example.
+         *
+         *     `cell_id`: An id was missing, was not of 1 to 64 characters `A-Z a-z 0-9 - _`, or taken.
+         *
+         *     `cell_metadata`: A cell's `metadata` was missing or no object.
+         *
+         *     `unknown_cell_key`: A key that nbformat does not know in a cell of this type; an export writes it back.
+         *
+         *     `source`: A cell's `source` was missing, or neither a string nor a list of strings.
+         *
+         *     `line_endings`: A source had other line breaks than `\n`.
+         *
+         *     `attachments`: A cell's `attachments` were no object; an export writes them back.
+         *
+         *     `execution_count`: An `execution_count` was no whole number.
+         *
+         *     `outputs_missing`: A code cell had no `outputs`.
+         *
+         *     `output_not_an_object`: An entry of `outputs` was no object.
+         *
+         *     `output_completed`: An output lacked a field that nbformat requires.
+         *
+         *     `output_upgraded`: An output had the shape of nbformat 3: `pyout`, `pyerr`, or fields instead of a MIME bundle.
+         *
+         *     `unknown_output`: An output has a type or a part that nbformat 4.5 does not allow; it is kept as it is.
+         *
+         *     `empty_field_dropped`: A field that its cell or output must not have, and that held nothing.
+         *
+         *     `stale_aside`: An earlier export had put something aside for content that has changed since.
+         * @enum {string}
+         */
         NoticeCode: "byte_order_mark" | "lone_surrogate" | "not_finite" | "duplicate_key" | "version_guessed" | "newer_minor" | "upgraded" | "worksheets_flattened" | "notebook_metadata" | "unknown_notebook_key" | "kernelspec_completed" | "cell_not_an_object" | "cell_type" | "cell_id" | "cell_metadata" | "unknown_cell_key" | "source" | "line_endings" | "attachments" | "execution_count" | "outputs_missing" | "output_not_an_object" | "output_completed" | "output_upgraded" | "unknown_output" | "empty_field_dropped" | "stale_aside";
         /** @description A kernel that a runtime agent can launch, as Jupyter describes it. */
         OfferedKernelspec: {
@@ -5730,6 +3151,22 @@ export interface components {
             /** @description Of `display_data` that may be updated later. */
             display_id?: string | null;
         };
+        /** @description A notebook that somebody owns, as an administrator is told who cannot read it. */
+        OwnedNotebook: {
+            /** @description Whether it is archived. */
+            archived: boolean;
+            /** @description Names it in `POST /api/notebooks/{notebook}/take-over`. */
+            id: components["schemas"]["NotebookId"];
+            /** @description 1 to 255 characters on one line; not unique. */
+            title: string;
+        };
+        /** @description Notebooks that somebody owns. */
+        OwnedPage: {
+            /** @description Ask again with this as `cursor`; absent on the last page. */
+            next?: string | null;
+            /** @description Of the notebooks in whose access lists the person stands, those that the person owns: a page may be empty, and not the last. */
+            notebooks: components["schemas"]["OwnedNotebook"][];
+        };
         /** @description What let a call through. */
         Passed: {
             /** @constant */
@@ -5777,7 +3214,16 @@ export interface components {
             /** @description Null: in none. */
             workspace?: components["schemas"]["WorkspaceId"] | null;
         };
-        /** @description How much an assistant may do unasked in a notebook. What destroys asks under every policy. */
+        /**
+         * @description How much an assistant may do unasked in a notebook. What destroys asks under every policy.
+         *
+         *     `guarded`: Reading, editing and running harmless code pass.
+         *
+         *     `ask_for_every_edit`: Only reading passes.
+         *
+         *     `trusted`: All passes that destroys nothing.
+         * @enum {string}
+         */
         Policy: "guarded" | "ask_for_every_edit" | "trusted";
         /** @description What assistants may do unasked in a notebook. */
         PolicyOf: {
@@ -5809,6 +3255,11 @@ export interface components {
              * @description Of a `conflict`: the version that the request named, of the notebook or of a cell.
              */
             expected_version?: number | null;
+            /**
+             * Format: uint
+             * @description Of a `Batch` that was sent to `POST …/commands`: which of its commands was refused, from 1.
+             */
+            part?: number | null;
             /**
              * Format: uint64
              * @description Seconds; also in the header `Retry-After`.
@@ -5882,11 +3333,50 @@ export interface components {
             /** @description The turn that gives it; absent: a file or another notebook brought it. */
             turn_id?: components["schemas"]["TurnId"] | null;
         };
-        /** @description How a reply stands. */
+        /**
+         * @description How a reply stands.
+         *
+         *     `running`: The assistant is at work.
+         *
+         *     `finished`: The turn has ended by itself; `stop_reason` says why.
+         *
+         *     `stopped`: A person stopped it.
+         *
+         *     `failed`: `cause` says why.
+         * @enum {string}
+         */
         ReplyStatus: "running" | "finished" | "stopped" | "failed";
-        /** @description What a tool call can do, from harmless to what cannot be taken back. */
+        /**
+         * @description What a tool call can do, from harmless to what cannot be taken back.
+         *
+         *     `read`: Changes nothing.
+         *
+         *     `edit`: Changes what can be undone; runs harmless code.
+         *
+         *     `sensitive`: Runs code that reaches outside the notebook, though it destroys nothing.
+         *
+         *     `destructive`: Deletes, clears, restarts, overwrites, or runs code that might.
+         * @enum {string}
+         */
         Risk: "read" | "edit" | "sensitive" | "destructive";
-        /** @description What somebody is in one notebook. */
+        /**
+         * @description What somebody is in one notebook.
+         *
+         *     `viewer`: Reads, exports and forks; is seen by others.
+         *
+         *     `commenter`: As a viewer, and comments and talks to assistants, which then can do as little.
+         *
+         *     `runner`: Runs, interrupts, answers stdin; edits nothing.
+         *
+         *     `author`: Edits and confirms edits; runs nothing.
+         *
+         *     `editor`: Edits, runs, confirms, undoes.
+         *
+         *     `owner`: Everything, and policy, sharing, redaction, erasure.
+         *
+         *     `agent`: A runtime agent: reports what its kernels do.
+         * @enum {string}
+         */
         Role: "viewer" | "commenter" | "runner" | "author" | "editor" | "owner" | "agent";
         /** @description Who ran what, when, and how it ended. */
         Run: {
@@ -5932,7 +3422,24 @@ export interface components {
              */
             timeout_ms?: number | null;
         };
-        /** @description What a token is for. An interactive session holds all but `Agent`. */
+        /**
+         * @description What a token is for. An interactive session holds all but `Agent`.
+         *
+         *     `read`: Read notebooks, as far as the role allows; every token has it.
+         *
+         *     `edit`: Edit, comment, and talk to assistants.
+         *
+         *     `run`: Run code and control kernels.
+         *
+         *     `confirm`: Decide on tool calls. No assistant, agent or MCP token can hold it.
+         *
+         *     `manage`: Sharing, policy, redaction, erasure.
+         *
+         *     `admin`: Accounts, tokens and workspaces of the whole server.
+         *
+         *     `agent`: Act as a runtime agent.
+         * @enum {string}
+         */
         Scope: "read" | "edit" | "run" | "confirm" | "manage" | "admin" | "agent";
         /** @description Code that runs in the notebook's kernel without a cell. */
         Scratch: {
@@ -6014,7 +3521,18 @@ export interface components {
              */
             steps?: number | null;
         };
-        /** @description Why a turn came to its end. */
+        /**
+         * @description Why a turn came to its end.
+         *
+         *     `end_turn`: The model has said what it had to say.
+         *
+         *     `max_turns`: It called tools in the last model call that a turn has.
+         *
+         *     `max_tokens`: The reply reached the length that the model or the request allows.
+         *
+         *     `refusal`: The model refused to answer.
+         * @enum {string}
+         */
         StopReason: "end_turn" | "max_turns" | "max_tokens" | "refusal";
         /** @description Whom a notebook's access list names. */
         Subject: {
@@ -6037,6 +3555,13 @@ export interface components {
             id: components["schemas"]["AgentId"];
             /** @constant */
             kind: "agent";
+        };
+        /** @description Puts somebody in the place of an owner whose account is deactivated. For administrators. */
+        TakeOver: {
+            /** @description The owner who left; loses the role. */
+            from: components["schemas"]["UserId"];
+            /** @description Becomes an owner; absent: you. */
+            to?: components["schemas"]["UserId"] | null;
         };
         /** @description Something that a call touches, as it was when the call was requested. A change of it voids the call. */
         Target: {
@@ -6179,14 +3704,14 @@ export interface components {
             /** @constant */
             phase: "started";
         };
-        /** @description Deleted cells that can be brought back, the last deleted first. */
+        /** @description The cells in the trash, which can be brought back, the last deleted first. */
         Trash: {
-            /** @description Each deleted cell once, as it was when it was deleted. At most 1,000. */
+            /** @description Each cell once, as it was when it was deleted. At most 1,000. */
             cells: components["schemas"]["TrashedCell"][];
             /** @description There may be older ones: the log was not read to its beginning. */
             incomplete?: boolean;
         };
-        /** @description A deleted cell: `POST …/cells/{cell}/restore` brings it back where it was. */
+        /** @description A cell in the trash: `POST …/cells/{cell}/restore` brings it back where it was. */
         TrashedCell: {
             /** @description Type, source, metadata, attachments and flags. */
             cell: components["schemas"]["CellContent"];
@@ -6246,7 +3771,56 @@ export interface components {
              */
             started_version: number;
         };
-        /** @description Why a model call gave no answer, why a turn failed, or why a reply has no more text. */
+        /**
+         * @description Why a model call gave no answer, why a turn failed, or why a reply has no more text.
+         *
+         *     `wrong_key`: In words: the model's provider does not accept the key.
+         *
+         *     `quota_exhausted`: In words: the model's provider says that no credit is left.
+         *
+         *     `unknown_model`: In words: the model's provider does not know the model.
+         *
+         *     `rate_limited`: In words: the model's provider limits the rate of calls.
+         *
+         *     `unavailable`: In words: the model's provider is overloaded or broken.
+         *
+         *     `context_too_long`: In words: the conversation is too long for the model.
+         *
+         *     `bad_request`: In words: the model's provider refused the request.
+         *
+         *     `unreachable`: In words: the model's provider cannot be reached.
+         *
+         *     `timed_out`: In words: the model's provider sent nothing for too long.
+         *
+         *     `took_too_long`: In words: the model's answer took too long.
+         *
+         *     `cut_stream`: In words: the model's answer was cut off.
+         *
+         *     `malformed_stream`: In words: the model's answer cannot be read.
+         *
+         *     `reply_too_long`: More than is taken from a provider, or more than a message holds.
+         *     In words: the model's answer is too long.
+         *
+         *     `empty_reply`: In words: the model answered nothing.
+         *
+         *     `no_model`: No model is set up, or not the one that was chosen.
+         *     In words: there is no such model here.
+         *
+         *     `not_asked`: The request could not be put together.
+         *     In words: the model could not be asked.
+         *
+         *     `server_stopped`: In words: the server stopped while the model answered.
+         *
+         *     `refused`: The notebook refused a step of the turn.
+         *     In words: the assistant may not go on.
+         *
+         *     `copied`: Of a reply: it was copied while it was being written.
+         *     In words: the assistant was still answering when this was copied.
+         *
+         *     `cell_deleted`: Of a reply: its cell was in the trash when the rest was written.
+         *     In words: the cell was moved to the trash meanwhile: the conversation holds the whole reply.
+         * @enum {string}
+         */
         TurnFailure: "wrong_key" | "quota_exhausted" | "unknown_model" | "rate_limited" | "unavailable" | "context_too_long" | "bad_request" | "unreachable" | "timed_out" | "took_too_long" | "cut_stream" | "malformed_stream" | "reply_too_long" | "empty_reply" | "no_model" | "not_asked" | "server_stopped" | "refused" | "copied" | "cell_deleted";
         /** @description An assistant's work on one message: model calls and tool calls, until it stops. */
         TurnId: string;
@@ -6260,7 +3834,18 @@ export interface components {
             /** @description At most `limit` of them. */
             turns: components["schemas"]["TurnSummary"][];
         };
-        /** @description Where a turn stands. */
+        /**
+         * @description Where a turn stands.
+         *
+         *     `running`: The assistant is at work, or waits for a person.
+         *
+         *     `finished`: The model stopped; `stop_reason` says why.
+         *
+         *     `cancelled`: A person stopped it; `cancelled_by` says who.
+         *
+         *     `failed`: No provider gave an answer, or the server could not go on; `cause` says why.
+         * @enum {string}
+         */
         TurnStatus: "running" | "finished" | "cancelled" | "failed";
         /** @description One turn, as the record has it. */
         TurnSummary: {
@@ -6454,4 +4039,3214 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
-export type operations = Record<string, never>;
+export interface operations {
+    get_agents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_agents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgent"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedToken"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_agents_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_audit: {
+        parameters: {
+            query?: {
+                /** @description The number of the last entry of the page before. */
+                before?: number | null;
+                /** @description 1 to 1,000; absent: 100. */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntry"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_confirmations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Confirmations"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_import: {
+        parameters: {
+            query?: {
+                /** @description The name of the file. */
+                filename?: string | null;
+                /** @description Of the new notebook, chosen by you; absent: from `Idempotency-Key`, else new. */
+                id?: components["schemas"]["NotebookId"] | null;
+                /** @description Absent: what the file says, else the name of the file. */
+                title?: string | null;
+            };
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportAnswer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Profile"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_me_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks: {
+        parameters: {
+            query?: {
+                /** @description Only archived (true) or only unarchived (false) ones; absent: unarchived. */
+                archived?: boolean | null;
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+                /** @description 1 to 200; absent: 50. */
+                limit?: number | null;
+                /** @description Words that all stand in title or sources. */
+                text?: string | null;
+                /** @description A workspace's id. */
+                workspace?: components["schemas"]["WorkspaceId"] | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotebookPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewNotebook"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook: {
+        parameters: {
+            query?: {
+                /** @description A version of the past; absent: now. */
+                at?: number | null;
+                /** @description False: without the outputs. */
+                outputs?: boolean | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NotebookAnswer"];
+                };
+            };
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_notebooks_notebook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NotebookChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_access: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Access"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_access: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessGrant"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_access: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccessEnd"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_archive: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_blobs_sha256: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_blobs_sha256: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Uploaded"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_calls: {
+        parameters: {
+            query?: {
+                /** @description Calls requested before this version: `next` of the page before. */
+                before?: number | null;
+                /** @description Only of this function, for instance `delete_cell`. */
+                function?: string | null;
+                /** @description 1 to 200; absent: 50. */
+                limit?: number | null;
+                /** @description Only requested at this time or later: milliseconds since 1970. */
+                since?: number | null;
+                /** @description Only in this state. */
+                state?: components["schemas"]["CallState"] | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_calls_call: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                call: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CallInFull"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_calls_call_confirm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                call: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Yes"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_calls_call_deny: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                call: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_calls_call_undo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                call: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_calls_call_withdraw: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                call: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Because"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_cells: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCell"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_cells_cell: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CellAnswer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_cells_cell: {
+        parameters: {
+            query?: {
+                /** @description Refuse when the cell has moved on. */
+                cell_version?: number | null;
+            };
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    patch_notebooks_notebook_cells_cell: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CellChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_cells_cell_move: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CellMove"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_cells_cell_outputs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_cells_cell_restore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                cell: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_chat: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Question"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatEvent"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_commands: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnyCommand"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_conversations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversations"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_conversations_conversation_messages: {
+        parameters: {
+            query?: {
+                /** @description Messages posted before this version: `next` of the page before. */
+                before?: number | null;
+                /** @description 1 to 200; absent: 50. */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                conversation: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessagePage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_conversations_conversation_messages_message_flags: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                conversation: string;
+                message: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFlags"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_events: {
+        parameters: {
+            query?: {
+                /** @description Events after this version; absent: from the beginning, or for a stream from now on. */
+                after?: number | null;
+                /** @description Of a page: 1 to 1,000; absent: 200. */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
+                    "application/x-ndjson": string;
+                    "text/event-stream": string;
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_export: {
+        parameters: {
+            query?: {
+                /** @description A version of the past; absent: now. */
+                at?: number | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ipynb+json": components["schemas"]["AnyObject"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_fork: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Fork"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_grants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Grants"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_grants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGrant"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedGrant"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_grants_grant: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                grant: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_kernels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Kernels"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_kernels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Launch"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_kernels_kernel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                kernel: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_kernels_kernel_interrupt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                kernel: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_kernels_kernel_restart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                kernel: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_owner: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewOwner"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_policy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PolicyOf"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_policy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PolicyOf"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_redo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Steps"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_runs: {
+        parameters: {
+            query?: {
+                /** @description Runs requested before this version: `next` of the page before. */
+                before?: number | null;
+                /** @description Only of this cell. */
+                cell?: components["schemas"]["CellId"] | null;
+                /** @description 1 to 200; absent: 50. */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_runs: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_runs_run: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Run"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_runs_run_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_runs_run_compare_other: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+                other: string;
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_runs_run_give_up: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_runs_run_input: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                run: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InputValue"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_share_links: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ShareLink"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_share_links: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewShareLink"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedShareLink"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_notebooks_notebook_share_links_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                link: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_stop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_take_over: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TakeOver"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_trash: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Trash"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_turns: {
+        parameters: {
+            query?: {
+                /** @description Turns that began before this version: `next` of the page before. */
+                before?: number | null;
+                /** @description Only of this conversation. */
+                conversation?: components["schemas"]["ConversationId"] | null;
+                /** @description 1 to 200; absent: 50. */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TurnPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_turns_turn_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                turn: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_turns_turn_stream: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+                turn: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChatEvent"];
+                };
+            };
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_turns_turn_undo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+                turn: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_unarchive: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_undo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Steps"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_notebooks_notebook_verify: {
+        parameters: {
+            query?: {
+                /** @description A version of the past; absent: now. */
+                at?: number | null;
+            };
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Verification"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_versions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The id of the command: a repeat with the same body is applied once, and gets the same answer. */
+                "Idempotency-Key"?: string;
+                /** @description Refuse with `conflict` unless the notebook is at this version. */
+                "If-Match"?: string;
+            };
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VersionName"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_notebooks_notebook_workspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Placement"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_people: {
+        parameters: {
+            query: {
+                /** @description The whole login: there is no search. */
+                login: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_people_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignIn"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_tokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewApiToken"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IssuedToken"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_tokens_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_users: {
+        parameters: {
+            query?: {
+                /** @description The id of the last user of the page before. */
+                after?: components["schemas"]["UserId"] | null;
+                /** @description 1 to 1,000; absent: 100. */
+                limit?: number | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_users: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedUser"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_users_user_admin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdminChange"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_users_user_deactivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_users_user_notebooks: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                cursor?: string | null;
+                /** @description 1 to 1,000; absent: 100. */
+                limit?: number | null;
+            };
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnedPage"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_users_user_reactivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_users_user_reset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OneTimeToken"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_workspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_workspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceName"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Workspace"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_workspaces_workspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceName"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_workspaces_workspace_members: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Member"][];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    put_workspaces_workspace_members_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberRole"];
+            };
+        };
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_workspaces_workspace_members_user: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user: string;
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alive"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alive"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

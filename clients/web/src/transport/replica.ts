@@ -210,7 +210,8 @@ export class Replica {
 
   #replace(document: Document, unconfirmedEvents: EventMessage[]): void {
     for (const event of unconfirmedEvents) if (event.version > this.document.version) this.texts?.receive(event);
-    for (const cell of this.texts?.cells() ?? []) if (!document.cells.has(cell)) this.texts?.giveUp(cell, "the cell was deleted");
+    for (const cell of this.texts?.cells() ?? [])
+      if (!document.cells.has(cell)) this.texts?.giveUp(cell, "the cell is in the trash");
     this.document = document;
     this.replaced.tell();
     this.#checked = 0;

@@ -41,7 +41,7 @@ export function Trash({ store }: { store: NotebookStore }) {
   const load = useCallback(() => store.session.rest.get<TrashPage>(`/api/notebooks/${store.id}/trash`), [store, count]);
   const { value, error } = useLoaded(store, load);
   if (!value) return <Loading error={error} />;
-  if (value.cells.length === 0) return <p className="quiet empty">Nothing was deleted.</p>;
+  if (value.cells.length === 0) return <p className="quiet empty">The trash is empty.</p>;
   return (
     <ul className="records">
       {value.cells.map(({ cell_id, cell, deleted_by, deleted_at }) => (
@@ -97,7 +97,7 @@ function RunLine({ store, run: { execution } }: { store: NotebookStore; run: Run
     subject.kind === "cell"
       ? cell
         ? `cell ${store.document.order.indexOf(cell) + 1}`
-        : "a deleted cell"
+        : "a cell in the trash"
       : subject.kind === "scratch"
         ? subject.purpose || "code of no cell"
         : `the tool ${subject.tool}`;

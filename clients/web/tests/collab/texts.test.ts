@@ -50,7 +50,7 @@ test("text in a cell that another deletes is kept as a copy", async () => {
   ann.type("a", " mine");
   server.publish("bo", "CellDeleted", { cell_id: "a", cell: {} });
   ann.net.deliver("down");
-  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "the cell was deleted" }]);
+  expect(ann.copies).toEqual([{ cellId: "a", text: "one\ntwo mine", reason: "the cell is in the trash" }]);
   ann.net.deliverAll();
   await vi.advanceTimersByTimeAsync(0);
   expect([ann.copies.length, ann.texts.cells()]).toEqual([1, []]);

@@ -211,6 +211,7 @@ fn unavailable(message: &CommandMessage) -> ServerMessage {
         expected_version: None,
         actual_version: None,
         expected_seq: None,
+        part: None,
     })
 }
 
@@ -331,6 +332,7 @@ impl Inner {
             expected_version: message.expected_version,
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
+            standings: Default::default(),
             unreachable: Default::default(),
             limits: self.limits.clone(),
         };
@@ -353,6 +355,7 @@ impl Inner {
                     expected_version: None,
                     actual_version: None,
                     expected_seq: rejection.expected_seq,
+                    part: rejection.part,
                 });
             }
         };

@@ -93,6 +93,8 @@ pub struct World {
     pub correlation: Option<&'static str>,
     /// Kernel sessions whose agent cannot be reached.
     pub unreachable: BTreeSet<KernelSessionId>,
+    /// Subjects that are not as all others are: active.
+    pub standings: BTreeMap<Subject, Standing>,
     count: u64,
 }
 
@@ -111,6 +113,7 @@ impl World {
             names: BTreeMap::new(),
             correlation: None,
             unreachable: BTreeSet::new(),
+            standings: BTreeMap::new(),
             count: 0,
         }
     }
@@ -146,6 +149,7 @@ impl World {
             expected_version,
             ids: IdSource::new(self.now, seed),
             history: History::default(),
+            standings: Standings::default(),
             unreachable: self.unreachable.clone(),
             limits: self.limits.clone(),
         }
@@ -157,6 +161,7 @@ impl World {
         let queries = required_history(&self.notebook, &context, &command);
         context.history = self.answer(&queries);
         context.history.judgement = required_judgement(&self.notebook, &command).map(judgement);
+        context.standings = self.look_up(&command);
         let decision = decide(&self.notebook, &mut context, command)?;
         let sealed = seal(&mut self.head, &self.notebook.notebook_id, &mut context, &decision.events).unwrap();
         for stored in sealed {
@@ -167,6 +172,12 @@ impl World {
         }
         assert_eq!(self.notebook.version, self.head.version);
         Ok((decision.events.into_iter().map(|decided| decided.event).collect(), decision.outcome))
+    }
+
+    /// What the server reads from the accounts for `required_standings`.
+    fn look_up(&self, command: &Command) -> Standings {
+        let standing = |subject: &Subject| self.standings.get(subject).cloned().unwrap_or(Standing::Active);
+        Standings::new(required_standings(command).into_iter().map(|subject| (subject.clone(), standing(&subject))))
     }
 
     pub fn try_do(&mut self, who: &Who, command: &Value) -> Judged {

@@ -14,8 +14,8 @@ async fn folder_with_snapshot() -> (tempfile::TempDir, Arc<Notebook>, std::ops::
     let (sender, _work) = mpsc::unbounded_channel();
     let rooms = Rooms::new(store.clone(), RoomsConfig::default(), sender);
     let room = rooms.open(&id());
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
-    room.execute(anna(), command("2", INSERT)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
+    room.run(command("2", INSERT)).await.unwrap();
     let before = room.read(anna()).await.unwrap().notebook;
     rooms.shut_down().await;
     let snapshot = store.snapshot(&id(), None).await.unwrap().unwrap();
@@ -54,7 +54,7 @@ async fn a_flipped_bit_of_a_snapshot_changes_no_notebook() {
 #[tokio::test]
 async fn a_damaged_snapshot_is_made_anew() {
     let bench = bench(RoomConfig::default());
-    bench.rooms.open(&id()).execute(anna(), command("1", CREATE)).await.unwrap();
+    bench.rooms.open(&id()).run(command("1", CREATE)).await.unwrap();
     bench.rooms.shut_down().await;
     let whole = bench.store.snapshot(&id(), None).await.unwrap().unwrap();
     let damaged = notarium_store::Snapshot { checksum: notarium_core::Hash::ZERO, ..whole.clone() };

@@ -8,19 +8,19 @@ async fn a_fault_ends_one_room_and_the_notebook_goes_on_in_another() {
     let (room, other) = (bench.rooms.open(&id()), bench.rooms.open(&"other".parse().unwrap()));
     let (outbox, mut receiver) = Outbox::new(100);
     let client = bench.rooms.connect(outbox);
-    room.execute(anna(), command("1", CREATE)).await.unwrap();
+    room.run(command("1", CREATE)).await.unwrap();
     let elsewhere =
         CommandMessage::new("1".parse().unwrap(), "other".parse().unwrap(), RawJson::parse(CREATE).unwrap());
-    other.execute(anna(), elsewhere).await.unwrap();
+    other.run(elsewhere).await.unwrap();
     room.send(subscribe(&client));
     until(&mut receiver, |message| matches!(message, ServerMessage::Subscribed(_)).then_some(())).await;
     for number in 0..2 {
         // Nobody answers it; what comes while the next room is waited for is answered by that.
         let (caller, fault) = (room.clone(), command(FAULT, INSERT));
-        let failed = tokio::spawn(async move { caller.execute(anna(), fault).await });
+        let failed = tokio::spawn(async move { caller.run(fault).await });
         assert_eq!(failed.await.unwrap().unwrap_err().code, RejectionCode::Unavailable);
         let insert = r#"{"InsertCell":{"cell_type":"code"}}"#;
-        room.execute(anna(), command(&format!("after{number}"), insert)).await.unwrap();
+        room.run(command(&format!("after{number}"), insert)).await.unwrap();
     }
     assert_eq!(room.read(anna()).await.unwrap().notebook.version, 3);
     assert!(!receiver.recv_many(&mut Vec::new()).await, "who followed is cut off, and connects again");

@@ -69,7 +69,7 @@ fn effects(notebook: &Document, arguments: &Arguments) -> Vec<Effect> {
         Arguments::MoveCell(call) => vec![Effect::Moves { cell: call.cell_id.clone() }],
         Arguments::DeleteCell(call) => vec![deletes(notebook, &call.cell_id)],
         Arguments::RestoreCell(call) => {
-            vec![Effect::Does { what: format!("brings the deleted cell {} back", call.cell_id) }]
+            vec![Effect::Does { what: format!("brings cell {} back from the trash", call.cell_id) }]
         }
         Arguments::ExecuteCell(call) => vec![runs(notebook, &call.cell_id)],
         Arguments::ExecuteCellAsync(call) => vec![runs(notebook, &call.cell_id)],

@@ -33,6 +33,7 @@ impl Author {
             expected_version: None,
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
+            standings: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

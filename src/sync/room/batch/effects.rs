@@ -6,7 +6,7 @@ use crate::io::Output;
 
 /// What follows from the events of a batch, once they are synced.
 #[derive(Debug, Default)]
-pub(super) struct Effects {
+pub(in crate::room) struct Effects {
     pub(super) access: bool,
     pub(super) kernels: bool,
     /// Something for those who act for assistants.
@@ -14,8 +14,8 @@ pub(super) struct Effects {
     /// Something that waiting tool calls may touch, or a call itself.
     pub(super) targets: bool,
     /// The catalog changes: now, or after a while.
-    pub(super) catalog_now: bool,
-    pub(super) catalog_later: bool,
+    pub(in crate::room) catalog_now: bool,
+    pub(in crate::room) catalog_later: bool,
     pub(super) work: Vec<Output>,
     /// Answers to input requests, for their agents.
     pub(super) values: Vec<(AgentId, ExecutionId, String)>,

@@ -72,7 +72,7 @@ impl World {
             body: RawJson::of(&command).expect("a command serialises"),
         };
         self.assistant.send(identity.actor.key(), command);
-        self.feed(Input::Command(Submission { identity, message, reply_to: ReplyTo::Caller(Caller::new(drop)) }));
+        self.feed(Input::Command(Submission::new(identity, message, ReplyTo::Caller(Caller::new(drop)))));
     }
 
     pub(super) fn take_answer(&mut self, is_accepted: bool) {

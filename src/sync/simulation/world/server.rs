@@ -186,6 +186,7 @@ impl World {
             expected_version: None,
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
+            standings: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -1,0 +1,84 @@
+//! How those stand whom a command would give rights, as the accounts say now.
+
+use notarium_core::{
+    AgentId, Command, Millis, NotebookId, RawJson, Rejection, RejectionCode, ShareLinkId, Standing, Standings, Subject,
+    UserId, required_standings,
+};
+use notarium_store::accounts::{AccountError, TokenFilter};
+use notarium_wire::CommandMessage;
+
+use crate::auth::Accounts;
+
+/// The commands that name somebody, as they stand in a body.
+const NAMING: [&str; 2] = ["GrantAccess", "TakeOverNotebook"];
+/// Tokens of one runtime agent that are looked at.
+const MAX_TOKENS: usize = 100;
+
+/// Of the subjects that the command names.
+pub async fn look_up(accounts: &Accounts, message: &CommandMessage) -> Result<Standings, Rejection> {
+    let mut found = Vec::new();
+    for subject in named_by(&message.body) {
+        let standing = standing(accounts, &message.notebook, &subject).await.map_err(|error| unread(&error))?;
+        found.push((subject, standing));
+    }
+    Ok(Standings::new(found))
+}
+
+/// Most commands name nobody, and are not parsed for it. What does not parse is refused by the room, with the reason.
+fn named_by(body: &RawJson) -> Vec<Subject> {
+    if !NAMING.iter().any(|name| body.get().contains(name)) {
+        return Vec::new();
+    }
+    Command::decode(body.get()).map(|command| required_standings(&command)).unwrap_or_default()
+}
+
+async fn standing(accounts: &Accounts, notebook: &NotebookId, subject: &Subject) -> Result<Standing, AccountError> {
+    match subject {
+        Subject::User { id } => of_user(accounts, id).await,
+        Subject::ShareLink { id } => of_share_link(accounts, notebook, id).await,
+        Subject::Workspace { id } => {
+            Ok(accounts.store().workspace(id).await?.map_or(Standing::Unknown, |_| Standing::Active))
+        }
+        Subject::Agent { id } => of_agent(accounts, id).await,
+    }
+}
+
+async fn of_user(accounts: &Accounts, id: &UserId) -> Result<Standing, AccountError> {
+    Ok(match accounts.store().user(id).await? {
+        Some(user) if user.deactivated_at.is_some() => Standing::Ended { name: user.name },
+        Some(_) => Standing::Active,
+        None => Standing::Unknown,
+    })
+}
+
+/// A link of another notebook is none here.
+async fn of_share_link(accounts: &Accounts, notebook: &NotebookId, id: &ShareLinkId) -> Result<Standing, AccountError> {
+    let link = accounts.store().share_link(id).await?.filter(|link| link.notebook_id == *notebook);
+    Ok(match link {
+        Some(link) if link.revoked_at.is_some() || is_over(link.expires_at, accounts.now()) => {
+            Standing::Ended { name: link.label }
+        }
+        Some(_) => Standing::Active,
+        None => Standing::Unknown,
+    })
+}
+
+async fn of_agent(accounts: &Accounts, id: &AgentId) -> Result<Standing, AccountError> {
+    let tokens = accounts.store().tokens(&TokenFilter::OfAgent(id.clone()), MAX_TOKENS).await?;
+    Ok(match tokens.first() {
+        Some(last) if tokens.iter().all(|token| is_over(token.expires_at, accounts.now())) => {
+            Standing::Ended { name: last.label.clone() }
+        }
+        Some(_) => Standing::Active,
+        None => Standing::Unknown,
+    })
+}
+
+fn is_over(expires_at: Option<Millis>, now: Millis) -> bool {
+    expires_at.is_some_and(|at| at <= now)
+}
+
+fn unread(error: &AccountError) -> Rejection {
+    tracing::error!(%error, "subjects not looked up");
+    Rejection::new(RejectionCode::Unavailable, "the server could not read the accounts: try again later")
+}
