@@ -60,6 +60,7 @@ mod session;
 pub mod settings;
 mod show;
 mod up;
+mod usage;
 mod values;
 mod watch;
 mod workspaces;
@@ -216,6 +217,8 @@ commands! {
         /// Make, list and revoke tokens of runtime agents.
         #[command(subcommand)]
         AgentToken(accounts::AgentTokenCommand) => accounts::AgentTokenCommand::run,
+        /// Show what you and your workspaces use of the server, and what you may.
+        Usage(usage::UsageArgs) => usage::usage,
         /// Manage the accounts of people: for administrators.
         #[command(subcommand)]
         User(accounts::UserCommand) => accounts::UserCommand::run,

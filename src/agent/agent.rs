@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use crate::blobs::BlobUploader;
 use crate::connection::{CommandError, CommandSender, ConnectError, ConnectOptions, Connection, ConnectionEvent};
 pub use crate::error::AgentError;
-use crate::host::{self, HostHandle, HostOptions};
+use crate::host::{self, HostEnd, HostHandle, HostOptions};
 use crate::kernel::LaunchOptions;
 use crate::kernelspecs::{Discovery, discover};
 use crate::ledger::{Ledger, Orphans};
@@ -74,7 +74,7 @@ pub async fn run(
     loop {
         tokio::select! {
             () = &mut stop => break,
-            Some(Ok(over)) = agent.running.join_next() => agent.over(&over),
+            Some(Ok(end)) = agent.running.join_next() => agent.over(&end),
             Some(Ok(claim)) = agent.claims.join_next() => agent.claim_answered(claim),
             Some(_) = agent.settling.join_next() => agent.settled(&mut notify),
             event = agent.connection.next() => agent.event(event, &mut notify)?,
@@ -104,7 +104,7 @@ struct Agent {
     /// Since when another process has had our place at the server.
     displaced_since: Option<Instant>,
     /// The tasks of the hosts, each until everything is reported.
-    running: JoinSet<KernelSessionId>,
+    running: JoinSet<HostEnd>,
     /// Claims that wait for their answers.
     claims: JoinSet<ClaimAnswer>,
     /// Tasks that report what earlier processes left.
@@ -238,9 +238,14 @@ impl Agent {
         self.act_all(acts);
     }
 
-    fn over(&mut self, id: &KernelSessionId) {
+    fn over(&mut self, HostEnd { kernel_session: id, is_fault }: &HostEnd) {
         self.forget(id);
         let notebook = self.roster.notebook_of(id);
+        if *is_fault {
+            tracing::error!(kernel_session = %id, "a fault ended the host of a kernel: its runs are lost, the next one gets another kernel");
+            let sessions = notebook.iter().map(|notebook| (id.clone(), notebook.clone())).collect();
+            self.settling.spawn(report_faults(self.sender.clone(), sessions));
+        }
         let acts = self.roster.over(id, notebook.and_then(|notebook| self.connection.replica(&notebook)));
         self.act_all(acts);
     }
@@ -324,7 +329,7 @@ impl Agent {
         let all_over = async {
             while !self.hosts.is_empty() {
                 tokio::select! {
-                    Some(Ok(id)) = self.running.join_next() => self.forget(&id),
+                    Some(Ok(end)) = self.running.join_next() => self.forget(&end.kernel_session),
                     event = self.connection.next() => if let ConnectionEvent::Failed(_) = event { return },
                 }
             }
@@ -352,6 +357,17 @@ async fn report_ends(sender: CommandSender, orphans: Orphans) {
     orphans.forget();
 }
 
+/// The kernels of hosts that a fault has ended.
+async fn report_faults(sender: CommandSender, sessions: Vec<(KernelSessionId, NotebookId)>) {
+    let detail = Some("a fault of its runtime agent ended it".to_owned());
+    for (kernel_session, notebook) in sessions {
+        let ended = Command::ReportKernelEnded { kernel_session, cause: KernelCause::Died, detail: detail.clone() };
+        if let Err(error) = sender.command(&notebook, &ended).await {
+            tracing::warn!(%error, "the end of a kernel could not be reported: it is told with the next connection");
+        }
+    }
+}
+
 fn offered(specs: &Discovery) -> Vec<OfferedKernelspec> {
     let offered = |spec: &crate::kernelspecs::Kernelspec| OfferedKernelspec {
         name: spec.name.clone(),
@@ -359,4 +375,39 @@ fn offered(specs: &Discovery) -> Vec<OfferedKernelspec> {
         language: spec.language.clone(),
     };
     specs.kernelspecs.iter().map(offered).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::FAULT;
+
+    #[tokio::test]
+    async fn a_fault_in_the_host_of_a_kernel_ends_that_alone_and_is_reported() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = folder.path().join("share/jupyter/kernels/fake");
+        std::fs::create_dir_all(&spec).unwrap();
+        let text = r#"{"argv": ["true"], "display_name": "Fake", "language": "none"}"#;
+        std::fs::write(spec.join("kernel.json"), text).unwrap();
+        let options = AgentOptions {
+            connect: ConnectOptions::new("http://127.0.0.1:1", "token", "test"),
+            kernel_paths: vec![folder.path().to_owned()],
+            launch: LaunchOptions { runtime_dir: folder.path().to_owned(), ..LaunchOptions::default() },
+            limits: KernelSessionLimits::default(),
+            state_dir: None,
+            displaced_patience: DISPLACED_PATIENCE,
+        };
+        let mut agent = Agent::new(options).unwrap();
+        for session in [FAULT, "other"] {
+            agent.start("n".parse().unwrap(), session.parse().unwrap(), "fake");
+            agent.roster.hold(session.parse().unwrap(), "n".parse().unwrap());
+        }
+        agent.hosts[&FAULT.parse().unwrap()].send(Input::Tick);
+        let end = agent.running.join_next().await.unwrap().unwrap();
+        assert_eq!(end, HostEnd { kernel_session: FAULT.parse().unwrap(), is_fault: true });
+        agent.over(&end);
+        assert_eq!(agent.hosts.keys().map(KernelSessionId::as_str).collect::<Vec<_>>(), ["other"]);
+        assert_eq!((agent.settling.len(), agent.running.len()), (1, 1), "its end is being reported, the other goes on");
+        assert!(agent.roster.notebook_of(&FAULT.parse().unwrap()).is_none());
+    }
 }

@@ -1,8 +1,10 @@
 //! Runs one [`KernelSessionMachine`] against a real kernel: a task of its own, so that no notebook waits for another.
 
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
 use notarium_wire::ClientMessage;
@@ -33,6 +35,14 @@ pub(crate) struct HostOptions {
     pub limits: KernelSessionLimits,
     pub sender: CommandSender,
     pub reporter: Reporter,
+}
+
+/// How a host's task ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostEnd {
+    pub kernel_session: KernelSessionId,
+    /// A fault of the program ended it: its kernel is gone with it, and nothing of that is reported yet.
+    pub is_fault: bool,
 }
 
 /// The way to a host.
@@ -68,7 +78,7 @@ struct Host {
 }
 
 /// Starts a host for a session that this agent has claimed. Its task ends when everything is reported.
-pub(crate) fn start(options: HostOptions, running: &mut JoinSet<KernelSessionId>) -> HostHandle {
+pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
@@ -85,22 +95,28 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<KernelSessionId>
         stop_reporter,
         is_over: false,
     };
-    running.spawn(host.run());
+    running.spawn(async move {
+        let kernel_session = host.options.kernel_session.clone();
+        let _stop_reporter = host.stop_reporter.clone().drop_guard();
+        // Unwinding drops the kernel, which ends its process.
+        let is_fault = AssertUnwindSafe(host.run()).catch_unwind().await.is_err();
+        HostEnd { kernel_session, is_fault }
+    });
     HostHandle { inputs: sender }
 }
 
 impl Host {
-    async fn run(mut self) -> KernelSessionId {
+    async fn run(mut self) {
         while !self.is_over {
             let input = self.next().await;
+            #[cfg(test)]
+            assert_ne!(self.options.kernel_session.as_str(), FAULT, "a planted fault");
             let now_ms = self.now_ms();
             let outputs = self.session.handle(now_ms, input);
             for output in outputs {
                 self.act(output).await;
             }
         }
-        self.stop_reporter.cancel();
-        self.options.kernel_session
     }
 
     fn now_ms(&self) -> u64 {
@@ -253,3 +269,7 @@ async fn next_event(events: &mut Option<mpsc::Receiver<KernelEvent>>) -> KernelE
     }
     std::future::pending().await
 }
+
+/// The session whose host panics, in tests.
+#[cfg(test)]
+pub(crate) const FAULT: &str = "a-planted-fault";

@@ -238,6 +238,12 @@ impl Roster {
         self.held.get(kernel_session).cloned()
     }
 
+    /// As if it had been claimed and won.
+    #[cfg(test)]
+    pub fn hold(&mut self, kernel_session: KernelSessionId, notebook: NotebookId) {
+        self.held.insert(kernel_session, notebook);
+    }
+
     /// We may see this notebook no more.
     pub fn lost_access(&mut self, notebook: &NotebookId) {
         self.subscribed.remove(notebook);

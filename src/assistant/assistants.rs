@@ -24,8 +24,8 @@ use bytes::Bytes;
 use dashmap::DashMap;
 use futures_util::FutureExt;
 use notarium_core::{
-    Actor, CallAnswer, Command, ConversationId, Document, Event, NotebookId, RawObject, Rejection, RejectionCode,
-    RequestToolCall, Stored, ToolCallId, ToolCallPhase, Version,
+    Actor, CallAnswer, Command, ConversationId, Document, Event, NotebookId, Rejection, RejectionCode, RequestToolCall,
+    Stored, ToolCallId, ToolCallPhase, Version,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::AbortHandle;
@@ -33,7 +33,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::caller::{Called, Caller};
+use crate::caller::{Called, Caller, WantedCall};
 use crate::context::MAX_CONTEXT_TOKENS;
 use crate::host::Host;
 use crate::picture::{PngResult, without_data};
@@ -104,7 +104,7 @@ impl Assistants {
             stopping: CancellationToken::new(),
             tasks: TaskTracker::new(),
         });
-        runtime.tasks.spawn(listen(runtime.clone()));
+        runtime.tasks.spawn(runtime.clone().keep_listening());
         Arc::new(Self(runtime))
     }
 
@@ -182,19 +182,18 @@ impl Caller for Assistants {
         &self,
         actor: &Actor,
         notebook: &NotebookId,
-        function: &str,
-        arguments: RawObject,
-        title: Option<&str>,
+        wanted: WantedCall,
         patience: Duration,
     ) -> Result<Called, Rejection> {
         let call_id: ToolCallId = ulid::Ulid::generate().into();
         let command = Command::RequestToolCall(RequestToolCall {
             call_id: Some(call_id.clone()),
             turn_id: None,
-            function: function.to_owned(),
-            arguments,
+            function: wanted.function,
+            arguments: wanted.arguments,
             after: None,
-            conversation_title: title.map(str::to_owned),
+            conversation_title: wanted.title,
+            token: wanted.token,
         });
         let ack = self.0.host.execute(actor, notebook, &command).await?;
         self.follow(notebook, &call_id, ack.version, patience, true).await
@@ -223,19 +222,31 @@ fn function_of(events: &[Stored]) -> Option<String> {
     })
 }
 
-async fn listen(runtime: Arc<Runtime>) {
-    loop {
-        let notice = tokio::select! {
-            notice = runtime.host.next_notice() => notice,
-            () = runtime.stopping.cancelled() => None,
-        };
-        let Some(notice) = notice else { break };
-        runtime.wake(&notice.notebook);
-    }
-    runtime.stopping.cancel();
-}
-
 impl Runtime {
+    /// Listens until the host or the runtime stops; a fault ends one turn of it.
+    async fn keep_listening(self: Arc<Self>) {
+        let mut pause = FIRST_PAUSE;
+        while AssertUnwindSafe(self.listen()).catch_unwind().await.is_err() {
+            tracing::error!(?pause, "a fault ended the listening for what concerns assistants: it begins anew");
+            if self.stopping.run_until_cancelled(tokio::time::sleep(pause)).await.is_none() {
+                return;
+            }
+            pause = (pause * 2).min(MAX_PAUSE);
+        }
+        self.stopping.cancel();
+    }
+
+    async fn listen(self: &Arc<Self>) {
+        loop {
+            let notice = tokio::select! {
+                notice = self.host.next_notice() => notice,
+                () = self.stopping.cancelled() => None,
+            };
+            let Some(notice) = notice else { return };
+            self.wake(&notice.notebook);
+        }
+    }
+
     /// Calls `see` with the notebook's worker, which is started if there is none and cannot end meanwhile.
     fn with_worker<T>(self: &Arc<Self>, notebook: &NotebookId, see: impl FnOnce(&Handle) -> T) -> T {
         let handle = self.workers.entry(notebook.clone()).or_insert_with(|| {

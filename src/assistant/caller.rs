@@ -4,20 +4,28 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use notarium_core::{Actor, Millis, NotebookId, RawObject, Rejection, Risk, ToolCallId};
+use notarium_core::{Actor, Millis, NotebookId, RawObject, Rejection, Risk, TokenId, ToolCallId};
+
+/// A call that is wanted.
+#[derive(Debug, Clone)]
+pub struct WantedCall {
+    pub function: String,
+    pub arguments: RawObject,
+    /// Of the conversation, if this call is its first.
+    pub title: Option<String>,
+    /// The token that the assistant's client has shown.
+    pub token: Option<TokenId>,
+}
 
 /// Requests tool calls for assistants, and waits for them.
 #[async_trait]
 pub trait Caller: Send + Sync + 'static {
     /// Requests a call for the assistant `actor`, and waits until it has ended, waits for a person, or `patience` is over.
-    /// `title`: of the conversation, if this call is its first.
     async fn call(
         &self,
         actor: &Actor,
         notebook: &NotebookId,
-        function: &str,
-        arguments: RawObject,
-        title: Option<&str>,
+        wanted: WantedCall,
         patience: Duration,
     ) -> Result<Called, Rejection>;
 

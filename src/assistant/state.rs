@@ -56,6 +56,8 @@ pub enum CellStatus {
     Blocked,
     /// Nobody knows how its run ended.
     Lost,
+    /// Its outputs came with a file or a copy: no kernel here has run it.
+    Imported,
     /// Its run has ended, and the source was changed since: outputs are those of another text.
     Stale,
 }
@@ -76,6 +78,7 @@ impl CellStatus {
             ExecutionStatus::Queued | ExecutionStatus::Assigned => Self::Queued,
             ExecutionStatus::Running => Self::Running,
             _ if is_stale => Self::Stale,
+            _ if execution.is_imported() => Self::Imported,
             ExecutionStatus::Ok => Self::Ok,
             ExecutionStatus::Error => Self::Error,
             ExecutionStatus::Cancelled => Self::Cancelled,

@@ -14,10 +14,11 @@ use super::{Context, Ended, Failure, print};
 #[command(after_help = "Examples:
   notarium backup /mnt/backup/notarium           # the server may run; again into the same folder copies new blobs only
   notarium backup --data /srv/notarium nightly
+  notarium backup monday.tar.zst                 # one file, made anew; needs as much room again while it is written
   notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
 pub struct BackupArgs {
-    /// The folder of the backup: made when it is missing.
-    #[arg(value_name = "DIR")]
+    /// The folder of the backup, made when it is missing; or one file, whose name ends with .tar or .tar.zst.
+    #[arg(value_name = "DIR|FILE")]
     into: PathBuf,
     /// The data folder of the server, which may run. Else ~/.local/share/notarium.
     #[arg(long, value_name = "DIR", env = DATA_VARIABLE)]
@@ -28,7 +29,7 @@ pub struct BackupArgs {
 #[command(after_help = "Example:
   notarium restore nightly /srv/restored && notarium serve --data /srv/restored")]
 pub struct RestoreArgs {
-    /// The folder that `notarium backup` wrote.
+    /// The folder or file that `notarium backup` wrote.
     from: PathBuf,
     /// The data folder to make: empty, or not there.
     into: PathBuf,
@@ -88,6 +89,7 @@ impl Progress {
                 format!("copying the database ({})", print::size(database_bytes))
             }
             BackupStep::Verifying => "verifying the copy".to_owned(),
+            BackupStep::Archive => "writing or reading the file".to_owned(),
             BackupStep::Blobs { done, of } => format!("copying blobs: {done} of {of}"),
         });
     }

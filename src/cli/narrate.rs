@@ -25,6 +25,8 @@ struct Run {
     /// As in `cell 3f2a`.
     name: String,
     started_at: Option<Millis>,
+    /// It happened elsewhere.
+    is_imported: bool,
 }
 
 /// An event, typed where this program knows its type.
@@ -95,7 +97,8 @@ impl Narrator {
     fn remember(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::ExecutionRequested(event) => {
-                let run = Run { name: subject_name(&event.subject), started_at: None };
+                let is_imported = event.cause == ExecutionCause::Imported;
+                let run = Run { name: subject_name(&event.subject), started_at: None, is_imported };
                 self.runs.insert(event.execution_id.clone(), run);
             }
             Event::ExecutionStarted(event) => {
@@ -107,8 +110,14 @@ impl Narrator {
     }
 
     fn run_name(&self, id: &ExecutionId) -> String {
-        let known = self.runs.get(id).filter(|run| !run.name.is_empty());
-        known.map_or_else(|| format!("run {}", print::short(id.as_str())), |run| run.name.clone())
+        let known = self.runs.get(id);
+        let name = known.map(|run| run.name.clone()).filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| format!("run {}", print::short(id.as_str())));
+        if known.is_some_and(|run| run.is_imported) { format!("an earlier run of {name}") } else { name }
+    }
+
+    fn is_imported(&self, id: &ExecutionId) -> bool {
+        self.runs.get(id).is_some_and(|run| run.is_imported)
     }
 
     fn run_sentence(&self, event: &Event, at: Millis) -> Option<String> {
@@ -117,12 +126,13 @@ impl Narrator {
             Event::ExecutionRequested(event) => match event.cause.known() {
                 Some(ExecutionCause::Requested) => format!("asked to run {run}"),
                 None => format!("asked to run {run} ({})", print::clean(&event.cause.to_string())),
-                Some(ExecutionCause::Imported) => format!("brought an earlier run of {run}"),
+                Some(ExecutionCause::Imported) => format!("brought {run}, which happened elsewhere"),
             },
             Event::ExecutionAssigned(_) => format!("gave {run} to the kernel"),
             Event::ExecutionStarted(_) => format!("started {run}"),
             Event::ExecutionOutputAppended(event) => {
-                format!("reported {} of {run}", print::count(event.outputs.len(), "output"))
+                let reported = if self.is_imported(&event.execution_id) { "brought" } else { "reported" };
+                format!("{reported} {} of {run}", print::count(event.outputs.len(), "output"))
             }
             Event::ExecutionOutputUpdated(_) => format!("updated a display of {run}"),
             Event::ExecutionOutputsCleared(_) => format!("cleared the outputs of {run}"),
@@ -136,6 +146,7 @@ impl Narrator {
                     Some(ExecutionOutcome::Error) => "ended with an error".to_owned(),
                     _ => format!("ended ({})", event.outcome.to_string().replace('_', " ")),
                 };
+                let how = if self.is_imported(&event.execution_id) { format!("brought that it {how}") } else { how };
                 let took = self.runs.get(&event.execution_id).and_then(|run| run.started_at);
                 let took = took.map(|began| format!(" after {}", print::duration(at.saturating_sub(began))));
                 let notice = event.notice.as_deref().map(|notice| format!(" ({})", print::clean(notice)));
@@ -153,7 +164,8 @@ impl Narrator {
 
 impl From<&Execution> for Run {
     fn from(execution: &Execution) -> Self {
-        Self { name: subject_name(&execution.subject), started_at: execution.started_at }
+        let is_imported = execution.is_imported();
+        Self { name: subject_name(&execution.subject), started_at: execution.started_at, is_imported }
     }
 }
 

@@ -78,7 +78,8 @@ async fn show_run(notebook: &NotebookClient, run: Run, as_json: bool) -> Ended {
     let Run { id, execution, .. } = run;
     let who = People::new(&notebook.client).name(&execution.requested_by).await;
     let asked = print::time(execution.requested_at);
-    print::line(format!("{id}  {}, asked by {who} at {asked}", subject_name(&execution.subject)))?;
+    let how = if execution.is_imported() { "brought from elsewhere" } else { "asked" };
+    print::line(format!("{id}  {}, {how} by {who} at {asked}", subject_name(&execution.subject)))?;
     print::line(facts)?;
     print::block("    ", &print::clean_block(execution.subject.source()))?;
     for output in &execution.outputs {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 use notarium_core::Millis;
-use notarium_server::ServerConfig;
+use notarium_server::{Quota, Quotas, ServerConfig};
 use toml_edit::{DocumentMut, Item, Value};
 
 use super::values::parse_duration;
@@ -66,6 +66,33 @@ pub struct Settings {
     /// Largest request, and largest message of a socket.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_MESSAGE_SIZE", default_value = "8MiB")]
     max_message_size: Size,
+    /// Files that are imported at a time.
+    #[arg(long, value_name = "N", env = "NOTARIUM_MAX_IMPORTS", default_value_t = 4, value_parser = at_least_one)]
+    max_imports: usize,
+    /// What a notebook may show: its state, which everybody who opens it is sent.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_STATE", default_value = "512MiB")]
+    max_state: Size,
+    /// What may wait for a subscriber before events are left out, and it is caught up from the log.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_QUEUED_PER_SUBSCRIBER", default_value = "8MiB")]
+    max_queued_per_subscriber: Size,
+    /// Notebooks that a person owns outside workspaces.
+    #[arg(long, value_name = "N", env = "NOTARIUM_MAX_NOTEBOOKS_PER_PERSON", default_value_t = 10_000, value_parser = at_least_one)]
+    max_notebooks_per_person: usize,
+    /// Notebooks of a workspace.
+    #[arg(long, value_name = "N", env = "NOTARIUM_MAX_NOTEBOOKS_PER_WORKSPACE", default_value_t = 50_000, value_parser = at_least_one)]
+    max_notebooks_per_workspace: usize,
+    /// Records of a person's notebooks, together (`notarium usage` shows them).
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_LOG_PER_PERSON", default_value = "20GiB")]
+    max_log_per_person: Size,
+    /// Records of a workspace's notebooks, together.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_LOG_PER_WORKSPACE", default_value = "100GiB")]
+    max_log_per_workspace: Size,
+    /// Large outputs of a person's notebooks, together.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOBS_PER_PERSON", default_value = "100GiB")]
+    max_blobs_per_person: Size,
+    /// Large outputs of a workspace's notebooks, together.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOBS_PER_WORKSPACE", default_value = "500GiB")]
+    max_blobs_per_workspace: Size,
     /// Sockets that are open at a time.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_SOCKETS", default_value_t = 20_000, value_parser = at_least_one)]
     max_sockets: usize,
@@ -75,7 +102,7 @@ pub struct Settings {
     /// How long a call of an assistant waits for a person.
     #[arg(long, value_name = "TIME", env = "NOTARIUM_CONFIRM_WITHIN", default_value = "24h", value_parser = parse_duration)]
     confirm_within: Millis,
-    /// Tool calls of a conversation in a minute.
+    /// Tool calls of assistants in a minute, of one person's session or token in a notebook.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_CALLS_PER_MINUTE", default_value_t = 20, value_parser = at_least_one)]
     max_calls_per_minute: usize,
     /// How long a blob is kept that no event names.
@@ -107,6 +134,21 @@ impl Settings {
         (server.max_frame_bytes, server.max_request_bytes) =
             (self.max_message_size.bytes(), self.max_message_size.bytes());
         server.max_sockets = self.max_sockets;
+        server.max_imports = self.max_imports;
+        server.max_queued_bytes = self.max_queued_per_subscriber.bytes();
+        server.quotas = Quotas {
+            person: Quota {
+                notebooks: self.max_notebooks_per_person as u64,
+                log_bytes: self.max_log_per_person.0,
+                blob_bytes: self.max_blobs_per_person.0,
+            },
+            workspace: Quota {
+                notebooks: self.max_notebooks_per_workspace as u64,
+                log_bytes: self.max_log_per_workspace.0,
+                blob_bytes: self.max_blobs_per_workspace.0,
+            },
+            state_bytes: self.max_state.0,
+        };
         server.blob_grace = Duration::from_millis(self.keep_blobs);
     }
 }

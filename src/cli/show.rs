@@ -12,6 +12,8 @@ use super::{Context, Ended, outputs, print, sandbox};
 
 /// Lines of an output that a preview shows.
 const PREVIEW_LINES: usize = 10;
+/// Of a run that a file or a copy tells of.
+const IMPORTED: &str = ", brought from elsewhere: not run here";
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
@@ -102,7 +104,8 @@ pub fn run_facts(execution: &Execution) -> String {
     let took = execution.started_at.zip(execution.ended_at);
     let took = took.map(|(began, ended)| format!(" after {}", print::duration(ended.saturating_sub(began))));
     let notice = execution.end_sentence().map(|notice| format!(" ({})", print::clean(&notice)));
-    format!("{count}{status}{}{}", took.unwrap_or_default(), notice.unwrap_or_default())
+    let origin = if execution.is_imported() { IMPORTED } else { "" };
+    format!("{count}{status}{}{}{}", took.unwrap_or_default(), notice.unwrap_or_default(), style(origin).yellow())
 }
 
 /// How the reply to a prompt stands, as in `answer failed (no key)`.
@@ -115,7 +118,8 @@ fn reply_facts(reply: &Reply) -> String {
         None => style("answer in a state that this version does not know").yellow(),
     };
     let cause = reply.end_sentence().map(|cause| format!(" ({})", print::clean(&cause)));
-    format!("{status}{}", cause.unwrap_or_default())
+    let origin = if reply.turn_id.is_none() { ", brought from elsewhere: not answered here" } else { "" };
+    format!("{status}{}{}", cause.unwrap_or_default(), style(origin).yellow())
 }
 
 fn preview(text: &str, is_full: bool) -> Ended {

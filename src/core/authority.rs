@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
-use notarium_record::{Actor, Means, Role, Scope, Scopes, WorkspaceId};
+use notarium_record::{Actor, Means, Role, Scope, Scopes, TokenId, WorkspaceId};
 
 /// What can be done to a notebook. Every command, route and message is one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -112,6 +112,8 @@ pub struct Authority {
     pub reactor: Option<DelegatedAuthority>,
     /// How the connection came in: decisions on tool calls record it.
     pub means: Option<Means>,
+    /// The token or session: what is asked of assistants with it holds as long as it does.
+    pub token: Option<TokenId>,
 }
 
 /// Rights of others on which a call depends, as the server knows them now: of the person who confirmed it, and of those who
@@ -162,7 +164,7 @@ pub fn operation(command: &Command) -> Operation {
         C::StartModelCall { .. } | C::ReportModelCall { .. } | C::PostReply { .. } | C::EndTurn { .. } => {
             Operation::Read
         }
-        C::SweepToolCalls {} => Operation::Read,
+        C::SweepToolCalls {} | C::WithdrawRevoked { .. } => Operation::Read,
         C::ConfirmToolCall { .. } | C::DenyToolCall { .. } | C::RevokeGrant { .. } => Operation::ConfirmEdit,
         // It lets through what an author could not confirm call by call.
         C::IssueGrant { .. } => Operation::Confirm,

@@ -197,7 +197,11 @@ pub(crate) fn decide_withdraw(
 pub(crate) fn withdrawals(notebook: &Document, turn_id: &TurnId, cause: WithdrawalCause) -> Vec<Decided> {
     let open = notebook.tool_calls.iter().filter(|(_, call)| call.turn_id.as_ref() == Some(turn_id));
     let open = open.filter(|(_, call)| !matches!(call.phase, ToolCallPhase::Started { .. }));
-    open.map(|(id, _)| ToolCallWithdrawn { call_id: id.clone(), cause: cause.into(), detail: None }.into()).collect()
+    open.map(|(id, _)| withdrawal(id, cause)).collect()
+}
+
+pub(crate) fn withdrawal(call_id: &ToolCallId, cause: WithdrawalCause) -> Decided {
+    ToolCallWithdrawn { call_id: call_id.clone(), cause: cause.into(), detail: None }.into()
 }
 
 pub(crate) fn decide_sweep(notebook: &Document, context: &Context) -> Result<Decision, Rejection> {

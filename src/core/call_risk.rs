@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::command_values::RequestToolCall;
+use crate::executions::unfinished_on;
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
 use crate::kernel_sessions;
@@ -9,7 +10,9 @@ use crate::kernel_tools;
 use crate::offered::find;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, NewCell};
-use notarium_record::{CellId, CellType, Document, Risk, Target, ToolCall, ToolCallPhase, Version};
+use notarium_record::{
+    Actor, CellId, CellType, Document, ExecutionStatus, Risk, Target, ToolCall, ToolCallPhase, Version,
+};
 
 /// Bytes of all cells that are judged together: what one cell binds another may use.
 const MAX_JUDGED_BYTES: usize = 1 << 20;
@@ -62,13 +65,24 @@ pub(crate) fn code_cells(notebook: &Document) -> impl Iterator<Item = &CellId> {
     notebook.ordered_cells().filter(|(_, cell)| cell.content.cell_type == CellType::Code).map(|(id, _)| id)
 }
 
-/// The risk of this very call, and why it is more than the tool's own.
-pub(crate) fn judge(notebook: &Document, history: &History, own: Risk, arguments: &Arguments) -> (Risk, Vec<String>) {
+/// The risk of this very call of this assistant, and why it is more than the tool's own.
+pub(crate) fn judge(
+    notebook: &Document,
+    history: &History,
+    requester: &Actor,
+    own: Risk,
+    arguments: &Arguments,
+) -> (Risk, Vec<String>) {
+    if matches!(arguments, Arguments::Interrupt(_)) {
+        let reasons = interrupted_of_others(notebook, requester);
+        return (if reasons.is_empty() { own } else { Risk::Destructive }, reasons);
+    }
     if matches!(arguments, Arguments::SaveData(call) if call.overwrite.is_some()) {
         return (Risk::Destructive, vec!["it replaces a file that exists".to_owned()]);
     }
-    if matches!(arguments, Arguments::SaveData(call) if kernel_tools::is_code(&call.path)) {
-        return (Risk::Sensitive, vec!["it writes code or settings that something may run later".to_owned()]);
+    if matches!(arguments, Arguments::SaveData(call) if !kernel_tools::is_data(&call.path)) {
+        let reason = "it writes a file that is not known to be data: something may run it or read it as settings later";
+        return (Risk::Sensitive, vec![reason.to_owned()]);
     }
     match code_to_judge(notebook, arguments) {
         CodeToJudge::Nothing => (own, Vec::new()),
@@ -88,7 +102,7 @@ pub(crate) fn does_more(
     arguments: &Arguments,
     call: &ToolCall,
 ) -> Option<String> {
-    let (risk, reasons) = judge(notebook, history, own, arguments);
+    let (risk, reasons) = judge(notebook, history, &call.requested_by, own, arguments);
     if risk > call.risk.judged() {
         return Some(format!("it can do more now than when it was asked for: {}", reasons.join("; ")));
     }
@@ -96,6 +110,20 @@ pub(crate) fn does_more(
     let is_confirmed = matches!(call.phase, ToolCallPhase::Confirmed { .. });
     let new = reasons.iter().find(|reason| is_confirmed && !call.reasons.contains(reason))?;
     Some(format!("it can do more now than when it was confirmed: {new}"))
+}
+
+/// The runs that an interrupt of the notebook's kernel would end and that this assistant did not ask for. Each is named, so
+/// that who confirms says yes to these and to no later ones.
+fn interrupted_of_others(notebook: &Document, requester: &Actor) -> Vec<String> {
+    let Some(session) = kernel_sessions::default_session(notebook) else { return Vec::new() };
+    let others = unfinished_on(notebook, session)
+        .filter(|(_, run)| run.status != ExecutionStatus::Queued && run.requested_by != *requester);
+    others
+        .map(|(id, run)| match run.subject.cell_id() {
+            Some(cell) => format!("it ends a run of cell {cell} that this assistant did not ask for (run {id})"),
+            None => format!("it ends a run that this assistant did not ask for (run {id})"),
+        })
+        .collect()
 }
 
 /// The code that must be judged before this command is decided; the answer goes into `context.history`.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed::Closed;
 use crate::command_values::{
-    CellFlagChanges, ExecutionReport, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn, TurnEnd,
+    CellFlagChanges, ExecutionReport, InsertCell, Place, RequestExecution, RequestToolCall, Revoked, StartTurn, TurnEnd,
 };
 use notarium_record::text::ChangeSet;
 use notarium_record::{
@@ -387,6 +387,11 @@ pub enum Command {
     },
     /// Closes calls that waited too long or whose targets have changed.
     SweepToolCalls {},
+    /// Takes back the calls that have not started and ends the turns that came by a token or person who is let in no more.
+    WithdrawRevoked {
+        /// Whose calls and turns.
+        revoked: Revoked,
+    },
     /// The reactor is about to ask a model: it does so only if this command wins.
     StartModelCall {
         /// One that has not ended.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use notarium_record::{
     CellId, CellReply, CellType, ConversationId, EndCause, ExecutionId, ExecutionOutcome, KernelSessionId, Millis,
-    Output, RawObject, StopReason, ToolCallId, TurnFailure, TurnId, Version,
+    Output, RawObject, StopReason, TokenId, ToolCallId, TurnFailure, TurnId, UserId, Version,
 };
 
 /// Where a cell goes.
@@ -190,6 +190,19 @@ pub struct RequestToolCall {
     /// What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub conversation_title: Option<String>,
+    /// The token that the outside assistant's client has shown to the server, by its id. Of a call in a turn it is the turn's.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub token: Option<TokenId>,
+}
+
+/// What holds no more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Revoked {
+    /// A token or session, by its id.
+    Token(TokenId),
+    /// A person's account, with all that was asked for in that person's name.
+    User(UserId),
 }
 
 /// How the reactor ends a turn.

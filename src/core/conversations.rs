@@ -67,9 +67,9 @@ pub(crate) fn decide_start(
         .into(),
     );
     let scopes = &assistant_scopes() & &context.authority.scopes;
-    let is_bound = context.authority.is_bound;
+    let (is_bound, token) = (context.authority.is_bound, context.authority.token.clone());
     let turn = turn_id.clone();
-    events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound }.into());
+    events.push(TurnStarted { turn_id, conversation_id, message_id, cell_id, model, scopes, is_bound, token }.into());
     Ok(Decision { events, outcome: Outcome { turn: Some(turn), ..Outcome::default() } })
 }
 
@@ -125,9 +125,8 @@ fn outside(notebook: &Notebook) -> impl Iterator<Item = (&ConversationId, &Conve
 
 /// The conversation of an outside assistant that can be forgotten: nothing of it is open. It begins anew with its next call.
 fn longest_idle(notebook: &Notebook, now: Millis) -> Option<&ConversationId> {
-    let last_heard = |id: &ConversationId, one: &Conversation| {
-        notebook.ledger.recent_calls(id).last().copied().unwrap_or(one.started_at)
-    };
+    let last_heard =
+        |id: &ConversationId, one: &Conversation| notebook.ledger.requesters.last_call(id).unwrap_or(one.started_at);
     let calls = notebook.tool_calls.values();
     let open: BTreeSet<&ConversationId> = calls.filter_map(|call| call.requested_by.conversation()).collect();
     let idle = outside(notebook).filter(|(id, one)| last_heard(id, one) + IDLE_MS <= now && !open.contains(id));

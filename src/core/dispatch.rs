@@ -10,7 +10,9 @@ use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::reports::Report;
 use crate::seal::provisional;
-use crate::{access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, undo};
+use crate::{
+    access, call_decisions, cells, conversations, executions, functions, grants, kernels, lifecycle, revocations, undo,
+};
 use notarium_record::{Because, Event, Grant, HistoryQuery};
 
 /// What [`decide_one`] will want from the past.
@@ -133,6 +135,7 @@ pub(crate) fn decide_one(notebook: &Notebook, context: &mut Context, command: Co
             call_decisions::decide_report(notebook, context, call_id, end, result)
         }
         C::SweepToolCalls {} => call_decisions::decide_sweep(notebook, context),
+        C::WithdrawRevoked { revoked } => revocations::decide(notebook, context, &revoked),
         C::IssueGrant { grant_id, conversation_id, functions, expires_at } => {
             grants::decide_issue(notebook, context, grant_id, conversation_id, functions, expires_at)
         }

@@ -378,7 +378,8 @@ pub(crate) fn decide_record(
     };
     let is_error = outputs.iter().any(Output::is_error);
     let outcome = if is_error { ExecutionOutcome::Error } else { ExecutionOutcome::Ok };
-    let appended = ExecutionOutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs };
+    let appended =
+        ExecutionOutputAppended { execution_id: execution_id.clone(), output_seq: 1, outputs, is_limit_notice: false };
     let completed = ExecutionCompleted {
         execution_id: execution_id.clone(),
         output_seq: 2,

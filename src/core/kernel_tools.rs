@@ -233,49 +233,60 @@ fn matches(name: &str, pattern: &str) -> bool {
     (0..=rest.len()).any(|at| rest.is_char_boundary(at) && matches(&rest[at..], tail))
 }
 
-/// Whether a file of that name may be run or read as settings by something later: to write it is more than to save data.
-pub(crate) fn is_code(path: &str) -> bool {
-    const CODE: &[&str] = &[
-        "*.py",
-        "*.pyi",
-        "*.pyx",
-        "*.pyc",
-        "*.pyw",
-        "*.pth",
-        "*.so",
-        "*.ipynb",
-        "*.sh",
-        "*.bash",
-        "*.zsh",
-        "*.r",
-        "*.jl",
-        "*.js",
-        "*.mjs",
-        "*.ts",
-        "*.html",
-        "*.htm",
-        "*.svg",
-        "*.exe",
-        "*.bat",
-        "*.ps1",
-        "*.toml",
-        "*.cfg",
-        "*.ini",
-        "*.pkl",
-        "*.pickle",
-        "makefile",
-        "dockerfile",
-        "conftest*",
-        "pipfile*",
-        "requirements*.txt",
+/// Whether a file of that name holds data and nothing else: its ending is one of data, and nothing is known to read a file of that
+/// name as settings or to run it.
+pub(crate) fn is_data(path: &str) -> bool {
+    const DATA: &[&str] =
+        &["csv", "tsv", "tab", "dat", "txt", "log", "md", "json", "jsonl", "ndjson", "geojson", "bib", "fasta", "vcf"];
+    const SETTINGS: &[&str] = &[
+        "requirements*",
+        "constraints*",
+        "cmakelists.txt",
+        "*config*.json",
+        "*settings*.json",
+        "package*.json",
+        "composer.json",
+        "kernel.json",
+        "tasks.json",
+        "launch.json",
+        "manifest.json",
+        "devcontainer.json",
     ];
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    CODE.iter().any(|pattern| matches(&name, pattern))
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    DATA.contains(&ending) && !SETTINGS.iter().any(|pattern| matches(&name, pattern))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_is_known_by_its_ending_and_everything_else_is_not_data() {
+        for name in ["table.csv", "data/Notes.TXT", "report.md", "points.geojson", "a.b.json"] {
+            assert!(is_data(name), "{name}");
+        }
+        for name in [
+            "run.py",
+            "setup.cfg",
+            "x.yaml",
+            "Makefile",
+            "csv",
+            "page.html",
+            "table.csv.lnk",
+            "a.pl",
+            "x.rb",
+            "x.xml",
+            "requirements-dev.txt",
+            "package.json",
+            "tsconfig.json",
+            "conf/settings.json",
+            "kernel.json",
+            "x.pickle",
+        ] {
+            assert!(!is_data(name), "{name}");
+        }
+    }
 
     #[test]
     fn files_of_secrets_are_known_by_their_names() {

@@ -8,15 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel_uses::KernelUses;
 use crate::registrations::Registrations;
+use crate::requesters::Requesters;
 use crate::undo_stacks::{NextSteps, UndoStacks, Undoable};
 use crate::written::WrittenByRun;
 use notarium_record::{
-    Actor, CellId, ConversationId, Document, Event, EventId, MessagePosted, Millis, Recorded, Reply, ReplyStatus,
-    ToolCallId, ToolCallRequested, TurnId,
+    Actor, CellId, Document, Event, EventId, MessagePosted, Recorded, Reply, ReplyStatus, ToolCallId,
+    ToolCallRequested, TurnId,
 };
 
-/// The window of the rate limit of tool calls.
-pub(crate) const MINUTE_MS: Millis = 60_000;
 /// Replies of cells that were deleted while the assistant was answering.
 const MAX_REPLIES_IN_TRASH: usize = 100;
 
@@ -31,8 +30,8 @@ pub struct Ledger {
     latest_of_calls: BTreeMap<ToolCallId, EventId>,
     /// The turns of the tool calls that have not ended.
     turns_of_calls: BTreeMap<ToolCallId, TurnId>,
-    /// When the tool calls of the last minute were requested, oldest first, by conversation.
-    recent_calls: BTreeMap<ConversationId, Vec<Millis>>,
+    /// By which tokens turns and tool calls came, and how many of late.
+    pub(crate) requesters: Requesters,
     /// Replies of cells that were deleted while an assistant was answering them, as far as they have come.
     replies_in_trash: BTreeMap<CellId, Arc<Reply>>,
     /// How much each run has written.
@@ -62,10 +61,10 @@ impl Ledger {
         self.written.apply(&recorded.event);
         self.kernels.apply(&recorded.event);
         self.registrations.apply(document, &recorded.event);
+        self.requesters.apply(recorded);
         match &recorded.event {
-            Event::ToolCallRequested(event) => self.note_call(recorded, event),
+            Event::ToolCallRequested(event) => self.note_call(event),
             Event::ToolCallConfirmed(_) | Event::ToolCallStarted(_) => {}
-            Event::ConversationClosed(event) => _ = self.recent_calls.remove(&event.conversation_id),
             Event::CellInserted(event) => _ = self.replies_in_trash.remove(&event.cell_id),
             Event::CellRestored(event) => _ = self.replies_in_trash.remove(&event.cell_id),
             Event::CellDeleted(event) => {
@@ -119,15 +118,9 @@ impl Ledger {
         self.turns_of_calls.get(&call_id).cloned()
     }
 
-    fn note_call(&mut self, recorded: &Recorded, event: &ToolCallRequested) {
+    fn note_call(&mut self, event: &ToolCallRequested) {
         if let Some(turn_id) = &event.turn_id {
             self.turns_of_calls.insert(event.call_id.clone(), turn_id.clone());
-        }
-        if let Some(conversation) = recorded.envelope.actor.conversation() {
-            let at = recorded.envelope.recorded_at;
-            let recent = self.recent_calls.entry(conversation.clone()).or_default();
-            recent.retain(|call| call + MINUTE_MS > at);
-            recent.push(at);
         }
     }
 
@@ -144,11 +137,6 @@ impl Ledger {
         for reply in self.replies_in_trash.values_mut().filter(its) {
             Arc::make_mut(reply).advance(event);
         }
-    }
-
-    /// When the conversation's tool calls of the last minute were requested, oldest first; some may be older.
-    pub(crate) fn recent_calls(&self, id: &ConversationId) -> &[Millis] {
-        self.recent_calls.get(id).map_or(&[], Vec::as_slice)
     }
 
     /// What became of a reply whose cell was deleted while the assistant was answering.

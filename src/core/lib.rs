@@ -49,6 +49,8 @@ mod registrations;
 mod rejection;
 mod replies;
 mod reports;
+mod requesters;
+mod revocations;
 mod schema;
 mod seal;
 mod standings;
@@ -68,8 +70,8 @@ pub use call_risk::required_judgement;
 pub use closed::Closed;
 pub use command::Command;
 pub use command_values::{
-    CellFlagChanges, ExecutionReport, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall, StartTurn,
-    TurnEnd,
+    CellFlagChanges, ExecutionReport, ExecutionTarget, InsertCell, Place, RequestExecution, RequestToolCall, Revoked,
+    StartTurn, TurnEnd,
 };
 pub use context::{Context, IdSource};
 pub use conversations::MAX_MODEL_CALLS;

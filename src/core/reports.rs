@@ -46,12 +46,12 @@ impl Report {
         if matches!(execution.requested_by, Actor::Assistant { .. }) {
             mask(&mut report);
         }
-        let report = self.within_limit(notebook, context, execution, report)?;
+        let (report, is_limit_notice) = self.within_limit(notebook, context, execution, report)?;
         if execution.status.is_finished() {
-            return Ok(self.late(execution, report));
+            return Ok(self.late(execution, report, is_limit_notice));
         }
         self.check_order(execution)?;
-        self.running(notebook, execution, report)
+        Ok(self.running(notebook, execution, report, is_limit_notice))
     }
 
     /// Nothing is missing before it: what an agent could not report must not be passed over.
@@ -67,18 +67,18 @@ impl Report {
         Err(Rejection { expected_seq: Some(expected), ..Rejection::new(RejectionCode::ReportGap, message) })
     }
 
-    /// What goes beyond the run's limit becomes a notice, once; then outputs are refused.
+    /// What goes beyond the run's limit becomes a notice (`true`), once; then outputs are refused.
     fn within_limit(
         &self,
         notebook: &Notebook,
         context: &Context,
         execution: &Execution,
         report: ExecutionReport,
-    ) -> Result<ExecutionReport, Rejection> {
+    ) -> Result<(ExecutionReport, bool), Rejection> {
         use ExecutionReport as R;
         let added = match &report {
             R::Output { .. } | R::UpdateDisplay { .. } | R::Clear { .. } => size_of(&report),
-            _ => return Ok(report),
+            _ => return Ok((report, false)),
         };
         let limit = context.limits.max_output_bytes_per_run;
         let written = self.written(notebook, context, execution);
@@ -90,7 +90,10 @@ impl Report {
             );
             return Err(Rejection::new(RejectionCode::OutputLimit, message));
         }
-        Ok(if written.bytes + added <= limit { report } else { R::Output { outputs: vec![limit_notice(limit)] } })
+        Ok(match written.bytes + added <= limit {
+            true => (report, false),
+            false => (R::Output { outputs: vec![limit_notice(limit)] }, true),
+        })
     }
 
     fn written(&self, notebook: &Notebook, context: &Context, execution: &Execution) -> Written {
@@ -124,14 +127,14 @@ impl Report {
     }
 
     /// After the end: output of a lost execution is recovered, other late output (a thread) is appended, the rest is moot.
-    fn late(self, execution: &Execution, report: ExecutionReport) -> Decision {
+    fn late(self, execution: &Execution, report: ExecutionReport, is_limit_notice: bool) -> Decision {
         let Report { execution_id, seq: output_seq, .. } = self;
         match report {
             ExecutionReport::Output { outputs } if execution.status == ExecutionStatus::Lost => {
-                Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs })
+                Decision::one(ExecutionOutputRecovered { execution_id, output_seq, outputs, is_limit_notice })
             }
             ExecutionReport::Output { outputs } => {
-                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs })
+                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs, is_limit_notice })
             }
             ExecutionReport::UpdateDisplay { display_id, output } => {
                 Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
@@ -145,13 +148,14 @@ impl Report {
         notebook: &Document,
         execution: &Execution,
         report: ExecutionReport,
-    ) -> Result<Decision, Rejection> {
+        is_limit_notice: bool,
+    ) -> Decision {
         let Report { execution_id, seq: output_seq, .. } = self;
-        Ok(match report {
+        match report {
             ExecutionReport::Started {} if execution.status == ExecutionStatus::Running => Decision::nothing(),
             ExecutionReport::Started {} => Decision::one(ExecutionStarted { execution_id, output_seq }),
             ExecutionReport::Output { outputs } => {
-                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs })
+                Decision::one(ExecutionOutputAppended { execution_id, output_seq, outputs, is_limit_notice })
             }
             ExecutionReport::UpdateDisplay { display_id, output } => {
                 Decision::one(ExecutionOutputUpdated { execution_id, output_seq, display_id, output })
@@ -171,7 +175,7 @@ impl Report {
                 let lost = ExecutionLost { execution_id: execution_id.clone(), cause: cause.into(), detail };
                 ended(notebook, &execution_id, execution, lost.into())
             }
-        })
+        }
     }
 }
 

@@ -20,7 +20,6 @@ use crate::decision::{Decided, Decision, Outcome};
 use crate::dispatch::{self, decide_all};
 use crate::gate::{TargetChanges, arguments_hash, deciding, passes_unasked};
 use crate::kernel_tools;
-use crate::ledger::MINUTE_MS;
 use crate::mask::mask_keys;
 use crate::notebook::Notebook;
 use crate::offered::find;
@@ -107,13 +106,15 @@ pub(crate) fn decide_request(
     context: &mut Context,
     command: RequestToolCall,
 ) -> Result<Decision, Rejection> {
-    let RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title } = command;
+    let RequestToolCall { call_id, turn_id, function, arguments, after, conversation_title, token } = command;
     check_not_archived(notebook)?;
-    let (_, conversation_id) = assistant(context)?;
-    let conversation_id = conversation_id.clone();
+    let (user, conversation_id) = assistant(context)?;
+    let (user, conversation_id) = (user.clone(), conversation_id.clone());
     let beginning = conversations::begun_by_call(notebook, context, &conversation_id, conversation_title)?;
     check_turn(notebook, context, turn_id.as_ref())?;
-    check_rate(notebook, context, &conversation_id)?;
+    let requesters = &notebook.ledger.requesters;
+    let token = turn_id.as_ref().map_or(token, |turn_id| requesters.token_of_turn(turn_id).cloned());
+    requesters.check_rate(context, &user, token.as_ref())?;
     let call_id = call_id.unwrap_or_else(|| context.ids.ulid().into());
     if notebook.tool_calls.contains_key(&call_id) || happened(&context.history, &call_id).is_some() {
         return Err(Rejection::new(RejectionCode::InvalidValue, format!("call {call_id} exists: choose another id")));
@@ -126,7 +127,7 @@ pub(crate) fn decide_request(
     check_token(notebook, turn_id.as_ref(), &typed, &operations)?;
     kernel_tools::check(notebook, &context.limits, &arguments, &typed)?;
     let targets = targets(notebook, &typed)?;
-    let (risk, reasons) = judge(notebook, &context.history, tool.risk(), &typed);
+    let (risk, reasons) = judge(notebook, &context.history, &context.actor, tool.risk(), &typed);
     let passed = passes_unasked(notebook, context, &context.actor, &function, risk, &operations);
     let arguments = if passed.is_none() { said_in_full(notebook, context, arguments, &typed)? } else { arguments };
     let gate = match &passed {
@@ -148,6 +149,7 @@ pub(crate) fn decide_request(
         targets: targets.into_iter().map(Open::Known).collect(),
         gate: gate.into(),
         after,
+        token,
     };
     let mut events: Vec<Decided> = vec![requested.into()];
     let mut outcome = Outcome { tool_call: Some(call_id.clone()), ..Outcome::default() };
@@ -192,19 +194,6 @@ fn check_turn(notebook: &Notebook, context: &Context, turn_id: Option<&TurnId>) 
             format!("turn {turn_id} has ended, or is not yours: call nothing more"),
         )),
     }
-}
-
-fn check_rate(notebook: &Notebook, context: &Context, id: &ConversationId) -> Result<(), Rejection> {
-    let recent = notebook.ledger.recent_calls(id);
-    let in_window = recent.iter().filter(|at| **at + MINUTE_MS > context.now).count();
-    let limit = context.limits.max_tool_calls_per_minute;
-    if in_window < limit {
-        return Ok(());
-    }
-    let oldest = recent[recent.len() - limit];
-    let seconds = (oldest + MINUTE_MS).saturating_sub(context.now).div_ceil(1_000);
-    let message = format!("{limit} tool calls in a minute is the limit of a conversation: wait {seconds} s");
-    Err(Rejection::new(RejectionCode::RateLimited, message))
 }
 
 fn check_room(notebook: &Notebook, context: &Context) -> Result<(), Rejection> {

@@ -9,9 +9,6 @@ use serde::{Deserialize, Serialize};
 const OVERHEAD_BYTES: usize = 256;
 /// Ended runs that are remembered: output of their threads still counts.
 const MAX_ENDED_RUNS: usize = 64;
-/// How the notice begins that takes the place of the first output beyond the limit. Agents write an output's fields in another
-/// order: what a program prints is never taken for it.
-const NOTICE_BEGIN: &str = r#"{"output_type":"stream","name":"stderr","text":"\n[notarium: this run has written all that the server records of one run"#;
 
 /// What one run has written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,8 +26,8 @@ impl Written {
 
     fn with(self, event: &Event) -> Self {
         let (bytes, is_full) = match event {
-            Event::ExecutionOutputAppended(event) => (size(&event.outputs), event.outputs.iter().any(is_notice)),
-            Event::ExecutionOutputRecovered(event) => (size(&event.outputs), event.outputs.iter().any(is_notice)),
+            Event::ExecutionOutputAppended(event) => (size(&event.outputs), event.is_limit_notice),
+            Event::ExecutionOutputRecovered(event) => (size(&event.outputs), event.is_limit_notice),
             Event::ExecutionOutputUpdated(event) => (event.output.size_bytes(), false),
             Event::ExecutionOutputsCleared(_) => (0, false),
             _ => return self,
@@ -43,14 +40,15 @@ fn size(outputs: &[Output]) -> usize {
     outputs.iter().map(Output::size_bytes).sum()
 }
 
-fn is_notice(output: &Output) -> bool {
-    output.content.get().starts_with(NOTICE_BEGIN)
-}
-
-/// What stands in a run in place of what goes beyond the limit.
+/// What stands in a run in place of what goes beyond the limit. Its event says that it is the server's; the words alone, which
+/// any program can print, count for nothing.
 pub(crate) fn limit_notice(limit: usize) -> Output {
-    let mebibytes = limit >> 20;
-    let content = format!(r#"{NOTICE_BEGIN}, {mebibytes} MiB; what it writes from here on is not kept.]\n"}}"#);
+    let text = format!(
+        "\\n[notarium: this run has written all that the server records of one run, {} MiB; what it writes from here on is not \
+         kept.]\\n",
+        limit >> 20
+    );
+    let content = format!(r#"{{"output_type":"stream","name":"stderr","text":"{text}"}}"#);
     let content = RawJson::parse(&content).unwrap_or_else(|_| unreachable!("the notice is JSON"));
     Output { content, blobs: Vec::new(), display_id: None }
 }

@@ -107,6 +107,8 @@ causes! {
         Requested = "it was taken back",
         TurnCancelled = "the turn was stopped",
         TurnEnded = "the turn has ended",
+        /// A token was revoked, a session ended, or an account closed.
+        AccessRevoked = "the session, token or account with which it was asked for has ended",
     }
 
     /// Why a tool call counts no more, confirmed or not.

@@ -23,7 +23,9 @@ use crate::notices::NoticeQueue;
 use crate::places::Places;
 use crate::rooms::{Identity, ReadState, RoomHandle, Rooms};
 use crate::standings;
+use crate::state_texts::StateTexts;
 use crate::turn_activity::TurnActivityHub;
+use crate::usage::Usage;
 
 /// The server's parts, as handlers see them.
 #[derive(Clone)]
@@ -49,6 +51,14 @@ pub struct Parts {
     pub checks: Checks,
     pub clock: Clock,
     pub limits: ServerLimits,
+    /// What people and workspaces use.
+    pub usage: Arc<Usage>,
+    /// What those who read states are being sent.
+    pub state_texts: StateTexts,
+    /// One permit per MiB of files that are being written.
+    pub making_files: Semaphore,
+    /// One permit per file that is imported.
+    pub imports: Semaphore,
     /// Cancelled when the server begins to stop.
     pub stopping: CancellationToken,
     /// False until what was under way before the start is watched again.
@@ -97,7 +107,7 @@ impl App {
 
     /// The same of somebody whose identity is known.
     pub async fn execute_as(&self, identity: Arc<Identity>, message: CommandMessage) -> Result<AckMessage, Rejection> {
-        self.check_blobs(&message).await?;
+        self.check(&identity.actor, &message).await?;
         let standings = self.standings(&message).await?;
         self.rooms.open(&message.notebook).execute(identity, message, standings).await
     }
@@ -107,8 +117,9 @@ impl App {
         standings::look_up(&self.accounts, message).await
     }
 
-    /// Refuses a command that names a blob which its notebook does not have.
-    pub async fn check_blobs(&self, message: &CommandMessage) -> Result<(), Rejection> {
+    /// Refuses a command that goes beyond what its notebook's people may use, or names a blob which the notebook does not have.
+    pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<(), Rejection> {
+        self.usage.check(actor, message)?;
         blob_check::check(&self.blobs, &self.blob_claims, self.clock.now(), message).await
     }
 }

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use futures_util::TryStreamExt;
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_core::{
-    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, InstanceId, Millis,
+    ASSISTANT_SCOPES, Actor, Authority, Command, CommandId, DelegatedAuthority, Document, Event, InstanceId, Millis,
     NotebookId, RawJson, Rejection, RejectionCode, Stored, ToolCallId, ToolCallPhase, UserId, Version,
 };
 use notarium_store::BlobError;
@@ -82,6 +82,23 @@ impl AssistantHost {
         Ok(delegated)
     }
 
+    /// Refuses to start what was asked for with a token that was revoked. Such a call is withdrawn by itself; this holds also where
+    /// that has not happened yet.
+    async fn check_token_of(&self, notebook: &NotebookId, call_id: &ToolCallId) -> Result<(), Rejection> {
+        let events = self.0.store.events_of_subject(notebook, &[call_id.to_string()]).await;
+        let events = events.map_err(|error| unread(&error))?;
+        let token = events.iter().find_map(|stored| match stored.typed().ok()?.event {
+            Event::ToolCallRequested(event) => event.token,
+            _ => None,
+        });
+        let Some(token) = token else { return Ok(()) };
+        if !self.0.accounts.is_revoked(&token).await.map_err(|error| unread(&error))? {
+            return Ok(());
+        }
+        let message = "the session or token with which this was asked for was revoked: nothing is done for it";
+        Err(Rejection::new(RejectionCode::Forbidden, message))
+    }
+
     async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, Rejection> {
         self.0.accounts.rights_of(user, notebook).await.map_err(|error| accounts_failed(&error, user))
     }
@@ -100,6 +117,7 @@ impl Host for AssistantHost {
         let mut authority = self.authority(actor, notebook).await?;
         match command {
             Command::StartToolCall { call_id } => {
+                self.check_token_of(notebook, call_id).await?;
                 authority.reactor = Some(self.delegated(actor, notebook, Some(call_id)).await?);
             }
             Command::RequestToolCall(_) => {

@@ -54,6 +54,8 @@ pub enum AuthError {
     InvalidValue { reason: String },
     #[error("{reason}")]
     Forbidden { reason: String },
+    #[error("{reason}")]
+    Limit { reason: String },
     #[error("too many attempts: wait {} seconds", retry_after_ms.div_ceil(1000))]
     TooManyAttempts { retry_after_ms: Millis },
     #[error(transparent)]

@@ -50,7 +50,11 @@ pub async fn record(
             uploaded_by: authenticated.actor.key(),
             created_at: app.clock.now(),
         };
+        let is_known = app.store.blob_record(notebook, &record.sha256).await?.is_some();
         app.store.put_blob_record(record).await?;
+        if !is_known {
+            app.usage.stored(notebook, size_bytes);
+        }
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
-//! Files in and out: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure.
+//! Files in and out: `.ipynb` to commands, state to `.ipynb`, large parts to blobs and back. Pure, but for `pieces`, which
+//! reads the blobs of a file on its way out.
 
 pub mod export;
 pub mod import;
 pub mod parts;
+pub mod pieces;

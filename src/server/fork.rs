@@ -27,7 +27,7 @@ pub fn copied_blobs(source: &Document, with_outputs: bool) -> Vec<BlobPart> {
     if !with_outputs {
         return Vec::new();
     }
-    export::named_blobs(source).into_iter().cloned().collect()
+    export::named_blobs(source, &source.order).into_iter().cloned().collect()
 }
 
 /// The same notebook, its executions without outputs and its prompts without replies.

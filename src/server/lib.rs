@@ -17,6 +17,7 @@
 
 mod agent_locks;
 mod agents;
+mod allowed;
 mod app;
 pub mod assistant_host;
 pub mod auth;
@@ -31,6 +32,7 @@ pub mod extract;
 pub mod files;
 mod fork;
 pub mod guard;
+mod leftover;
 mod limits;
 mod listing;
 mod log_watch;
@@ -55,13 +57,16 @@ mod server;
 mod socket;
 mod standings;
 mod start_error;
+mod state_texts;
 mod storage;
 mod sweep;
 mod turn_activity;
+pub mod usage;
+mod withdrawals;
 
 pub use agents::Agents;
 pub use app::App;
-pub use limits::ServerLimits;
+pub use limits::{Quota, Quotas, ServerLimits};
 pub use server::{RunningServer, Server, ServerConfig};
 pub use start_error::StartError;
 pub use storage::{Storage, Stores};

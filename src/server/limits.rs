@@ -2,6 +2,36 @@
 
 use std::time::Duration;
 
+/// What an account may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quota {
+    /// Those that count for it.
+    pub notebooks: u64,
+    /// Of their records, with what an event costs beside its payload.
+    pub log_bytes: u64,
+    /// Of their large outputs.
+    pub blob_bytes: u64,
+}
+
+/// What people and workspaces may use, and what a notebook may show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Quotas {
+    pub person: Quota,
+    pub workspace: Quota,
+    /// Of a notebook's state as JSON: what everybody who opens it is sent.
+    pub state_bytes: u64,
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self {
+            person: Quota { notebooks: 10_000, log_bytes: 20 << 30, blob_bytes: 100 << 30 },
+            workspace: Quota { notebooks: 50_000, log_bytes: 100 << 30, blob_bytes: 500 << 30 },
+            state_bytes: 512 << 20,
+        }
+    }
+}
+
 /// Limits of connections and requests; those of commands are the core's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
@@ -11,6 +41,9 @@ pub struct ServerLimits {
     pub max_request_bytes: usize,
     /// Of an imported file.
     pub max_import_bytes: usize,
+    /// Files that are imported at a time.
+    pub max_imports: usize,
+    pub quotas: Quotas,
     /// Of one blob.
     pub max_blob_bytes: usize,
     /// Of all blobs that one export or one reading puts together.
@@ -34,6 +67,8 @@ pub struct ServerLimits {
     pub max_unanswered_commands: usize,
     /// Frames that wait for a connection before events are left out and it is caught up later.
     pub max_queued_frames: usize,
+    /// … and bytes of them.
+    pub max_queued_bytes: usize,
     /// Events that reading an old version may have to replay.
     pub max_replayed_events: u64,
     /// … and a check of the digest at one.
@@ -62,6 +97,8 @@ impl Default for ServerLimits {
             max_frame_bytes: 8 << 20,
             max_request_bytes: 8 << 20,
             max_import_bytes: 256 << 20,
+            max_imports: 4,
+            quotas: Quotas::default(),
             max_blob_bytes: 256 << 20,
             max_export_blob_bytes: 512 << 20,
             blob_grace: Duration::from_secs(24 * 60 * 60),
@@ -75,6 +112,7 @@ impl Default for ServerLimits {
             max_errors_per_minute: 60,
             max_unanswered_commands: 256,
             max_queued_frames: 1_024,
+            max_queued_bytes: 8 << 20,
             max_replayed_events: 200_000,
             max_checked_events: 10_000,
             max_http_connections: 10_000,

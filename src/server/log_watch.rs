@@ -37,7 +37,7 @@ impl LogWatch {
     ) -> Result<Self, Problem> {
         let room = app.room(&authenticated, notebook)?;
         let follow = Follow::new(&app.accounts, &authenticated).await?;
-        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES);
+        let (outbox, receiver) = Outbox::new(MAX_WAITING_FRAMES, app.limits.max_queued_bytes);
         let client = app.rooms.connect(outbox);
         // Nothing is resent by the room: what was before is read from the log.
         let last = app.store.read(notebook, version.saturating_sub(1), 1).await?.pop();

@@ -140,6 +140,7 @@ impl From<AuthError> for Problem {
             }
             AuthError::InvalidValue { .. } => (StatusCode::BAD_REQUEST, "invalid_value"),
             AuthError::Forbidden { .. } => (StatusCode::FORBIDDEN, "forbidden"),
+            AuthError::Limit { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "limit_exceeded"),
             AuthError::Accounts(error) => return error.into(),
         };
         Self::new(status, code, detail)

@@ -29,6 +29,7 @@ use notarium_wire::{AckMessage, CommandMessage, TurnActivity};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
+use crate::usage::Usage;
 use alarms::Alarms;
 use behind::Behind;
 pub use clients::Client;
@@ -39,7 +40,7 @@ pub use frame::Frame;
 pub use judge::Judge;
 pub use notarium_sync::{ClientId, Identity, Input, ReadState, ReplyTo, Submission};
 pub use outbox::{Offered, Outbox, OutboxReceiver};
-pub use projections::{catalog_entry, subject_key};
+pub use projections::{catalog_entry, owners, subject_key};
 use task::{Message, Task};
 
 /// How long a look at the list waits for lines of it that are behind.
@@ -85,6 +86,7 @@ pub struct Rooms {
     alarms: Alarms,
     faults: Faults,
     behind: Behind,
+    usage: Arc<Usage>,
     is_stopping: AtomicBool,
     /// Rooms, and what they write beside the log.
     tasks: TaskTracker,
@@ -103,6 +105,16 @@ struct Inbox {
 
 impl Rooms {
     pub fn new(store: Arc<dyn EventStore>, config: RoomsConfig, work: mpsc::UnboundedSender<WorkNotice>) -> Arc<Rooms> {
+        Self::counted(store, config, work, Arc::default())
+    }
+
+    /// Counts what the notebooks use.
+    pub fn counted(
+        store: Arc<dyn EventStore>,
+        config: RoomsConfig,
+        work: mpsc::UnboundedSender<WorkNotice>,
+        usage: Arc<Usage>,
+    ) -> Arc<Rooms> {
         let room_config = RoomConfig { instance: ulid::Ulid::generate().into(), ..config.room };
         Arc::new(Rooms {
             store,
@@ -116,6 +128,7 @@ impl Rooms {
             alarms: Alarms::default(),
             faults: Faults::default(),
             behind: Behind::default(),
+            usage,
             is_stopping: AtomicBool::new(false),
             tasks: TaskTracker::new(),
         })

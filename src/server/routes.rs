@@ -18,6 +18,7 @@ pub mod runs;
 mod scan;
 pub mod status;
 pub mod turns;
+pub mod usage;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use tower_http::trace::TraceLayer;
 use crate::app::App;
 use crate::extract::{method_not_allowed, not_found};
 use crate::guard::{Gate, Guard, GuardedRouter, RouteGuard};
+use crate::leftover::finish_body;
 use crate::origin::{AllowedOrigins, check_origin};
 use crate::pace::{Pace, keep_pace};
 use crate::problem::Problem;
@@ -71,6 +73,7 @@ pub fn all(app: &App, allowed: AllowedOrigins, public_url: &str) -> Routes {
     let routes = mcp::routes(routes);
     let routes = chat::routes(routes);
     let routes = turns::routes(routes);
+    let routes = usage::routes(routes);
     let routes = status::routes(routes);
     let routes = routes.route(Guard::Socket, Method::GET, "/api/socket", get(socket::upgrade));
     let parts = routes.into_parts();
@@ -101,6 +104,7 @@ fn layered(router: Router, app: &App, allowed: AllowedOrigins) -> Router {
         .layer(header(header::REFERRER_POLICY, "no-referrer"))
         .layer(header(header::CONTENT_SECURITY_POLICY, API_POLICY))
         .layer(header(header::CACHE_CONTROL, "no-store"))
+        .layer(axum::middleware::from_fn(finish_body))
         .layer(TraceLayer::new_for_http())
 }
 

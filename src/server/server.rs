@@ -21,19 +21,23 @@ use crate::auth::{Accounts, AuthOptions};
 use crate::blob_claims::BlobClaims;
 use crate::checks::Checks;
 use crate::clock::Clock;
+use crate::files::pieces::MAX_MAKING_MIB;
 use crate::limits::ServerLimits;
 use crate::mcp::{McpHandler, McpMount};
 use crate::notices::NoticeQueue;
 use crate::open_files;
 use crate::origin::{AllowedOrigins, InvalidOrigin};
 use crate::places::Places;
-use crate::rooms::{Rooms, RoomsConfig, WorkNotice};
+use crate::rooms::{Rooms, RoomsConfig, WorkNotice, owners};
 use crate::routes;
 use crate::serve::serve;
 use crate::start_error::StartError;
+use crate::state_texts::StateTexts;
 use crate::storage::{OpenStorage, Storage};
 use crate::sweep::{self, SweepError, Swept};
 use crate::turn_activity::TurnActivityHub;
+use crate::usage::Usage;
+use crate::withdrawals;
 
 /// Notebooks with work that are opened at a start in one round.
 const RESUME_PAGE: usize = 500;
@@ -96,6 +100,8 @@ pub struct RunningServer {
     serving: JoinHandle<()>,
     work: JoinHandle<()>,
     sweeping: JoinHandle<()>,
+    withdrawing: Option<JoinHandle<()>>,
+    counting: JoinHandle<()>,
 }
 
 impl Server {
@@ -116,6 +122,8 @@ impl Server {
         let owner_token = accounts.first_start().await?.map(|token| token.text.reveal());
         let (notices, work) = mpsc::unbounded_channel();
         let app = app(&config, &storage, accounts, notices);
+        app.accounts.count_in(app.usage.clone());
+        let counting = tokio::spawn(count(app.clone()));
         let work = tokio::spawn(route_work(app.clone(), work));
         let public_url = config.public_url.clone().unwrap_or_else(|| format!("http://{local_addr}"));
         let router = routes::all(&app, allowed, &public_url).router;
@@ -128,8 +136,9 @@ impl Server {
             return Err(error.into());
         }
         let sweeping = tokio::spawn(sweep::now_and_then(app.clone()));
+        let withdrawing = app.accounts.take_ended().map(|ended| tokio::spawn(withdrawals::follow(app.clone(), ended)));
         tracing::info!(address = %local_addr, "the server is ready");
-        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping })
+        Ok(RunningServer { local_addr, owner_token, app, storage, serving, work, sweeping, withdrawing, counting })
     }
 }
 
@@ -144,11 +153,12 @@ fn app(
     accounts: Accounts,
     notices: mpsc::UnboundedSender<WorkNotice>,
 ) -> App {
+    let usage = Arc::new(Usage::new(config.limits.quotas.clone()));
     App::new(Parts {
         store: storage.events.clone(),
         blobs: storage.blobs.clone(),
         blob_claims: BlobClaims::new(config.limits.blob_grace),
-        rooms: Rooms::new(storage.events.clone(), config.rooms.clone(), notices),
+        rooms: Rooms::counted(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
         accounts,
         agents: Agents::default(),
         assistants: NoticeQueue::default(),
@@ -159,11 +169,40 @@ fn app(
         checks: Checks::default(),
         clock: config.clock.clone(),
         limits: config.limits.clone(),
+        usage,
+        state_texts: StateTexts::default(),
+        making_files: Semaphore::new(MAX_MAKING_MIB as usize),
+        imports: Semaphore::new(config.limits.max_imports),
         stopping: CancellationToken::new(),
         is_ready: AtomicBool::new(false),
         sockets: Arc::new(Semaphore::new(config.limits.max_sockets)),
         strangers: Places::new(config.limits.max_strangers, config.limits.max_strangers_per_network),
     })
+}
+
+/// Counts what was there before the start, beside the work.
+async fn count(app: App) {
+    let counted = async {
+        let mut query = CatalogQuery::default();
+        loop {
+            let page = app.store.catalog(query.clone()).await?;
+            for entry in &page.entries {
+                app.usage.owned(&entry.notebook_id, owners(entry));
+                app.usage.placed(&entry.notebook_id, app.accounts.workspace_of(&entry.notebook_id));
+            }
+            if page.next.is_none() {
+                break;
+            }
+            query.after = page.next;
+        }
+        app.store.sizes().await
+    };
+    match counted.await {
+        Ok(sizes) => sizes.into_iter().for_each(|size| app.usage.found(size)),
+        Err(error) => {
+            tracing::error!(%error, "what is used could not be counted: limits hold for what comes from now on")
+        }
+    }
 }
 
 /// Passes wanted kernels on to the agents, and notices for assistants to their host.
@@ -234,10 +273,15 @@ impl RunningServer {
         }
         // It holds what reaches the notebooks.
         self.app.mcp.set(None);
-        let Self { app, storage, serving, work, sweeping, .. } = self;
+        let Self { app, storage, serving, work, sweeping, withdrawing, counting, .. } = self;
         serving.abort();
         sweeping.abort();
+        counting.abort();
+        let _ = counting.await;
         let _ = sweeping.await;
+        if let Some(withdrawing) = withdrawing {
+            let _ = withdrawing.await;
+        }
         app.rooms.shut_down().await;
         work.abort();
         drop(app);

@@ -92,7 +92,7 @@ fn bearer_subprotocol(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn run(app: App, socket: Socket, stranger: Stranger, _permit: OwnedSemaphorePermit) {
-    let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames);
+    let (outbox, receiver) = Outbox::new(app.limits.max_queued_frames, app.limits.max_queued_bytes);
     let (sink, stream) = socket.split();
     let mut writing = Box::pin(writer::write(sink, receiver, app.limits.clone()));
     let reading = Box::pin(reader::read(app, stream, outbox.clone(), stranger));

@@ -130,6 +130,7 @@ async fn remove(
     for blob in unnamed.into_values() {
         if app.blob_claims.remove(&app.blobs, notebook, &blob).await? {
             app.store.delete_blob_record(notebook, &blob.sha256).await?;
+            app.usage.removed(notebook, blob.size_bytes);
             swept.removed += 1;
             swept.removed_bytes += blob.size_bytes;
         }
@@ -189,7 +190,7 @@ mod tests {
         /// As everybody's commands go: the check, then the room.
         async fn command(&mut self, body: String) -> Result<(), notarium_core::Rejection> {
             let message = self.message(&body);
-            self.app().check_blobs(&message).await?;
+            self.app().check(&Actor::System, &message).await?;
             self.land(message).await
         }
 
@@ -257,7 +258,7 @@ mod tests {
         let hash = scene.upload("late").await;
         scene.advance(DAY + 60_000);
         let message = scene.message(&naming(&hash));
-        scene.app().check_blobs(&message).await.unwrap();
+        scene.app().check(&Actor::System, &message).await.unwrap();
         let cutoff = scene.app().clock.now() - DAY;
         let candidates = Sweeper::default().candidates(&scene.app().blobs, &notebook(), cutoff).await.unwrap();
         let unnamed = unnamed(&*scene.app().store, &notebook(), candidates).await.unwrap();

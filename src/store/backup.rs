@@ -1,13 +1,16 @@
 //! Backups: a folder with the database as it was at one moment, and every blob that it names.
 //!
 //! Purpose: [`backup`] copies the data folder of a running server (or of one that is stopped), [`restore`] makes a data folder
-//! of a backup. A second backup into the same folder copies only the blobs that are new.
+//! of a backup. A second backup into the same folder copies only the blobs that are new. A backup of a name that ends with `.tar` or
+//! `.tar.zst` is one file, made anew each time.
 //!
 //! Invariants:
 //! - The database is copied first, blobs after it: an event is written only when its blobs are there, and what an event names
 //!   is never removed, so that every blob of the copy is found.
 //! - What was copied has been read through: the database's structure, each notebook's chain, each blob's hash.
 //! - A backup that breaks off leaves the one before as it was; a restore that breaks off leaves no database.
+
+mod archive;
 
 use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -34,6 +37,8 @@ pub enum BackupStep {
     Verifying,
     /// So many of the blobs are there.
     Blobs { done: u64, of: u64 },
+    /// The one file is being written or read.
+    Archive,
 }
 
 /// What a backup holds.
@@ -57,6 +62,8 @@ pub enum BackupError {
     IsData { folder: PathBuf },
     #[error("{folder} is no backup: it has no {DATABASE_FILE} with its {CHECKSUM_FILE} (`notarium backup` makes one)")]
     NoBackup { folder: PathBuf },
+    #[error("{file} is no whole archive of a backup ({reason}): `notarium backup FILE.tar.zst` makes one")]
+    NoArchive { file: PathBuf, reason: io::Error },
     #[error("{folder} is not empty: restore into a folder that is empty or does not exist")]
     NotEmpty { folder: PathBuf },
     #[error("{file} is not what the backup wrote: its SHA-256 is another. Restore an older backup")]
@@ -69,10 +76,36 @@ pub enum BackupError {
     Blobs(#[from] BlobError),
 }
 
+impl BackupError {
+    /// Names the file that people know in place of the folder that it was unpacked to.
+    fn of_archive(self, file: &Path) -> Self {
+        match self {
+            Self::NoBackup { .. } => Self::NoBackup { folder: file.to_owned() },
+            Self::Changed { .. } => Self::Changed { file: file.to_owned() },
+            error => error,
+        }
+    }
+}
+
 type Progress<'a> = &'a (dyn Fn(BackupStep) + Sync);
 
-/// Copies the data in `data` into the folder `into`, which is made, or holds an earlier backup.
+/// Copies the data in `data` into the folder `into`, which is made, or holds an earlier backup; or into the one file of that name.
 pub async fn backup(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    if !archive::is_archive(into) || into.is_dir() {
+        return backup_into_folder(data, into, progress).await;
+    }
+    let folder = archive::folder_beside(into);
+    remove_folder(&folder)?;
+    let done = backup_into_folder(data, &folder, progress).await;
+    let done = done.and_then(|done| {
+        progress(BackupStep::Archive);
+        archive::pack(&folder, into).map(|()| done)
+    });
+    remove_folder(&folder)?;
+    done
+}
+
+async fn backup_into_folder(data: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     let database = data.join(DATABASE_FILE);
     if !database.is_file() {
         return Err(BackupError::NoData { folder: data.to_owned() });
@@ -106,8 +139,24 @@ fn put_in_place(copy: &Path, into: &Path) -> Result<(), BackupError> {
     sync_folder(into)
 }
 
-/// Makes a data folder of the backup in `from`. `into` must be empty, or not be there.
+/// Makes a data folder of the backup in the folder or file `from`. `into` must be empty, or not be there.
 pub async fn restore(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
+    if !from.is_file() {
+        return restore_from_folder(from, into, progress).await;
+    }
+    let folder = archive::folder_beside(into);
+    remove_folder(&folder)?;
+    make_folder(&folder)?;
+    progress(BackupStep::Archive);
+    let restored = match archive::unpack(from, &folder) {
+        Ok(()) => restore_from_folder(&folder, into, progress).await.map_err(|error| error.of_archive(from)),
+        Err(error) => Err(error),
+    };
+    remove_folder(&folder)?;
+    restored
+}
+
+async fn restore_from_folder(from: &Path, into: &Path, progress: Progress<'_>) -> Result<BackedUp, BackupError> {
     let database = from.join(DATABASE_FILE);
     let Ok(expected) = std::fs::read_to_string(from.join(CHECKSUM_FILE)) else {
         return Err(BackupError::NoBackup { folder: from.to_owned() });
@@ -213,6 +262,13 @@ fn write_durably(file: &Path, text: &str) -> Result<(), BackupError> {
     });
     written.map_err(|reason| failed(&part, reason))?;
     rename(&part, file)
+}
+
+fn remove_folder(folder: &Path) -> Result<(), BackupError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(reason) if reason.kind() != io::ErrorKind::NotFound => Err(failed(folder, reason)),
+        _ => Ok(()),
+    }
 }
 
 fn remove(file: &Path) -> Result<(), BackupError> {

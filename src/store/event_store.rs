@@ -17,6 +17,9 @@ pub const MAX_PAGE: usize = 1_000;
 /// The most characters of [`CatalogEntry::search_text`] that are kept.
 pub const MAX_SEARCH_TEXT_CHARS: usize = 100_000;
 
+/// What an event costs beside its payload: its other columns and its places in the indexes.
+pub const EVENT_OVERHEAD_BYTES: u64 = 256;
+
 /// JavaScript and SQLite hold every number up to here.
 const MAX_NUMBER: u64 = (1 << 53) - 1;
 
@@ -128,6 +131,16 @@ impl StoreError {
     pub(crate) fn unknown(notebook: &NotebookId) -> Self {
         Self::Invalid { reason: format!("there is no notebook {notebook}") }
     }
+}
+
+/// What a notebook takes on the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotebookSize {
+    pub notebook_id: NotebookId,
+    /// Payloads, and [`EVENT_OVERHEAD_BYTES`] for each event.
+    pub log_bytes: u64,
+    /// Of the blobs that are recorded.
+    pub blob_bytes: u64,
 }
 
 /// A line of the list of notebooks: a projection that follows the log and may lag behind it.
@@ -279,6 +292,9 @@ pub trait EventStore: Send + Sync + 'static {
 
     /// All notebooks with ids above `after`, in the order of ids: for catch-up and verification.
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError>;
+
+    /// What each notebook takes, in any order. Goes through every event: for once after a start.
+    async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError>;
 
     /// Writes the entry unless one of a later version is there: repeating it is harmless.
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError>;

@@ -10,8 +10,8 @@ use notarium_record::{
 
 use crate::catalog::bounded;
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_HISTORY_EVENTS, MAX_READ_EVENTS,
-    StoreError, check, check_listed, page, within_limit,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EVENT_OVERHEAD_BYTES, EventStore,
+    MAX_HISTORY_EVENTS, MAX_READ_EVENTS, NotebookSize, StoreError, check, check_listed, page, within_limit,
 };
 use crate::snapshots::{Snapshot, superfluous};
 
@@ -216,6 +216,15 @@ impl EventStore for Memory {
         let later = notebooks.iter().filter(|(id, _)| after.is_none_or(|after| *id > after));
         let heads = later.filter_map(|(id, log)| log.head.map(|head| (id.clone(), head)));
         Ok(heads.take(page(limit)).collect())
+    }
+
+    async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError> {
+        let size = |(id, log): (&NotebookId, &Log)| NotebookSize {
+            notebook_id: id.clone(),
+            log_bytes: log.events.iter().map(|one| one.stored.payload.get().len() as u64 + EVENT_OVERHEAD_BYTES).sum(),
+            blob_bytes: log.blobs.values().map(|blob| blob.size_bytes).sum(),
+        };
+        Ok(self.lock().iter().map(size).collect())
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

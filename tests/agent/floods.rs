@@ -18,14 +18,14 @@ const ENDS_WITHIN: Duration = Duration::from_secs(if cfg!(debug_assertions) { 60
 const MAX_DELAY: Duration = Duration::from_millis(50);
 
 /// A value of `/proc/PID/status`, in kibibytes.
-fn status_kib(process: u32, name: &str) -> u64 {
+pub fn status_kib(process: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 /// The most memory that a process has had.
-fn peak_kib(process: u32) -> u64 {
+pub fn peak_kib(process: u32) -> u64 {
     status_kib(process, "VmHWM:")
 }
 

@@ -2,6 +2,7 @@
 //!
 //! `NOTARIUM_TEST_PYTHON` names a Python with ipykernel; `make test` makes one in `target/test-venv`.
 
+mod downloads;
 mod floods;
 mod killing;
 #[allow(dead_code, reason = "the assistants' tests use the rest")]

@@ -37,6 +37,7 @@ impl Assistant {
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
+            token: None,
         });
         self.does(world, &command).await;
     }

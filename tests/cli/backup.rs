@@ -33,6 +33,9 @@ async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_veri
         let told = world.run(&["backup", "nightly", "--data", folder]).await.ok();
         assert!(told.contains("2 notebooks") && told.contains(copied), "{told}");
     }
+    world.run(&["backup", "monday.tar.zst", "--data", folder]).await.ok();
+    let left = |name: &str| world.folder.path().join(name).exists();
+    assert!(left("monday.tar.zst") && !left("monday.tar.zst.part") && !left("monday.tar.zst.part.d"));
     writing.abort();
     let refused = world.run(&["restore", "nightly", folder]).await.fails(1);
     assert!(refused.contains("is not empty"), "{refused}");
@@ -43,6 +46,12 @@ async fn a_running_server_is_backed_up_under_writes_and_the_copy_starts_and_veri
     let listen = server.local_addr;
     server.shut_down().await;
     world.run(&["restore", "nightly", "restored"]).await.ok();
+    world.run(&["restore", "monday.tar.zst", "of-the-file"]).await.ok();
+    let files = |folder: &str| std::fs::read_dir(world.folder.path().join(folder)).unwrap().count();
+    assert_eq!(files("of-the-file"), files("restored"));
+    world.file("cut.tar.zst", "no archive");
+    let cut = world.run(&["restore", "cut.tar.zst", "nowhere"]).await.fails(1);
+    assert!(cut.contains("no whole archive"), "{cut}");
     let restored = ServerConfig { listen, ..ServerConfig::in_folder(world.folder.path().join("restored")) };
     world.server = Some(Server::start(restored).await.unwrap());
     let proven = world.run(&["verify", "Work", "--json"]).await.json();

@@ -132,6 +132,7 @@ impl Driver {
                 arguments: RawObject::parse(&arguments.to_string()).unwrap(),
                 after: before.replace(call_id.clone()),
                 conversation_title: None,
+                token: None,
             });
             self.act(turn, request).await;
         }

@@ -36,6 +36,7 @@ fn request(id: &str, function: &str, arguments: &Value) -> Command {
         arguments: RawObject::parse(&arguments.to_string()).unwrap(),
         after: None,
         conversation_title: None,
+        token: None,
     })
 }
 
@@ -413,6 +414,7 @@ async fn conversations_are_read_by_all_who_read_the_notebook() {
         arguments: RawObject::parse(r#"{"source":"y"}"#).unwrap(),
         after: None,
         conversation_title: None,
+        token: None,
     });
     scene.act(&create).await.unwrap();
     let cells = async || scene.host.read(&"n".parse().unwrap()).await.unwrap().cells.len();

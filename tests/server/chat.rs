@@ -122,6 +122,7 @@ impl Turn<'_> {
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
+            token: None,
         }))
         .await;
     }

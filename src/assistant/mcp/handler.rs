@@ -1,8 +1,10 @@
 //! What each message of a client leads to.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use http::request::Parts;
 use notarium_core::{Actor, Command, ConversationId, NotebookId, RawObject, Rejection, RejectionCode, Scope, word};
 use rmcp::model::{
@@ -19,7 +21,7 @@ use ulid::Ulid;
 use super::resources::Target;
 use super::visitor::Visitor;
 use super::{Person, notebooks, prompts, resources, results, tools};
-use crate::caller::{Called, Caller};
+use crate::caller::{Called, Caller, WantedCall};
 use crate::host::Host;
 
 /// How long a call is waited for: the tools themselves wait up to 30 s, clients give up after about 60 s.
@@ -98,8 +100,13 @@ impl Handler {
         }
         let arguments = RawObject::parse(&Value::Object(arguments).to_string())
             .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let title = Some(visitor.title.as_str());
-        match self.caller.call(&visitor.actor, &notebook, name, arguments, title, CALL_PATIENCE).await {
+        let wanted = WantedCall {
+            function: name.to_owned(),
+            arguments,
+            title: Some(visitor.title.clone()),
+            token: Some(visitor.person.token_id.clone()),
+        };
+        match self.caller.call(&visitor.actor, &notebook, wanted, CALL_PATIENCE).await {
             Ok(called) => Ok(CallEnd::Called { notebook, called }),
             Err(rejection) if rejection.code == RejectionCode::UnknownTool => Err(unknown_tool(name)),
             Err(rejection) => Ok(CallEnd::refused(&rejection.message)),
@@ -214,6 +221,15 @@ fn title(client: Option<Implementation>) -> String {
     format!("{} (MCP)", if name.is_empty() { "An outside assistant" } else { name })
 }
 
+/// A fault in the answer to one message ends that answer alone: the client is told, and the session goes on.
+async fn guarded<T>(answer: impl Future<Output = Result<T, ErrorData>>) -> Result<T, ErrorData> {
+    AssertUnwindSafe(answer).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!("a fault ended the answer to an outside assistant: its session goes on");
+        let message = "the server made a mistake, and goes on: look whether it was done before you try again";
+        Err(ErrorData::internal_error(message, None))
+    })
+}
+
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
         let capabilities =
@@ -244,16 +260,19 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let visitor = self.visitor(&context)?;
-        let mut listed = tools::all(&visitor.person.scopes);
-        // A connection for one notebook has that notebook's functions too.
-        if visitor.person.scopes.contains(&Scope::Run)
-            && let Ok(notebook) = notebooks::chosen(&self.host, &visitor, &mut JsonObject::new()).await
-            && let Ok(state) = visitor.read(&self.host, &notebook).await
-        {
-            listed.extend(tools::functions(&state));
-        }
-        Ok(ListToolsResult::with_all_items(listed))
+        guarded(async {
+            let visitor = self.visitor(&context)?;
+            let mut listed = tools::all(&visitor.person.scopes);
+            // A connection for one notebook has that notebook's functions too.
+            if visitor.person.scopes.contains(&Scope::Run)
+                && let Ok(notebook) = notebooks::chosen(&self.host, &visitor, &mut JsonObject::new()).await
+                && let Ok(state) = visitor.read(&self.host, &notebook).await
+            {
+                listed.extend(tools::functions(&state));
+            }
+            Ok(ListToolsResult::with_all_items(listed))
+        })
+        .await
     }
 
     async fn call_tool(
@@ -263,7 +282,8 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let visitor = self.visitor(&context)?;
         let has_tasks = context.client_capabilities().is_some_and(|client| client.supports_tasks());
-        match self.called(&visitor, &request.name, request.arguments.unwrap_or_default()).await? {
+        let called = self.called(&visitor, &request.name, request.arguments.unwrap_or_default());
+        match guarded(called).await? {
             CallEnd::Answered(result) => Ok(result.into()),
             CallEnd::Called { notebook, called } if has_tasks && !matches!(called, Called::Ended { .. }) => {
                 let id = results::task_id(&notebook, results::id_of(&called));
@@ -280,7 +300,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
         let visitor = self.visitor(&context)?;
-        Ok(GetTaskResult::new(self.task_state(&visitor, &request.task_id).await?))
+        Ok(GetTaskResult::new(guarded(self.task_state(&visitor, &request.task_id)).await?))
     }
 
     /// Withdraws a call of this person's assistants that has not started; one of another connection only with the right to edit.
@@ -325,7 +345,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let visitor = self.visitor(&context)?;
-        let found = notebooks::visible(&self.host, &visitor, None).await.map_err(|rejection| refusal(&rejection))?;
+        let found = notebooks::visible(&self.host, &visitor, None);
+        let found = guarded(async { found.await.map_err(|rejection| refusal(&rejection)) }).await?;
         Ok(ListResourcesResult::with_all_items(resources::listed(&found)))
     }
 
@@ -346,7 +367,8 @@ impl ServerHandler for Handler {
         let uri = request.uri;
         let unknown = |message: String| ErrorData::resource_not_found(message, Some(json!({ "uri": uri })));
         let target = Target::parse(&uri).ok_or_else(|| unknown("no resource has this address".to_owned()))?;
-        let read = resources::read(&self.host, &visitor, &uri, &target).await;
-        Ok(read.map_err(|rejection| unknown(rejection.message))?.into())
+        let read = resources::read(&self.host, &visitor, &uri, &target);
+        let read = guarded(async { read.await.map_err(|rejection| unknown(rejection.message)) });
+        Ok(read.await?.into())
     }
 }

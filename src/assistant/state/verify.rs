@@ -75,6 +75,7 @@ fn verdict(notebook: &Document, id: &CellId, blobs: &ReadBlob) -> Verdict {
     };
     match CellStatus::of(notebook, id) {
         CellStatus::Idle => Verdict::Failed("not executed".to_owned()),
+        CellStatus::Imported => Verdict::Failed("not executed here: its outputs came with a file or a copy".to_owned()),
         CellStatus::Queued => Verdict::Unfinished("waits in the queue"),
         CellStatus::Running => Verdict::Unfinished("still running"),
         CellStatus::Cancelled => because("cancelled"),

@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
-use notarium_assistant::caller::{Called, Caller};
+use notarium_assistant::caller::{Called, Caller, WantedCall};
 use notarium_assistant::host::{Host, Listed, Notice};
 use notarium_assistant::mcp::{McpService, Person, service};
 use notarium_core::{
-    Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, RawObject, Rejection, RejectionCode, Risk,
-    Scope, Stored, ToolCallId, Version,
+    Actor, Command, CommandId, Document, InstanceId, Millis, NotebookId, Rejection, RejectionCode, Risk, Scope, Stored,
+    ToolCallId, Version,
 };
 use notarium_wire::{AckMessage, TurnActivity};
 use serde_json::{Value, json};
@@ -99,11 +99,12 @@ impl Caller for FakeCaller {
         &self,
         actor: &Actor,
         notebook: &NotebookId,
-        function: &str,
-        arguments: RawObject,
-        title: Option<&str>,
+        wanted: WantedCall,
         _: Duration,
     ) -> Result<Called, Rejection> {
+        let WantedCall { function, arguments, title, token } = wanted;
+        assert!(token.is_some(), "whose calls they are is recorded");
+        assert_ne!(function, "restart_kernel", "a planted fault");
         if function == "vanished" {
             return Err(Rejection::new(RejectionCode::UnknownTool, "no such tool"));
         }
@@ -396,4 +397,13 @@ async fn without_sessions_a_token_has_one_conversation_and_a_client_with_tasks_g
     assert_eq!(over.message["result"]["result"]["content"][0]["text"], "confirmed and done");
     let foreign = scene.stateless("tasks/get", Some("secret.k1"), json!({"taskId": "secret.k1"}), tasks).await;
     assert_eq!(foreign.message["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_fault_in_one_answer_is_told_and_the_session_goes_on() {
+    let scene = Scene::new().in_session().await;
+    let broken = scene.call("restart_kernel", json!({"notebook": "n"})).await.message;
+    assert_eq!(broken["error"]["code"], -32603, "{broken}");
+    assert!(!broken.to_string().contains("planted"), "what broke is for the log: {broken}");
+    assert_eq!(scene.call("create_cell", json!({"source": "1", "notebook": "n"})).await.text(), "done");
 }

@@ -20,8 +20,9 @@ struct FaultyHost {
     instance: InstanceId,
     document: Arc<Document>,
     notices: Mutex<mpsc::UnboundedReceiver<Notice>>,
-    /// Reads that fail before one succeeds.
+    /// Reads that fail before one succeeds, and times that nobody is told.
     failing_reads: AtomicU32,
+    failing_notices: AtomicU32,
     commands: mpsc::UnboundedSender<Command>,
 }
 
@@ -66,6 +67,8 @@ impl Host for FaultyHost {
     }
 
     async fn next_notice(&self) -> Option<Notice> {
+        let before = self.failing_notices.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        assert!(before.is_err(), "a planted fault");
         self.notices.lock().await.recv().await
     }
 
@@ -108,7 +111,7 @@ fn with_started_call() -> Document {
 }
 
 #[tokio::test]
-async fn a_fault_in_a_worker_or_a_tool_ends_that_alone() {
+async fn a_fault_in_the_listening_a_worker_or_a_tool_ends_that_alone() {
     let (notify, notices) = mpsc::unbounded_channel();
     let (commands, mut sent) = mpsc::unbounded_channel();
     let host = FaultyHost {
@@ -116,6 +119,7 @@ async fn a_fault_in_a_worker_or_a_tool_ends_that_alone() {
         document: Arc::new(with_started_call()),
         notices: Mutex::new(notices),
         failing_reads: AtomicU32::new(2),
+        failing_notices: AtomicU32::new(2),
         commands,
     };
     let assistants = Assistants::start(Arc::new(host), AssistantsConfig::new(Models::default()));

@@ -140,6 +140,7 @@ impl World {
                     arguments,
                     after,
                     conversation_title: None,
+                    token: None,
                 });
                 if let Err(rejection) = self.submit("it", request) {
                     self.live.refused.insert(call_id, rejection.message);

@@ -4,7 +4,7 @@ mod lost_runs;
 
 use std::time::Duration;
 
-use notarium_assistant::caller::{Called, Caller};
+use notarium_assistant::caller::{Called, Caller, WantedCall};
 use notarium_assistant::host::Host;
 use notarium_core::{
     Actor, Authority, CellFlagChanges, CellType, Command, Document, Event, InsertCell, MessageBlock, Millis,
@@ -109,7 +109,8 @@ impl Scene {
             format!(r#"{{"cell_id":"c","cell_version":{}}}"#, state.cells.values().next().unwrap().cell_version);
         let arguments = RawObject::parse(&arguments).unwrap();
         let actor = Self::assistant();
-        let called = self.assistants.call(&actor, &self.notebook, "delete_cell", arguments, None, PATIENCE).await;
+        let wanted = WantedCall { function: "delete_cell".to_owned(), arguments, title: None, token: None };
+        let called = self.assistants.call(&actor, &self.notebook, wanted, PATIENCE).await;
         drop(state);
         let Called::Waiting { call_id, .. } = called.unwrap() else { panic!("it does not wait") };
         self.until_left().await;

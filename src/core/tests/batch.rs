@@ -126,6 +126,7 @@ pub fn all_cases() -> Vec<Case> {
         crate::reports::cases(),
         crate::conversations::cases(),
         crate::tool_calls::cases(),
+        crate::requesters::cases(),
         crate::held_calls::cases(),
         crate::replies::cases(),
         crate::functions::cases(),

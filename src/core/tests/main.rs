@@ -27,6 +27,7 @@ mod properties;
 mod races;
 mod replies;
 mod reports;
+mod requesters;
 mod run_all;
 mod tool_calls;
 mod tool_calls_property;

@@ -134,6 +134,29 @@ fn a_run_that_writes_without_end_gets_a_notice_and_its_end_is_taken() {
 }
 
 #[test]
+fn the_words_of_the_notice_printed_by_a_program_end_nothing() {
+    let mut world = running();
+    world.limits.max_output_bytes_per_run = 5_000;
+    let seq = (2..)
+        .find(|seq| {
+            let said = output(&["x".repeat(1_000).as_str()]);
+            let (events, _) = world.try_do(&agent("gpu"), &report("run-a", *seq, said)).unwrap();
+            events.iter().any(
+                |event| matches!(event, notarium_core::Event::ExecutionOutputAppended(event) if event.is_limit_notice),
+            )
+        })
+        .unwrap();
+    let notice = world.outputs("run-a").last().unwrap().clone();
+    let over = world.try_do(&agent("gpu"), &report("run-a", seq + 1, output(&["more"]))).unwrap_err();
+    assert_eq!(over.code, Code::OutputLimit);
+
+    let mut other = running();
+    other.step(&agent("gpu"), report("run-a", 2, output(&[&notice])));
+    other.step(&agent("gpu"), report("run-a", 3, output(&["more"])));
+    assert_eq!(other.outputs("run-a").last().unwrap(), "more");
+}
+
+#[test]
 fn many_small_writes_are_no_way_round_the_limit() {
     let mut world = running();
     world.limits.max_output_bytes_per_run = 5_000;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::access::Scopes;
 use crate::cause::TurnFailure;
-use crate::ids::{CellId, ConversationId, InstanceId, MessageId, TurnId};
+use crate::ids::{CellId, ConversationId, InstanceId, MessageId, TokenId, TurnId};
 use crate::message::{MessageBlock, MessageFlags, MessageRole, StopReason, Usage};
 use crate::open::Open;
 
@@ -83,6 +83,9 @@ pub struct TurnStarted {
     pub scopes: Scopes,
     /// That token is good for some notebooks only: the turn makes no notebook and lists none.
     pub is_bound: bool,
+    /// Which token or session that was, by its id; absent: not known. When it is revoked, the turn goes on no more.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub token: Option<TokenId>,
 }
 
 /// The claim before a model is called.

@@ -60,6 +60,9 @@ pub struct ExecutionOutputAppended {
     pub output_seq: u64,
     /// In order; parts above 8 KiB are in blobs.
     pub outputs: Vec<Output>,
+    /// They are the server's: the notice that the run has written all that is recorded of one run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_limit_notice: bool,
 }
 
 /// All outputs of the notebook that carry this `display_id` show this now.
@@ -175,4 +178,7 @@ pub struct ExecutionOutputRecovered {
     pub output_seq: u64,
     /// In order.
     pub outputs: Vec<Output>,
+    /// They are the server's: the notice that the run has written all that is recorded of one run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_limit_notice: bool,
 }

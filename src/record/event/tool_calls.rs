@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cause::{VoidCause, WithdrawalCause};
 use crate::hash::Hash;
-use crate::ids::{ConversationId, GrantId, InstanceId, Millis, ToolCallId, TurnId, UserId};
+use crate::ids::{ConversationId, GrantId, InstanceId, Millis, TokenId, ToolCallId, TurnId, UserId};
 use crate::json::RawObject;
 use crate::open::Open;
 use crate::tool_call::{Gate, Means, Passed, Risk, Target, ToolCallEnd};
@@ -37,6 +37,10 @@ pub struct ToolCallRequested {
     /// Present: it starts when that call has ended, not before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<ToolCallId>,
+    /// The token or session by which it was asked for, by its id: of an outside assistant's client, or of who began the turn.
+    /// When it is revoked, a call that has not started is withdrawn. Absent: not known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub token: Option<TokenId>,
 }
 
 /// A permitted person said yes, once, to exactly these arguments.

@@ -89,6 +89,11 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// Whether it happened elsewhere, as a file or a copied notebook tells it: no kernel of this notebook has run it.
+    pub fn is_imported(&self) -> bool {
+        self.cause == ExecutionCause::Imported
+    }
+
     /// Folds the events of one execution, from its request on.
     pub fn replay<'a>(events: impl IntoIterator<Item = &'a Recorded>) -> Option<Execution> {
         events.into_iter().fold(None, |execution: Option<Execution>, recorded| match (&recorded.event, execution) {

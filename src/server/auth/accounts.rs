@@ -1,14 +1,14 @@
 //! The service behind every route and socket: authenticates tokens, and changes accounts with immediate effect.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use notarium_core::{Actor, Door, Millis, NotebookId, Scope, ShareLinkId, TokenId};
+use notarium_core::{Actor, Door, Millis, NotebookId, Revoked, Scope, ShareLinkId, TokenId, WorkspaceId};
 use notarium_store::accounts::{
-    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenHolder,
-    TokenKind, TokenScopes, User,
+    AccountChange, AccountError, AccountStore, AuditEntry, Coverage, MAX_ACCOUNT_PAGE, ShareLink, Token, TokenFilter,
+    TokenHolder, TokenKind, TokenScopes, User,
 };
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc};
 
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
@@ -17,6 +17,7 @@ use super::sessions::{EVERYDAY, is_fresh};
 use super::throttle::Throttle;
 use super::{AuthError, Authenticated, Placements, TokenText};
 use crate::clock::Clock;
+use crate::usage::Usage;
 
 /// Revocations that a slow connection may be behind; beyond, it asks again whatever they were.
 const REVOCATION_QUEUE: usize = 256;
@@ -37,9 +38,14 @@ struct Shared {
     cache: TokenCache,
     placements: Arc<Placements>,
     revocations: broadcast::Sender<Revocation>,
+    ended: mpsc::UnboundedSender<Revoked>,
+    /// Until somebody takes it.
+    ended_receiver: Mutex<Option<mpsc::UnboundedReceiver<Revoked>>>,
     passwords: Passwords,
     throttle: Throttle,
     asks_again: AtomicBool,
+    /// Where notebooks are counted, once that is known.
+    usage: OnceLock<Arc<Usage>>,
 }
 
 /// What can be chosen about authentication.
@@ -80,15 +86,19 @@ impl Accounts {
         let placements = Arc::new(Placements::default());
         read_placements(&*store, &placements).await?;
         store.forget_ended_tokens(clock.now().saturating_sub(KEEP_ENDED_MS)).await?;
+        let (ended, ended_receiver) = mpsc::unbounded_channel();
         let shared = Shared {
             store,
             clock,
             cache: TokenCache::default(),
             placements,
             revocations: broadcast::channel(REVOCATION_QUEUE).0,
+            ended,
+            ended_receiver: Mutex::new(Some(ended_receiver)),
             passwords: Passwords::new(options.password_cost),
             throttle: Throttle::new(),
             asks_again: AtomicBool::new(options.asks_again),
+            usage: OnceLock::new(),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
@@ -103,6 +113,20 @@ impl Accounts {
 
     pub(super) fn placements(&self) -> Arc<Placements> {
         self.shared.placements.clone()
+    }
+
+    /// Counts notebooks there from now on.
+    pub fn count_in(&self, usage: Arc<Usage>) {
+        let _ = self.shared.usage.set(usage);
+    }
+
+    pub(super) fn usage(&self) -> Option<&Arc<Usage>> {
+        self.shared.usage.get()
+    }
+
+    /// The workspace that a notebook is in.
+    pub fn workspace_of(&self, notebook: &NotebookId) -> Option<WorkspaceId> {
+        self.shared.placements.workspace_of(notebook)
     }
 
     /// Whether confirming, sharing and managing ask for the password again.
@@ -167,10 +191,18 @@ impl Accounts {
 
     /// Changes accounts, all or nothing, and tells the live connections before it returns.
     pub async fn change(&self, changes: &[AccountChange], audit: AuditEntry) -> Result<(), AccountError> {
+        let ended = self.ended_by(changes).await?;
         self.shared.store.apply(changes, &audit).await?;
+        for revoked in ended {
+            // Nobody listens: no assistant does anything here.
+            let _ = self.shared.ended.send(revoked);
+        }
         for change in changes {
             if let AccountChange::PlaceNotebook { notebook, workspace } = change {
                 self.shared.placements.place(notebook, workspace.as_ref());
+                if let Some(usage) = self.usage() {
+                    usage.placed(notebook, workspace.clone());
+                }
             }
             for revocation in revocations_of(change) {
                 self.shared.cache.forget(&revocation);
@@ -179,6 +211,29 @@ impl Accounts {
             }
         }
         Ok(())
+    }
+
+    /// Tokens and accounts that ended for good, from now on: for the one who takes back what was asked for with them.
+    pub fn take_ended(&self) -> Option<mpsc::UnboundedReceiver<Revoked>> {
+        self.shared.ended_receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// What the changes end, asked before they are made.
+    async fn ended_by(&self, changes: &[AccountChange]) -> Result<Vec<Revoked>, AccountError> {
+        let mut ended = Vec::new();
+        for change in changes {
+            match change {
+                AccountChange::RevokeToken { token, .. } => ended.push(Revoked::Token(token.clone())),
+                AccountChange::DeactivateUser { user, .. } => ended.push(Revoked::User(user.clone())),
+                AccountChange::RevokeTokensOf { user, kinds, except, .. } => {
+                    let tokens = self.store().tokens(&TokenFilter::OfUser(user.clone()), MAX_ACCOUNT_PAGE).await?;
+                    let go = |token: &Token| kinds.contains(&token.kind()) && Some(&token.id) != except.as_ref();
+                    ended.extend(tokens.into_iter().filter(go).map(|token| Revoked::Token(token.id)));
+                }
+                _ => {}
+            }
+        }
+        Ok(ended)
     }
 
     /// An audit entry of now.

@@ -67,7 +67,16 @@ impl Authenticated {
                 let ambient_role = workspace.and_then(|workspace| self.workspaces.get(&workspace).copied());
                 let workspaces = self.workspaces.keys().cloned().collect();
                 let is_bound = self.coverage != Coverage::All;
-                Authority { ambient_role, scopes, workspaces, is_bound, reactor: None, means: Some(self.means()) }
+                let token = Some(self.token_id.clone());
+                Authority {
+                    ambient_role,
+                    scopes,
+                    workspaces,
+                    is_bound,
+                    reactor: None,
+                    means: Some(self.means()),
+                    token,
+                }
             }
             _ => Authority { scopes, means: Some(self.means()), ..Authority::default() },
         }

@@ -255,6 +255,11 @@ impl Accounts {
             if !matches!(role, Role::Editor | Role::Owner) {
                 return Err(forbidden("only its editors and owners put notebooks into a workspace: ask one"));
             }
+            if let Some(usage) = self.usage() {
+                usage
+                    .check_place(notebook, workspace)
+                    .map_err(|rejection| AuthError::Limit { reason: rejection.message })?;
+            }
         }
         let place = AccountChange::PlaceNotebook { notebook: notebook.clone(), workspace: workspace.cloned() };
         let place_name = workspace.map_or("nowhere", WorkspaceId::as_str);

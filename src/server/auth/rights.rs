@@ -9,10 +9,16 @@ use super::{Accounts, Authenticated};
 const NO_TOKEN: &str = "none";
 
 impl Accounts {
+    /// Whether a token was revoked, or is so long gone that nobody remembers it. One that only ran out was not.
+    pub async fn is_revoked(&self, token: &TokenId) -> Result<bool, AccountError> {
+        Ok(self.store().token(token).await?.is_none_or(|token| token.revoked_at.is_some()))
+    }
+
     /// The rights of a person in a notebook, beside its own access list, as an interactive session would have them;
     /// `None`: there is no such account, or it is deactivated. Read from the accounts each time, so that nothing is stale.
     pub async fn rights_of(&self, user: &UserId, notebook: &NotebookId) -> Result<Option<Authority>, AccountError> {
-        Ok(self.as_session(user).await?.map(|person| person.authority_for(notebook)))
+        let person = self.as_session(user).await?;
+        Ok(person.map(|person| Authority { token: None, ..person.authority_for(notebook) }))
     }
 
     /// The person as an interactive session would be let in now; `None`: there is no such account, or it is deactivated.

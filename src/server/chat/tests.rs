@@ -65,6 +65,7 @@ fn started() -> Happens {
         model: None,
         scopes: Default::default(),
         is_bound: false,
+        token: None,
     })
 }
 
@@ -131,6 +132,7 @@ fn gated_call(id: &str) -> Vec<Happens> {
         targets: Vec::new(),
         gate: notarium_core::Gate::WaitsForPerson { until: 99 }.into(),
         after: None,
+        token: None,
     };
     let update = ActivityKind::ToolUpdate { call_id: call_id.clone(), message: "still at it".to_owned() };
     vec![

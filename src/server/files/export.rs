@@ -9,27 +9,24 @@ use serde_json::value::RawValue;
 
 use super::parts;
 
-/// The blobs that the shown outputs name, each once: what [`document`] wants in its `blobs`.
-pub fn named_blobs(notebook: &Document) -> Vec<&BlobPart> {
+/// The blobs that the shown outputs of these cells name and a file holds, each once.
+pub fn named_blobs<'a>(notebook: &'a Document, cells: &'a [CellId]) -> Vec<&'a BlobPart> {
     let mut seen = BTreeSet::new();
-    let shown = notebook.order.iter().filter_map(|cell_id| notebook.latest_execution(cell_id));
-    let named = shown.flat_map(|(_, execution)| &execution.outputs).flat_map(|output| &output.blobs);
+    let shown = cells.iter().filter_map(|id| notebook.latest_execution(id));
+    let named = shown.flat_map(|(_, run)| &run.outputs).flat_map(|output| &output.blobs);
     let named = named.filter(|part| parts::is_in_files(part));
     named.filter(|part| seen.insert(part.sha256.as_str())).collect()
 }
 
-/// The notebook as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256.
-pub fn document(notebook: &Document, blobs: &BTreeMap<String, Bytes>) -> File {
-    let cells = notebook.ordered_cells().map(|(cell_id, cell)| {
-        let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
-        document_cell(cell_id, cell, latest, blobs)
-    });
-    File {
-        metadata: object(&notebook.metadata),
-        nbformat_original: (4, 5),
-        extra: Object::new(),
-        cells: cells.collect(),
-    }
+/// What a file holds beside its cells.
+pub fn frame(notebook: &Document) -> File {
+    File { metadata: object(&notebook.metadata), nbformat_original: (4, 5), extra: Object::new(), cells: Vec::new() }
+}
+
+/// A cell as a file holds it; `blobs` are bytes by lower-case hex of their SHA-256. `None`: there is no such cell.
+pub fn cell(notebook: &Document, cell_id: &CellId, blobs: &BTreeMap<String, Bytes>) -> Option<DocumentCell> {
+    let latest = notebook.latest_execution(cell_id).map(|(_, execution)| &**execution);
+    Some(document_cell(cell_id, notebook.cells.get(cell_id)?, latest, blobs))
 }
 
 fn document_cell(

@@ -11,8 +11,6 @@ use tokio::sync::Notify;
 
 use super::frame::Frame;
 
-/// Bytes of queued frames above which droppable frames are dropped, whatever their number.
-const MAX_QUEUED_BYTES: usize = 8 << 20;
 /// Bytes of queued frames above which the connection is given up: its reader takes nothing, not even answers.
 const MAX_BACKLOG_BYTES: usize = 256 << 20;
 
@@ -40,6 +38,7 @@ struct State {
 #[derive(Default)]
 struct Shared {
     capacity: usize,
+    max_bytes: usize,
     state: Mutex<State>,
     ready: Notify,
     /// Commands that rooms have taken and not answered.
@@ -69,9 +68,9 @@ pub struct Outbox(Arc<Shared>);
 pub struct OutboxReceiver(Arc<Shared>);
 
 impl Outbox {
-    /// `capacity`: frames above which events and presence are dropped.
-    pub fn new(capacity: usize) -> (Outbox, OutboxReceiver) {
-        let shared = Arc::new(Shared { capacity, state: Mutex::default(), ..Shared::default() });
+    /// `capacity`: frames above which events and presence are dropped. `max_bytes`: the same, whatever their number.
+    pub fn new(capacity: usize, max_bytes: usize) -> (Outbox, OutboxReceiver) {
+        let shared = Arc::new(Shared { capacity, max_bytes, ..Shared::default() });
         (Outbox(shared.clone()), OutboxReceiver(shared))
     }
 
@@ -96,7 +95,7 @@ impl Outbox {
         if state.is_closed {
             return Offered::Closed;
         }
-        if state.frames.len() >= self.0.capacity || state.bytes >= MAX_QUEUED_BYTES {
+        if state.frames.len() >= self.0.capacity || state.bytes >= self.0.max_bytes {
             return Offered::Full;
         }
         self.0.push(&mut state, frame);
@@ -194,7 +193,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_frames_come_in_one_piece_and_in_order() {
-        let (outbox, mut receiver) = Outbox::new(8);
+        let (outbox, mut receiver) = Outbox::new(8, 100);
         assert!(outbox.send("a".into()));
         assert_eq!(outbox.offer("b".into()), Offered::Queued);
         assert_eq!(received(&mut receiver).await, ["a", "b"]);
@@ -202,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_queue_drops_events_and_keeps_answers() {
-        let (outbox, mut receiver) = Outbox::new(1);
+        let (outbox, mut receiver) = Outbox::new(1, 100);
         assert_eq!(outbox.offer("event".into()), Offered::Queued);
         assert_eq!(outbox.offer("dropped".into()), Offered::Full);
         assert!(outbox.send("ack".into()));
@@ -210,8 +209,17 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn few_frames_of_many_bytes_fill_the_queue_too() {
+        let (outbox, mut receiver) = Outbox::new(8, 10);
+        assert_eq!(outbox.offer("0123456789".into()), Offered::Queued);
+        assert_eq!(outbox.offer("x".into()), Offered::Full);
+        assert!(outbox.send("ack".into()));
+        assert_eq!(received(&mut receiver).await, ["0123456789", "ack"]);
+    }
+
+    #[tokio::test]
     async fn the_reader_that_has_emptied_the_queue_is_reported_once() {
-        let (outbox, mut receiver) = Outbox::new(1);
+        let (outbox, mut receiver) = Outbox::new(1, 100);
         outbox.send("a".into());
         let (sender, mut woken) = tokio::sync::mpsc::unbounded_channel();
         outbox.when_drained(move || sender.send(()).unwrap());
@@ -223,7 +231,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_waits_for_fewer_commands_is_woken_by_answers() {
-        let (outbox, _receiver) = Outbox::new(1);
+        let (outbox, _receiver) = Outbox::new(1, 100);
         (0..4).for_each(|_| outbox.asked());
         let waiting = outbox.at_most_unanswered(2);
         tokio::pin!(waiting);
@@ -237,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn closing_delivers_what_is_queued_and_ends() {
-        let (outbox, mut receiver) = Outbox::new(1);
+        let (outbox, mut receiver) = Outbox::new(1, 100);
         outbox.send("last".into());
         outbox.close();
         assert!(!outbox.send("late".into()));
@@ -247,7 +255,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_is_gone_closes_the_queue() {
-        let (outbox, receiver) = Outbox::new(1);
+        let (outbox, receiver) = Outbox::new(1, 100);
         drop(receiver);
         assert_eq!(outbox.offer("a".into()), Offered::Closed);
         assert!(outbox.is_closed());

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, Version};
+use notarium_core::{Document, Head, Notebook, NotebookId, Role, Subject, UserId, Version};
 use notarium_store::{CatalogEntry, EventStore, MAX_SEARCH_TEXT_CHARS, StoreError};
 
 use super::snapshot;
 use super::stored::load;
+use crate::usage::Usage;
 
 /// Notebooks that are caught up in one round.
 const CATCH_UP_PAGE: usize = 100;
@@ -25,12 +26,42 @@ pub(super) async fn write_snapshot(store: Arc<dyn EventStore>, notebook: Arc<Not
     }
 }
 
-pub(super) async fn update_catalog(store: Arc<dyn EventStore>, notebook: Arc<Notebook>) {
+pub(super) async fn update_catalog(store: Arc<dyn EventStore>, usage: &Usage, notebook: Arc<Notebook>) {
     let entry = catalog_entry(&notebook);
-    drop(notebook);
+    usage.owned(&entry.notebook_id, owners(&entry));
     let (id, version) = (entry.notebook_id.clone(), entry.version);
     if let Err(error) = store.put_catalog(entry).await {
         tracing::warn!(notebook = %id, version, %error, "the list of notebooks was not updated; the next start does it");
+    }
+    if usage.is_to_be_measured(&id) {
+        let bytes = tokio::task::spawn_blocking(move || state_bytes(&notebook)).await.unwrap_or(0);
+        usage.measured(&id, bytes);
+    }
+}
+
+/// The people who own the notebook, by its line in the list.
+pub fn owners(entry: &CatalogEntry) -> Vec<UserId> {
+    let owning = entry.access.iter().filter(|(_, role)| role == "owner");
+    owning.filter_map(|(subject, _)| UserId::new(subject.strip_prefix("user:")?).ok()).collect()
+}
+
+/// Of the state as JSON, without making it.
+fn state_bytes(notebook: &Document) -> u64 {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, notebook) {
+        Ok(()) => count.0,
+        Err(_) => 0,
     }
 }
 

@@ -1,17 +1,24 @@
 //! Between the room's questions and the store's answers.
 
-use notarium_core::{Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Stored, Version, in_order};
-use notarium_store::{AppendError, EventStore, MAX_READ_EVENTS, StoreError};
+use notarium_core::{
+    Actor, Append, CommandId, Head, HistoryQuery, InstanceId, NotebookId, Stored, UserId, Version, in_order,
+};
+use notarium_store::{AppendError, EVENT_OVERHEAD_BYTES, EventStore, MAX_READ_EVENTS, StoreError};
 use notarium_sync::{AppendFailure, Input, Loaded, ReadFailure, ReadOnly, Replay, Ticket};
 
 use super::snapshot;
+use crate::usage::Usage;
 
 /// Events that a load hands to the room beside the state, at most.
 const MAX_RECENT_EVENTS: usize = 2_000;
 
-pub(super) async fn append(store: &dyn EventStore, append: Append) -> Input {
+pub(super) async fn append(store: &dyn EventStore, usage: &Usage, append: Append) -> Input {
+    let (notebook, bytes, owner) = (append.notebook_id.clone(), bytes_of(&append), made_by(&append));
     match store.append(append).await {
-        Ok(()) => Input::Appended,
+        Ok(()) => {
+            usage.recorded(&notebook, bytes, owner);
+            Input::Appended
+        }
         Err(AppendError::VersionConflict { .. }) => Input::AppendFailed(AppendFailure::VersionConflict),
         Err(AppendError::DuplicateCommand { .. }) => Input::AppendFailed(AppendFailure::DuplicateCommand),
         Err(AppendError::LeaseLost { epoch }) => {
@@ -26,6 +33,19 @@ pub(super) async fn append(store: &dyn EventStore, append: Append) -> Input {
             tracing::error!(%error, "append failed");
             Input::AppendFailed(AppendFailure::Unavailable { reason: told(&error) })
         }
+    }
+}
+
+fn bytes_of(append: &Append) -> u64 {
+    append.events.iter().map(|event| event.stored.payload.get().len() as u64 + EVENT_OVERHEAD_BYTES).sum()
+}
+
+/// Who made the notebook that begins here.
+fn made_by(append: &Append) -> Option<UserId> {
+    let first = append.events.first().filter(|_| append.expected == Head::START)?;
+    match &first.stored.envelope.actor {
+        Actor::User { id } | Actor::Assistant { for_user: id, .. } => Some(id.clone()),
+        _ => None,
     }
 }
 

@@ -230,7 +230,7 @@ impl Task {
         self.rooms.behind.write(&self.id, |moment| {
             let writing = self.rooms.tasks.spawn(async move {
                 let id = notebook.notebook_id.clone();
-                projections::update_catalog(rooms.store.clone(), notebook).await;
+                projections::update_catalog(rooms.store.clone(), &rooms.usage, notebook).await;
                 rooms.behind.wrote(&id, moment);
             });
             writing.map(drop).boxed()
@@ -261,7 +261,10 @@ impl Task {
                 let config = self.rooms.room_config.clone();
                 async move { stored::load_input(&*store, &id, &config.instance, recent_after).await }.boxed()
             }
-            Output::Append(append) => async move { stored::append(&*store, append).await }.boxed(),
+            Output::Append(append) => {
+                let usage = self.rooms.usage.clone();
+                async move { stored::append(&*store, &usage, append).await }.boxed()
+            }
             Output::ReadTail { ticket, after, limit } => {
                 async move { stored::tail(&*store, &id, ticket, after, limit).await }.boxed()
             }

@@ -89,7 +89,7 @@ fn is_ack(message: &ServerMessage) -> Option<u64> {
 async fn a_notebook_is_made_edited_followed_and_read() {
     let bench = bench(RoomConfig::default());
     let room = bench.rooms.open(&id());
-    let (outbox, mut receiver) = Outbox::new(100);
+    let (outbox, mut receiver) = Outbox::new(100, 1 << 20);
     let client = bench.rooms.connect(outbox);
     room.submit(submission(&client, command("1", CREATE))).await;
     room.send(subscribe(&client));
@@ -136,7 +136,7 @@ async fn a_reader_that_stalls_is_caught_up_and_harms_nobody() {
     let room = bench.rooms.open(&id());
     room.run(command("create", CREATE)).await.unwrap();
     room.run(command("insert", INSERT)).await.unwrap();
-    let (slow, mut slow_receiver) = Outbox::new(2);
+    let (slow, mut slow_receiver) = Outbox::new(2, 1 << 20);
     let slow = bench.rooms.connect(slow);
     room.send(subscribe(&slow));
     room.read(anna()).await.unwrap();
@@ -197,7 +197,7 @@ async fn a_full_inbox_makes_senders_wait_and_loses_nothing() {
     let rooms = Rooms::new(Arc::new(Memory::default()), config, sender);
     let room = rooms.open(&id());
     room.run(command("create", CREATE)).await.unwrap();
-    let (outbox, mut receiver) = Outbox::new(1_000);
+    let (outbox, mut receiver) = Outbox::new(1_000, 1 << 20);
     let clients: Vec<Arc<Client>> = (0..4).map(|_| Arc::new(rooms.connect(outbox.clone()))).collect();
     let floods = clients.iter().map(|client| {
         let (room, client) = (room.clone(), client.clone());

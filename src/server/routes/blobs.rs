@@ -1,6 +1,5 @@
 //! Large parts of outputs: up by agents and imports, down by whoever may read the notebook.
 
-use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -8,6 +7,7 @@ use notarium_core::{BlobPart, NotebookId, Operation, Scope};
 use notarium_store::blobs::{BlobContent, BlobEntry};
 use notarium_wire::rest::Uploaded;
 
+use crate::allowed;
 use crate::app::{App, is_agent};
 use crate::auth::Authenticated;
 use crate::blob_check::parse_hash;
@@ -55,6 +55,7 @@ async fn upload_blob(
     {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }
+    app.usage.check_blob(&notebook, declared_bytes(request.headers()))?;
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
     blobs::record(&app, &authenticated, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
@@ -73,6 +74,12 @@ async fn require_uploader(app: &App, authenticated: &Authenticated, notebook: &N
     Err(Problem::forbidden("blobs are uploaded by runtime agents and by those who may edit: ask an owner"))
 }
 
+/// What the request says of its body; one that does not counts when it is there.
+fn declared_bytes(headers: &HeaderMap) -> u64 {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    length.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
 fn media_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     (value.len() <= 200).then(|| value.to_owned())
@@ -80,6 +87,7 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
 
 async fn download_blob(
     State(app): State<App>,
+    authenticated: Authenticated,
     Params((notebook, sha256)): Params<(NotebookId, String)>,
 ) -> Result<Response, Problem> {
     let hash = parse_hash(&sha256)?;
@@ -93,7 +101,7 @@ async fn download_blob(
         // The bytes of a hash never change; who may see them can.
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
     ];
-    Ok((headers, Body::from_stream(bytes)).into_response())
+    Ok((headers, allowed::body(&app, &authenticated, &notebook, bytes).await?).into_response())
 }
 
 /// Keeps blobs of one notebook for another one as well.

@@ -1,26 +1,27 @@
 //! `.ipynb` files in and out.
 
-use std::collections::BTreeMap;
-
 use axum::Json;
 use axum::extract::{DefaultBodyLimit, State};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode, header};
-use notarium_core::{BlobPart, CommandId, Document, NotebookId, Operation, RawObject, Scope};
+use notarium_core::{CommandId, Document, NotebookId, Operation, RawObject, Rejection, RejectionCode, Scope};
 use notarium_wire::ipynb::{self, IpynbError, Limits, Notice};
 use notarium_wire::rest::{AtVersion, ImportAnswer, ImportQuery};
 use sha2::{Digest, Sha256};
 
 use super::answers::{etag, execute};
 use super::notebooks::{new_notebook_id, read_at};
+use crate::allowed;
 use crate::app::App;
 use crate::auth::Authenticated;
+use crate::blob_check::parse_hash;
 use crate::blobs;
 use crate::extract::{BytesBody, Conditions, Created, Params, QueryOf, too_large};
-use crate::files::{export, import};
+use crate::files::{export, import, pieces};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
+use crate::usage::Account;
 
 /// What a notebook is called that came without a name.
 const UNTITLED: &str = "Untitled";
@@ -59,9 +60,14 @@ async fn import_notebook(
     let command_id = conditions.command_id.clone().unwrap_or_else(|| ulid::Ulid::generate().into());
     let conditions = Conditions { command_id: Some(command_id.clone()), ..conditions };
     let notebook = query.id.clone().unwrap_or_else(|| new_notebook_id(&authenticated, &conditions));
+    let _permit = app.imports.try_acquire().map_err(|_| too_many_imports(&app))?;
+    let account = authenticated.user_id().cloned().map(Account::Person);
+    account.iter().try_for_each(|account| app.usage.check_new(account))?;
     let (imported, notices) = read_file(file, app.limits.max_import_bytes, command_id).await?;
     let title = title_of(&query, imported.title.as_deref());
     let plan = import::plan(imported, title.clone());
+    let large: u64 = plan.parts.iter().map(|part| part.bytes.len() as u64).sum();
+    account.iter().try_for_each(|account| app.usage.check_blobs_of(account, large))?;
     // A notebook that exists has its blobs, or the command is refused.
     let parts = if app.store.head(&notebook).await?.is_none() { plan.parts } else { Vec::new() };
     let kept = blobs::put_all(&app, &notebook, parts).await?;
@@ -69,6 +75,11 @@ async fn import_notebook(
     blobs::record(&app, &authenticated, &notebook, kept).await?;
     let (version, outcome) = (answer.0.version, answer.0.outcome);
     Ok(Created(Json(ImportAnswer { notebook, title, version, outcome, notices })))
+}
+
+fn too_many_imports(app: &App) -> Problem {
+    let detail = format!("{} files are being imported already: try again in a moment", app.limits.max_imports);
+    Rejection::new(RejectionCode::RateLimited, detail).into()
 }
 
 /// Parses beside the tasks that serve others: a large file takes a while.
@@ -130,13 +141,9 @@ async fn export_notebook(
     QueryOf(query): QueryOf<AtVersion>,
 ) -> Result<Response, Problem> {
     let state = read_at(&app, &authenticated, &notebook, query.at).await?.notebook;
-    let (blobs, missing) = load(&app, &state).await?;
+    let missing = missing_blobs(&app, &state).await?;
     let (version, title) = (state.version, state.title.clone());
-    let writing = tokio::task::spawn_blocking(move || ipynb::write(&export::document(&state, &blobs)));
-    let file = writing.await.map_err(|error| {
-        tracing::error!(%error, "writing a file failed");
-        unwritable()
-    })?;
+    let file = allowed::body(&app, &authenticated, &notebook, pieces::of(app.clone(), state)).await?;
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(IPYNB)),
         (header::CONTENT_DISPOSITION, disposition(&title)),
@@ -154,22 +161,25 @@ fn unwritable() -> Problem {
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
 }
 
-/// The bytes of the blobs that the file holds, and the hashes of those that are not to be had.
-async fn load(app: &App, state: &Document) -> Result<(BTreeMap<String, Bytes>, Vec<String>), Problem> {
-    let named: Vec<BlobPart> = export::named_blobs(state).into_iter().cloned().collect();
+/// The hashes of the blobs that the file would hold and that are not to be had.
+async fn missing_blobs(app: &App, state: &Document) -> Result<Vec<String>, Problem> {
+    let named = export::named_blobs(state, &state.order);
     let total: u64 = named.iter().map(|part| part.size_bytes).sum();
     if total > app.limits.max_export_blob_bytes {
         let limit = app.limits.max_export_blob_bytes;
         return Err(too_large(format!("the outputs have {total} bytes, more than {limit}: clear large ones")));
     }
-    let (mut blobs, mut missing) = (BTreeMap::new(), Vec::new());
+    let mut missing = Vec::new();
     for part in named {
-        match blobs::load(app, &state.notebook_id, &part.sha256).await? {
-            Some(bytes) => _ = blobs.insert(part.sha256, bytes),
-            None => missing.push(part.sha256),
+        let is_whole = match parse_hash(&part.sha256) {
+            Ok(hash) => app.blobs.is_whole(&state.notebook_id, &hash).await?,
+            Err(_) => false,
+        };
+        if !is_whole {
+            missing.push(part.sha256.clone());
         }
     }
-    Ok((blobs, missing))
+    Ok(missing)
 }
 
 /// An attachment named after the title (RFC 6266), whatever is in it.

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -14,6 +13,7 @@ use notarium_wire::rest::{AtVersion, EventPage, EventsQuery, Trash, TrashedCell,
 
 use super::live;
 use super::scan::{SCAN_PAGE, backwards};
+use crate::allowed;
 use crate::app::App;
 use crate::auth::Authenticated;
 use crate::extract::{Params, QueryOf, accepts};
@@ -57,7 +57,7 @@ async fn read_events(
     }
     let after = query.after.unwrap_or(0);
     if accepts(&headers, "application/x-ndjson") {
-        return Ok(lines(app, notebook, after, head.version));
+        return lines(app, authenticated, notebook, after, head.version).await;
     }
     let limit = query.limit.unwrap_or(200).clamp(1, MAX_PAGE);
     let events = app.store.read(&notebook, after, limit).await?;
@@ -66,10 +66,18 @@ async fn read_events(
     Ok(Json(EventPage { events, head, next }).into_response())
 }
 
-/// All events up to a version, one JSON object a line.
-fn lines(app: App, notebook: NotebookId, after: Version, to: Version) -> Response {
+/// All events up to a version, one JSON object a line, for as long as they may be read: a download that was begun with a token ends
+/// with it, visibly unfinished.
+async fn lines(
+    app: App,
+    authenticated: Authenticated,
+    notebook: NotebookId,
+    after: Version,
+    to: Version,
+) -> Result<Response, Problem> {
+    let (reading, of) = (app.clone(), notebook.clone());
     let pages = stream::try_unfold(after, move |after| {
-        let (app, notebook) = (app.clone(), notebook.clone());
+        let (app, notebook) = (reading.clone(), of.clone());
         async move {
             let mut events = app.store.read(&notebook, after, SCAN_PAGE).await?;
             events.retain(|stored| stored.envelope.version <= to);
@@ -77,7 +85,8 @@ fn lines(app: App, notebook: NotebookId, after: Version, to: Version) -> Respons
             Ok::<_, notarium_store::StoreError>(Some((text_of(&events), last)))
         }
     });
-    ([(header::CONTENT_TYPE, "application/x-ndjson")], Body::from_stream(pages)).into_response()
+    let body = allowed::body(&app, &authenticated, &notebook, pages).await?;
+    Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
 }
 
 fn text_of(events: &[Stored]) -> String {

@@ -1,10 +1,15 @@
 //! Notebooks: list, make, read, rename, archive, fork, undo, and any command.
 
+use std::convert::Infallible;
+
 use axum::Json;
+use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, Method, StatusCode, header};
-use notarium_core::{Command, NotebookId, Operation, Scope, Version, WorkspaceId};
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use notarium_core::{Command, Document, NotebookId, Operation, Scope, Version, WorkspaceId};
 use notarium_store::{CatalogCursor, CatalogEntry};
 use notarium_wire::CommandMessage;
 use notarium_wire::rest::{
@@ -204,7 +209,29 @@ async fn read_notebook(
     if query.outputs == Some(false) {
         answer.notebook = fork::without_outputs(&answer.notebook).into();
     }
-    Ok(([(header::ETAG, etag)], Json(answer)).into_response())
+    let is_now = query.at.is_none() && query.outputs != Some(false);
+    let body = if is_now { shared(&app, answer).await? } else { Json(answer).into_response() };
+    Ok(([(header::ETAG, etag)], body).into_response())
+}
+
+/// The state's text is the same for all who read it now: it is made once.
+async fn shared(app: &App, answer: NotebookAnswer) -> Result<Response, Problem> {
+    let unwritable =
+        || Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the state could not be written: report it");
+    let text = app.state_texts.of(answer.notebook.clone()).await.ok_or_else(unwritable)?;
+    let empty = Document::new(answer.notebook.notebook_id.clone());
+    let rest = serde_json::to_value(NotebookAnswer { notebook: empty.into(), ..answer }).map_err(|_| unwritable())?;
+    let mut rest = rest.as_object().cloned().unwrap_or_default();
+    rest.remove("notebook");
+    let rest = serde_json::Value::Object(rest).to_string();
+    let pieces = [Bytes::from_static(b"{\"notebook\":"), text, Bytes::from(format!(",{}", &rest[1..]))];
+    let bytes: usize = pieces.iter().map(Bytes::len).sum();
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CONTENT_LENGTH, HeaderValue::from(bytes)),
+    ];
+    let body = Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)));
+    Ok((headers, body).into_response())
 }
 
 // --- change ---

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use notarium_core::{CommandId, KernelSessionId, NotebookId, Rejection, Scope, Standings};
+use notarium_core::{Actor, CommandId, KernelSessionId, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
     RejectMessage, ServerMessage, SubscribeMessage,
@@ -213,7 +213,7 @@ impl Connection {
     async fn command(&mut self, message: CommandMessage) {
         let joined = self.join(&message.notebook).map(|joined| (joined.room.clone(), joined.identity.clone()));
         let checked = match joined {
-            Ok(joined) => self.look_up(&message).await.map(|standings| (joined, standings)),
+            Ok(joined) => self.look_up(&joined.1.actor, &message).await.map(|standings| (joined, standings)),
             Err(rejection) => Err(rejection),
         };
         match checked {
@@ -237,8 +237,8 @@ impl Connection {
         })
     }
 
-    async fn look_up(&self, message: &CommandMessage) -> Result<Standings, Rejection> {
-        self.app.check_blobs(message).await?;
+    async fn look_up(&self, actor: &Actor, message: &CommandMessage) -> Result<Standings, Rejection> {
+        self.app.check(actor, message).await?;
         self.app.standings(message).await
     }
 

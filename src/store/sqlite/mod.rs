@@ -18,6 +18,7 @@ mod plan;
 mod projections;
 mod reader;
 mod rows;
+mod sizes;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -44,8 +45,8 @@ use self::health::Health;
 use self::transaction::{Writer, WriterConnection};
 use self::writer::{GroupCommit, MAX_QUEUED_APPENDS, Queued, closed, unanswered};
 use crate::event_store::{
-    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_READ_EVENTS, StoreError,
-    check_listed, within_limit,
+    AppendError, BlobRecord, CatalogEntry, CatalogPage, CatalogQuery, EventStore, MAX_READ_EVENTS, NotebookSize,
+    StoreError, check_listed, within_limit,
 };
 use crate::snapshots::Snapshot;
 
@@ -252,6 +253,10 @@ impl EventStore for Sqlite {
 
     async fn notebooks(&self, after: Option<&NotebookId>, limit: usize) -> Result<Vec<(NotebookId, Head)>, StoreError> {
         reader::notebooks(&self.readers, after, limit).await.map_err(|error| self.failed(error))
+    }
+
+    async fn sizes(&self) -> Result<Vec<NotebookSize>, StoreError> {
+        sizes::sizes(&self.readers).await.map_err(|error| self.failed(error))
     }
 
     async fn put_catalog(&self, entry: CatalogEntry) -> Result<(), StoreError> {

@@ -234,6 +234,7 @@ fn some_call(notebook: &Document, turn_id: TurnId, chance: &mut Chance) -> Comma
         arguments: RawObject::parse(&arguments).expect("an object"),
         after: None,
         conversation_title: None,
+        token: None,
     })
 }
 

@@ -83,14 +83,9 @@ impl Json {
         out
     }
 
-    /// As Python's `json.dumps(…, indent=1, sort_keys=True, ensure_ascii=False, separators=(",", ": "))`.
-    pub fn pretty(&self) -> String {
-        let mut out = String::new();
-        self.print(&mut out, Some(0));
-        out
-    }
-
-    fn print(&self, out: &mut String, indent: Option<usize>) {
+    /// As Python's `json.dumps(…, indent=1, sort_keys=True, ensure_ascii=False, separators=(",", ": "))`. `indent`: of the line
+    /// that it begins on; `None`: all on one line.
+    pub fn print(&self, out: &mut String, indent: Option<usize>) {
         match self {
             Self::Null => out.push_str("null"),
             Self::Bool(true) => out.push_str("true"),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::Document;
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
 use super::json::{Json, Map};
 use super::notice::Notices;
 use super::output;
 use super::schema::{self, Base};
+use super::{Document, DocumentCell};
 
 /// Writes the document as nbformat 4.5, in the style of Python's `nbformat.write`, newline at the end included.
 ///
@@ -15,38 +15,56 @@ use super::schema::{self, Base};
 /// invalid or used twice is replaced by one made from the cell's index. A value that nests deeper than [`super::MAX_DEPTH`],
 /// which no import lets in, is written as a string of its JSON.
 pub fn write(document: &Document) -> String {
-    let mut notices = Notices::default();
-    let mut notebook = NotebookDraft::from_document(document);
-    notebook.settle(&mut notices);
-    let ids = unique_ids(document);
-    let cells = document.cells.iter().zip(ids).map(|(cell, id)| {
+    let pieces = Pieces::new(document.cells.iter().map(|cell| cell.id.as_str()));
+    let cells = document.cells.iter().enumerate().map(|(index, cell)| pieces.cell(index, cell));
+    cells.chain([pieces.end(document)]).collect()
+}
+
+/// A file written cell by cell, so that nobody needs to hold all of it: the texts of [`Pieces::cell`] for each cell in order,
+/// then [`Pieces::end`], are what [`write()`] returns.
+#[derive(Debug)]
+pub struct Pieces {
+    /// Those that the file has.
+    ids: Vec<String>,
+}
+
+impl Pieces {
+    /// `ids`: of all cells, as the document has them.
+    pub fn new<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
+        Self { ids: unique_ids(&ids.collect::<Vec<_>>()) }
+    }
+
+    /// The text of one cell, with what stands before it.
+    pub fn cell(&self, index: usize, cell: &DocumentCell) -> String {
         let mut draft = CellDraft::from_cell(cell);
-        draft.settle(&mut notices);
-        draft.id = id;
-        Json::Object(cell_object(draft))
-    });
-    let cells = Json::Array(cells.collect());
-    let number = |text: &str| Json::Number(text.to_owned());
-    let entries = [
-        ("cells", cells),
-        ("metadata", Json::Object(notebook_metadata(notebook))),
-        ("nbformat", number("4")),
-        ("nbformat_minor", number("5")),
-    ];
-    let mut text = Json::Object(entries.map(|(key, value)| (key.to_owned(), value)).into()).pretty();
-    text.push('\n');
-    text
+        draft.settle(&mut Notices::default());
+        draft.id = self.ids.get(index).cloned().unwrap_or_default();
+        let before = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " };
+        let mut text = before.to_owned();
+        Json::Object(cell_object(draft)).print(&mut text, Some(2));
+        text
+    }
+
+    /// What stands behind the last cell; the document's cells are not looked at.
+    pub fn end(&self, document: &Document) -> String {
+        let mut notebook = NotebookDraft::from_document(document);
+        notebook.settle(&mut Notices::default());
+        let before = if self.ids.is_empty() { "{\n \"cells\": []" } else { "\n ]" };
+        let mut text = format!("{before},\n \"metadata\": ");
+        Json::Object(notebook_metadata(notebook)).print(&mut text, Some(1));
+        text.push_str(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");
+        text
+    }
 }
 
 /// The first cell with a valid id keeps it.
-fn unique_ids(document: &Document) -> Vec<String> {
-    let valid = document.cells.iter().map(|cell| cell.id.as_str()).filter(|id| schema::is_cell_id(id));
-    let taken: BTreeSet<&str> = valid.collect();
+fn unique_ids(given: &[&str]) -> Vec<String> {
+    let taken: BTreeSet<&str> = given.iter().copied().filter(|id| schema::is_cell_id(id)).collect();
     let mut used = BTreeSet::new();
-    let mut ids = Vec::with_capacity(document.cells.len());
-    for (index, cell) in document.cells.iter().enumerate() {
-        let keep = schema::is_cell_id(&cell.id) && used.insert(cell.id.as_str());
-        ids.push(if keep { cell.id.clone() } else { index_id(index, &taken) });
+    let mut ids = Vec::with_capacity(given.len());
+    for (index, id) in given.iter().copied().enumerate() {
+        let keep = schema::is_cell_id(id) && used.insert(id);
+        ids.push(if keep { id.to_owned() } else { index_id(index, &taken) });
     }
     ids
 }

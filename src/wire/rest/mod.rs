@@ -17,6 +17,7 @@ mod kernels;
 mod notebooks;
 mod runs;
 mod turns;
+mod usage;
 
 pub use access::*;
 pub use accounts::*;
@@ -32,3 +33,4 @@ pub use kernels::*;
 pub use notebooks::*;
 pub use runs::*;
 pub use turns::*;
+pub use usage::*;

@@ -16,6 +16,7 @@ impl Worker {
             arguments,
             after,
             conversation_title: None,
+            token: None,
         });
         match self.send(actor, &request).await {
             Ok(_) => Ok(()),

@@ -31,6 +31,7 @@ impl Scene {
             arguments: RawObject::parse(&arguments.to_string()).unwrap(),
             after: None,
             conversation_title: None,
+            token: None,
         });
         let (id, actor) = (ulid::Ulid::generate().into(), Self::assistant());
         self.server.assistant_host().execute_as(id, &actor, &self.notebook, &command).await.unwrap();

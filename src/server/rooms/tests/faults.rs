@@ -6,7 +6,7 @@ use super::*;
 async fn a_fault_ends_one_room_and_the_notebook_goes_on_in_another() {
     let bench = bench(RoomConfig::default());
     let (room, other) = (bench.rooms.open(&id()), bench.rooms.open(&"other".parse().unwrap()));
-    let (outbox, mut receiver) = Outbox::new(100);
+    let (outbox, mut receiver) = Outbox::new(100, 1 << 20);
     let client = bench.rooms.connect(outbox);
     room.run(command("1", CREATE)).await.unwrap();
     let elsewhere =

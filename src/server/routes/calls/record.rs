@@ -16,6 +16,7 @@ pub fn waiting(id: &ToolCallId, call: &ToolCall) -> Call {
         targets: call.targets.clone(),
         gate: call.gate.clone(),
         after: call.after.clone(),
+        token: None,
     };
     requested(event, call.requested_by.clone(), call.requested_at, call.requested_version)
 }

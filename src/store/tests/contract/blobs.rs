@@ -33,3 +33,24 @@ pub async fn blobs_are_listed_and_forgotten(store: Store) {
     store.delete_blob_record(&id, &Hash([2; 32])).await.unwrap();
     assert_eq!(store.blob_records(&id, None, 0).await.unwrap(), [blob("a", 0), blob("a", 255)]);
 }
+
+pub async fn what_each_notebook_takes_is_told(store: Store) {
+    let log_bytes = |append: &Append| {
+        let of = |event: &NewEvent| event.stored.payload.get().len() as u64 + notarium_store::EVENT_OVERHEAD_BYTES;
+        append.events.iter().map(of).sum::<u64>()
+    };
+    let (mut a, mut b) = (Author::new("a"), Author::new("b"));
+    // More bytes than characters.
+    let appends = [a.rename("é"), a.rename("a longer title"), b.rename("x")];
+    let (of_a, of_b) = (log_bytes(&appends[0]) + log_bytes(&appends[1]), log_bytes(&appends[2]));
+    for append in appends {
+        store.append(append).await.unwrap();
+    }
+    for hash in [1, 2] {
+        store.put_blob_record(blob("a", hash)).await.unwrap();
+    }
+    let mut sizes = store.sizes().await.unwrap();
+    sizes.sort_by(|one, other| one.notebook_id.cmp(&other.notebook_id));
+    let size = |name: &str, log_bytes, blob_bytes| NotebookSize { notebook_id: notebook(name), log_bytes, blob_bytes };
+    assert_eq!(sizes, [size("a", of_a, 18), size("b", of_b, 0)]);
+}

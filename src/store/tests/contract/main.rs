@@ -17,7 +17,7 @@ use notarium_core::{
 };
 use notarium_store::{
     AppendError, BlobRecord, CatalogEntry, CatalogQuery, EventStore, LISTED_TYPES, MAX_HISTORY_EVENTS, Memory,
-    Snapshot, SnapshotError, Sqlite, StoreError,
+    NotebookSize, Snapshot, SnapshotError, Sqlite, StoreError,
 };
 
 use author::{Author, notebook};
@@ -60,6 +60,7 @@ macro_rules! contract_suite {
             a_pipelined_append_follows_the_one_before, the_guilty_alone_fails, the_catalog_lists_the_latest_first,
             the_catalog_pages, the_catalog_filters, the_catalog_finds_words, the_catalog_never_goes_back,
             the_catalog_says_what_lags, blobs_are_recorded_once, blobs_are_listed_and_forgotten,
+            what_each_notebook_takes_is_told,
         );
     };
 }

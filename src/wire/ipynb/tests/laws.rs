@@ -146,7 +146,9 @@ fn any_notebook() -> impl Strategy<Value = String> {
         root.insert(if old { "worksheets" } else { "cells" }.to_owned(), if old { sheet } else { cells });
         root.insert("nbformat".to_owned(), Json::Number(if old { "3" } else { "4" }.to_owned()));
         root.insert("nbformat_minor".to_owned(), Json::Number(minor.to_string()));
-        Json::Object(root).pretty()
+        let mut text = String::new();
+        Json::Object(root).print(&mut text, Some(0));
+        text
     })
 }
 

@@ -1,0 +1,49 @@
+//! What was asked of assistants with a token that was revoked, or for a person whose account is closed, is taken back.
+
+use crate::access::check_is_reactor;
+use crate::call_decisions::{withdrawal, withdrawals};
+use crate::command_values::Revoked;
+use crate::context::Context;
+use crate::decision::{Decided, Decision, Outcome};
+use crate::notebook::Notebook;
+use crate::rejection::Rejection;
+use notarium_record::{
+    Actor, ToolCall, ToolCallId, ToolCallPhase, Turn, TurnFailed, TurnFailure, TurnId, WithdrawalCause,
+};
+
+/// Calls that have not started are withdrawn, and turns end.
+pub(crate) fn decide(notebook: &Notebook, context: &Context, revoked: &Revoked) -> Result<Decision, Rejection> {
+    check_is_reactor(context)?;
+    let turns = notebook.turns.iter().filter(|(id, turn)| is_turn_of(notebook, id, turn, revoked));
+    let mut events: Vec<Decided> = turns.flat_map(|(id, _)| stopped(notebook, id)).collect();
+    let of_no_turn = |call: &ToolCall| call.turn_id.as_ref().is_none_or(|id| !notebook.turns.contains_key(id));
+    let calls = notebook.tool_calls.iter().filter(|(id, call)| {
+        of_no_turn(call)
+            && !matches!(call.phase, ToolCallPhase::Started { .. })
+            && is_call_of(notebook, id, call, revoked)
+    });
+    events.extend(calls.map(|(id, _)| withdrawal(id, WithdrawalCause::AccessRevoked)));
+    Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn is_turn_of(notebook: &Notebook, id: &TurnId, turn: &Turn, revoked: &Revoked) -> bool {
+    match revoked {
+        Revoked::Token(token) => notebook.ledger.requesters.token_of_turn(id) == Some(token),
+        Revoked::User(user) => matches!(&turn.requested_by, Actor::User { id } if id == user),
+    }
+}
+
+fn is_call_of(notebook: &Notebook, id: &ToolCallId, call: &ToolCall, revoked: &Revoked) -> bool {
+    match revoked {
+        Revoked::Token(token) => notebook.ledger.requesters.token_of_call(id) == Some(token),
+        Revoked::User(user) => matches!(&call.requested_by, Actor::Assistant { for_user, .. } if for_user == user),
+    }
+}
+
+fn stopped(notebook: &Notebook, turn_id: &TurnId) -> Vec<Decided> {
+    let mut events = withdrawals(notebook, turn_id, WithdrawalCause::AccessRevoked);
+    let detail = "the session, token or account with which it was begun has ended: ask again".to_owned();
+    let failed = TurnFailed { turn_id: turn_id.clone(), cause: TurnFailure::Refused.into(), detail: Some(detail) };
+    events.push(failed.into());
+    events
+}

@@ -1,0 +1,83 @@
+//! Many who read large outputs at a time cost the server little more memory than one.
+
+use notarium_core::{Command, NotebookId};
+use reqwest::Method;
+use serde_json::json;
+
+use crate::floods::{peak_kib, status_kib};
+use crate::processes::Fixture;
+
+const READERS: usize = 5;
+/// 200 MB of outputs, as 25 cells of eight.
+const CELLS: usize = 25;
+const OUTPUTS: usize = 8;
+const OUTPUT_BYTES: usize = 1_000_000;
+/// Beyond what the server has before.
+const MAX_GROWTH_KIB: u64 = 300 << 10;
+
+/// All readers at once; returns the bytes that each got, and by how much the server grew meanwhile.
+async fn read_by_all(fixture: &Fixture, path: &str) -> (Vec<usize>, u64) {
+    let server = fixture.server_id();
+    std::fs::write(format!("/proc/{server}/clear_refs"), "5").unwrap();
+    let before = status_kib(server, "VmRSS:");
+    let url = format!("http://{}{path}", fixture.address().trim_start_matches("http://"));
+    let read = || {
+        let request = reqwest::Client::new().request(Method::GET, &url).bearer_auth(fixture.session());
+        tokio::spawn(async move {
+            let mut response = request.send().await.unwrap().error_for_status().unwrap();
+            let mut bytes = 0;
+            while let Some(piece) = response.chunk().await.unwrap() {
+                bytes += piece.len();
+            }
+            bytes
+        })
+    };
+    let readers: Vec<_> = (0..READERS).map(|_| read()).collect();
+    let mut bytes = Vec::new();
+    for reader in readers {
+        bytes.push(reader.await.unwrap());
+    }
+    (bytes, peak_kib(server).saturating_sub(before))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "moves gigabytes: `make soak`"]
+#[cfg(target_os = "linux")]
+async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
+    let fixture = Fixture::start().await;
+    let text = "0123456789".repeat(OUTPUT_BYTES / 10);
+    let cell = |number: usize| {
+        let output = |index| {
+            json!({"output_type": "stream", "name": if index % 2 == 0 { "stdout" } else { "stderr" },
+            "text": format!("{number} {index} {text}")})
+        };
+        json!({"cell_type": "code", "id": format!("c{number}"), "metadata": {}, "source": "x", "execution_count": 1,
+            "outputs": (0..OUTPUTS).map(output).collect::<Vec<_>>()})
+    };
+    let cells: Vec<_> = (0..CELLS).map(cell).collect();
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).to_string();
+    let url = format!("http://{}/api/import?id=large", fixture.address().trim_start_matches("http://"));
+    let import = reqwest::Client::new().post(&url).bearer_auth(fixture.session()).body(file);
+    import.send().await.unwrap().error_for_status().unwrap();
+    let (bytes, growth) = read_by_all(&fixture, "/api/notebooks/large/export").await;
+    println!("export: {} MB each, {} MiB more", bytes[0] / 1_000_000, growth >> 10);
+    assert!(bytes.iter().all(|bytes| *bytes > CELLS * OUTPUTS * OUTPUT_BYTES), "{bytes:?}");
+    assert!(growth < MAX_GROWTH_KIB, "the export took {growth} KiB");
+
+    // The same in pieces that are too small to leave the state.
+    let ada = fixture.person().await;
+    let notebook: NotebookId = ada.notebook().clone();
+    let piece = json!({"content": {"output_type": "stream", "name": "stdout", "text": "x".repeat(8_000)}});
+    for number in 0..50 {
+        let id = format!("c{number}");
+        let insert = json!({"InsertCell": {"cell_id": id, "cell_type": "code", "source": "x"}});
+        let record = json!({"RecordExecution": {"cell_id": id, "outputs": vec![piece.clone(); 500]}});
+        for command in [insert, record] {
+            ada.command(serde_json::from_value::<Command>(command).unwrap()).await;
+        }
+    }
+    let (bytes, growth) = read_by_all(&fixture, &format!("/api/notebooks/{notebook}")).await;
+    println!("state: {} MB each, {} MiB more", bytes[0] / 1_000_000, growth >> 10);
+    assert!(bytes.iter().all(|bytes| *bytes > 200_000_000), "{bytes:?}");
+    assert!(growth < MAX_GROWTH_KIB, "reading the state took {growth} KiB");
+}
