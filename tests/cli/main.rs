@@ -7,6 +7,7 @@ mod chat;
 mod damage;
 mod doors;
 mod kernels;
+mod provenance;
 mod support;
 
 use notarium_server::{Server, ServerConfig, Storage};

@@ -270,6 +270,15 @@ fn an_error_that_a_run_shows_counts_even_when_the_kernel_calls_it_ok() {
 }
 
 #[test]
+fn outputs_that_a_file_brought_are_no_run() {
+    let mut notebook = serde_json::to_value(notebook()).expect("JSON");
+    notebook["executions"]["run-fine"]["cause"] = json!("imported");
+    let notebook: Document = serde_json::from_value(notebook).expect("a notebook");
+    assert_eq!(CellStatus::of(&notebook, &ids(&["fine"])[0]), CellStatus::Imported);
+    assert!(verify(&notebook, &ids(&["fine"]), &no_blobs).text.contains("Cell fine: not executed here"));
+}
+
+#[test]
 fn names_follow_the_source_and_are_pythons_alone() {
     let mut notebook = notebook();
     let (mut names, cell) = (KnownNames::default(), ids(&["idle"]).remove(0));
