@@ -183,6 +183,11 @@ impl Rooms {
         self.open.len()
     }
 
+    /// Which those are: the list of notebooks may not show yet what happened in them.
+    pub fn open_ids(&self) -> Vec<NotebookId> {
+        self.open.iter().map(|open| open.key().clone()).collect()
+    }
+
     /// Ends every room: what is queued is decided and answered, snapshots are written, then the tasks end.
     pub async fn shut_down(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);

@@ -1,6 +1,6 @@
 //! What was asked of assistants with a token that is revoked, or for a person whose account is closed, is taken back at once.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,25 +32,33 @@ pub async fn follow(app: App, mut ended: mpsc::UnboundedReceiver<Revoked>) {
     }
 }
 
-/// In every notebook where something of assistants is open.
+/// In every notebook where something of assistants may be open: those that are open now, and those that were left with work.
 async fn withdraw(app: &App, revoked: &Revoked) -> Result<(), Rejection> {
+    let mut notebooks: BTreeSet<NotebookId> = app.rooms.open_ids().into_iter().collect();
     let mut query = CatalogQuery { has_work: Some(true), ..CatalogQuery::default() };
     loop {
         let page = app.store.catalog(query.clone()).await.map_err(|error| {
             Rejection::new(RejectionCode::Unavailable, format!("the list of notebooks could not be read: {error}"))
         })?;
-        for entry in page.entries {
-            withdraw_in(app, &entry.notebook_id, revoked).await?;
-        }
+        notebooks.extend(page.entries.into_iter().map(|entry| entry.notebook_id));
         if page.next.is_none() {
-            return Ok(());
+            break;
         }
         query.after = page.next;
     }
+    for notebook in &notebooks {
+        withdraw_in(app, notebook, revoked).await?;
+    }
+    Ok(())
 }
 
 async fn withdraw_in(app: &App, notebook: &NotebookId, revoked: &Revoked) -> Result<(), Rejection> {
-    let state = app.rooms.open(notebook).read(by_server()).await?.notebook;
+    let state = match app.rooms.open(notebook).read(by_server()).await {
+        Ok(read) => read.notebook,
+        Err(rejection) if rejection.code == RejectionCode::Unavailable => return Err(rejection),
+        // A room of a notebook that was never made.
+        Err(_) => return Ok(()),
+    };
     let waits = state.tool_calls.values().any(|call| !matches!(call.phase, ToolCallPhase::Started { .. }));
     if state.turns.is_empty() && !waits {
         return Ok(());
