@@ -429,6 +429,10 @@ SweepToolCalls: {
 
 }
 } | {
+WithdrawRevoked: {
+revoked: Revoked
+}
+} | {
 StartModelCall: {
 turn_id: TurnId
 /**
@@ -728,10 +732,24 @@ export type Hash = string
  */
 export type GrantId = string
 /**
+ * A token, without its secret.
+ * 
+ */
+export type TokenId = string
+/**
  * How a call that started came to its end.
  * 
  */
 export type ToolCallEnd = ("ok" | "error" | "outcome_unknown")
+/**
+ * What holds no more.
+ * 
+ */
+export type Revoked = ({
+token: TokenId
+} | {
+user: UserId
+})
 /**
  * Who said something.
  * 
@@ -1211,7 +1229,7 @@ export type OpenWithdrawalCause = (WithdrawalCause | (string | {
  * Why a tool call was taken back before it started.
  * 
  */
-export type WithdrawalCause = ("requested" | "turn_cancelled" | "turn_ended")
+export type WithdrawalCause = ("requested" | "turn_cancelled" | "turn_ended" | "access_revoked")
 /**
  * A later version may add variants: keep what you do not know.
  * 
@@ -1309,7 +1327,9 @@ ToolCallId?: ToolCallId
 Hash?: Hash
 GrantId?: GrantId
 RequestToolCall?: RequestToolCall
+TokenId?: TokenId
 ToolCallEnd?: ToolCallEnd
+Revoked?: Revoked
 Usage?: Usage
 MessageRole?: MessageRole
 MessageBlock?: MessageBlock
@@ -1777,6 +1797,10 @@ after?: (ToolCallId | null)
  * What a conversation is called that begins with this call: an outside assistant's, which nobody speaks to here.
  */
 conversation_title?: (string | null)
+/**
+ * The token that the outside assistant's client has shown to the server, by its id. Of a call in a turn it is the turn's.
+ */
+token?: (TokenId | null)
 }
 /**
  * What a model call took, in tokens.
@@ -3177,6 +3201,10 @@ output_seq: number
  * In order; parts above 8 KiB are in blobs.
  */
 outputs: Output[]
+/**
+ * They are the server's: the notice that the run has written all that is recorded of one run.
+ */
+is_limit_notice?: boolean
 }
 /**
  * All outputs of the notebook that carry this `display_id` show this now.
@@ -3312,6 +3340,10 @@ output_seq: number
  * In order.
  */
 outputs: Output[]
+/**
+ * They are the server's: the notice that the run has written all that is recorded of one run.
+ */
+is_limit_notice?: boolean
 }
 /**
  * A kernel is wanted: any runtime agent that offers the kernelspec may claim it.
@@ -3503,6 +3535,10 @@ scopes: Scope[]
  * That token is good for some notebooks only: the turn makes no notebook and lists none.
  */
 is_bound: boolean
+/**
+ * Which token or session that was, by its id; absent: not known. When it is revoked, the turn goes on no more.
+ */
+token?: (TokenId | null)
 }
 /**
  * The claim before a model is called.
@@ -3609,6 +3645,11 @@ gate: OpenGate
  * Present: it starts when that call has ended, not before.
  */
 after?: (ToolCallId | null)
+/**
+ * The token or session by which it was asked for, by its id: of an outside assistant's client, or of who began the turn.
+ * When it is revoked, a call that has not started is withdrawn. Absent: not known.
+ */
+token?: (TokenId | null)
 }
 /**
  * A permitted person said yes, once, to exactly these arguments.

@@ -1136,6 +1136,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What you and your workspaces use of the server, and what you may; with `all=true` everybody, for administrators. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description True: of everybody, who uses most of the disk first; for administrators. */
+                    all?: boolean;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["UsageAnswer"];
+                    };
+                };
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/users": {
         parameters: {
             query?: never;
@@ -1388,6 +1434,17 @@ export interface components {
             /** @description `{"kind": "user", "id": "…"}`, or of the kind `share_link`, `workspace` or `agent`. */
             subject: components["schemas"]["Subject"];
         };
+        /** @description What an account uses, and what it may use. */
+        AccountUsage: {
+            /** @description Beyond these, what only grows is refused (`limit_exceeded`). */
+            limits: components["schemas"]["Amounts"];
+            /** @description A person; absent: a workspace. */
+            person?: components["schemas"]["UserId"] | null;
+            /** @description In the first seconds after a start of the server less than it is: what was there before is being counted. */
+            used: components["schemas"]["Amounts"];
+            /** @description A workspace; absent: a person. */
+            workspace?: components["schemas"]["WorkspaceId"] | null;
+        };
         /** @description The author of an event. Ids are opaque; names live in the accounts. */
         Actor: {
             /** @description As in `GET /api/people/{user}`, which has the name. */
@@ -1430,6 +1487,24 @@ export interface components {
             status: string;
             /** @description The server's release, as in `0.1.0`. */
             version: string;
+        };
+        /** @description Notebooks, and bytes. */
+        Amounts: {
+            /**
+             * Format: uint64
+             * @description Of their large outputs.
+             */
+            blob_bytes: number;
+            /**
+             * Format: uint64
+             * @description Of their records: payloads, and 256 bytes for each event.
+             */
+            log_bytes: number;
+            /**
+             * Format: uint64
+             * @description A notebook in a workspace counts for the workspace, any other for each of its owners.
+             */
+            notebooks: number;
         };
         /** @description An accepted command: what it led to is on disk. */
         Answer: {
@@ -3921,6 +3996,11 @@ export interface components {
              * @default 0
              */
             output_tokens?: number;
+        };
+        /** @description First you, then your workspaces. */
+        UsageAnswer: {
+            /** @description At most 1,000 of them. */
+            accounts: components["schemas"]["AccountUsage"][];
         };
         /** @description An account, as its person and administrators see it. */
         User: {
