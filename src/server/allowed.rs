@@ -14,6 +14,9 @@ use crate::auth::Authenticated;
 use crate::problem::Problem;
 use crate::socket::Follow;
 
+/// What goes out at once.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// A body of these pieces, for as long as the notebook may be read by who asked for it.
 pub async fn body<P, E>(
     app: &App,
@@ -27,11 +30,25 @@ where
 {
     let ended = stream::once(ended(app, who, notebook).await?);
     let ended = ended.map(|reason| Some(Err(axum::Error::new(io::Error::other(reason)))));
-    let pieces = pieces.map(|piece| Some(piece.map(Into::<Bytes>::into).map_err(axum::Error::new)));
+    let pieces = pieces.flat_map(|piece| stream::iter(cut(piece.map(Into::into).map_err(axum::Error::new))));
     // After the last piece nothing waits for the token any more.
     let pieces = pieces.chain(stream::once(async { None }));
     let until_over = stream::select(pieces, ended).take_while(|piece| std::future::ready(piece.is_some()));
     Ok(Body::from_stream(until_over.filter_map(std::future::ready)))
+}
+
+/// Between two of these it is seen that the token has ended.
+fn cut(piece: Result<Bytes, axum::Error>) -> Vec<Option<Result<Bytes, axum::Error>>> {
+    let mut rest = match piece {
+        Ok(bytes) => bytes,
+        error => return vec![Some(error)],
+    };
+    let mut cut = Vec::with_capacity(rest.len() / PIECE_BYTES + 1);
+    while rest.len() > PIECE_BYTES {
+        cut.push(Some(Ok(rest.split_to(PIECE_BYTES))));
+    }
+    cut.push(Some(Ok(rest)));
+    cut
 }
 
 /// Ready when the notebook may be read no more by who began to.

@@ -76,7 +76,7 @@ async fn calls_of_a_revoked_token_are_withdrawn_while_they_wait() {
     scene.ask("other", &other).await;
     scene.server.revoke(&one).await;
     let call = scene.until_withdrawn(&scene.ann, "one").await;
-    assert!(call.to_string().contains("access_revoked"), "{call}");
+    assert!(call["call"]["reason"].as_str().unwrap().contains("has ended"), "{call}");
     let other = scene.server.http(&scene.ann).get(&scene.path("other")).await.ok();
     assert_eq!(other["call"]["state"], "waiting");
 }
