@@ -2,14 +2,9 @@
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
+import { LOOKS } from "./looks.ts";
 import { scenes } from "./scenes.ts";
 import { expect, fresh, person, saved, test } from "./server.ts";
-
-const LOOKS = [
-  { name: "light", colorScheme: "light", width: 1280 },
-  { name: "dark", colorScheme: "dark", width: 1280 },
-  { name: "phone", colorScheme: "light", width: 360 },
-] as const;
 
 async function complaints(page: Page): Promise<string[]> {
   // What is inside a frame is drawn by libraries that are not ours.

@@ -32,14 +32,19 @@ export class TestServer {
   #process: ChildProcess | undefined;
   #port = 0;
 
-  async start(): Promise<void> {
+  /** Where it keeps everything. */
+  get data(): string {
+    return join(this.#folder, "data");
+  }
+
+  async start(more: string[] = []): Promise<void> {
     this.#port ||= await freePort();
     this.#modelUrl ||= await this.model.start();
     const providers = join(this.#folder, "providers.json");
     writeFileSync(providers, JSON.stringify([{ family: "compatible", name: "script", base_url: this.#modelUrl, model: "script" }]));
     const kernels = KERNELS ? ["--kernel-path", KERNELS] : [];
-    const place = ["--data", join(this.#folder, "data"), "--listen", `127.0.0.1:${this.#port}`];
-    const options = ["up", ...place, "--providers", providers, ...kernels];
+    const place = ["--data", this.data, "--listen", `127.0.0.1:${this.#port}`];
+    const options = ["up", ...place, "--providers", providers, ...kernels, ...more];
     const started = spawn(BINARY, options, { env: { ...process.env, HOME: this.#folder }, stdio: ["ignore", "pipe", "inherit"] });
     this.#process = started;
     let text = "";
@@ -51,6 +56,12 @@ export class TestServer {
     }
     this.url = `http://127.0.0.1:${this.#port}`;
     if (!this.token) throw new Error(`the server did not start: ${text}`);
+  }
+
+  /** A request of the signed-in person. */
+  async send(method: string, path: string, body?: unknown): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.token}`, "content-type": "application/json" };
+    return fetch(this.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
   }
 
   /** As a power cut does it. */

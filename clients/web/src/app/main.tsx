@@ -3,6 +3,7 @@ import "@fontsource-variable/jetbrains-mono/wght.css";
 import "../ui/index.css";
 import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
+import { AskAgain } from "../views/AskAgain.tsx";
 import { Boundary } from "../views/Broken.tsx";
 import { Home } from "../views/Home.tsx";
 import { NotebookView } from "../views/Notebook.tsx";
@@ -32,18 +33,27 @@ function App() {
   if (who.state === "out") return <SignIn reason={who.reason} signedIn={(session) => setWho({ state: "in", session })} />;
   const { session } = who;
   const signOut = () => void session.signOut().then(() => setWho({ state: "out" }));
-  if (route.name === "home") return <Home session={session} signOut={signOut} />;
   const again = (next: Session) => setWho({ state: "in", session: next });
+  if (route.name === "home")
+    return (
+      <>
+        <Home session={session} signOut={signOut} />
+        <AskAgain session={session} />
+      </>
+    );
   return (
-    <NotebookView
-      key={`${route.id} ${session.token}`}
-      session={session}
-      id={route.id}
-      cell={route.cell}
-      panel={route.panel}
-      run={route.run}
-      signedIn={again}
-    />
+    <>
+      <AskAgain session={session} />
+      <NotebookView
+        key={`${route.id} ${session.token}`}
+        session={session}
+        id={route.id}
+        cell={route.cell}
+        panel={route.panel}
+        run={route.run}
+        signedIn={again}
+      />
+    </>
   );
 }
 

@@ -1,13 +1,13 @@
 // The clock, for what is shown of it.
 import { useEffect, useState } from "react";
 
-export function useNow(every: number | undefined): number {
-  const [now, setNow] = useState(Date.now);
+export function useNow(every: number | undefined, clock: () => number = Date.now): number {
+  const [now, setNow] = useState(clock);
   useEffect(() => {
     if (every === undefined) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), every);
+    setNow(clock());
+    const timer = setInterval(() => setNow(clock()), every);
     return () => clearInterval(timer);
-  }, [every]);
+  }, [every, clock]);
   return now;
 }

@@ -1,4 +1,5 @@
 // The notebooks that were opened last in this browser.
+import { serverNow } from "./clock.ts";
 
 export interface Recent {
   id: string;
@@ -22,7 +23,7 @@ export function recent(user: string | undefined, storage: Kept = localStorage): 
 
 export function opened(user: string | undefined, id: string, title: string, storage: Kept = localStorage): void {
   const others = recent(user, storage).filter((each) => each.id !== id);
-  const all = [{ id, title, at: Date.now() }, ...others].slice(0, MOST);
+  const all = [{ id, title, at: serverNow() }, ...others].slice(0, MOST);
   try {
     storage.setItem(`${KEY}.${user ?? "guest"}`, JSON.stringify(all));
   } catch {

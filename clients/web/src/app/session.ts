@@ -1,5 +1,6 @@
 // Who is signed in: a bearer token, kept for this tab. (The server has no refresh cookie yet: see clients/web/README.md.)
 import type { components } from "../protocol/rest.ts";
+import { learn, serverNow } from "./clock.ts";
 import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
 
@@ -7,6 +8,7 @@ export type Me = components["schemas"]["Me"];
 type SignedIn = components["schemas"]["SignedIn"];
 
 const KEY = "notarium.session";
+const NOT_PROVED = "not_proved";
 /** Tokens that are exchanged for a session once: the printed owner token, resets and invitations. */
 const ONE_TIME = /^nt_(owner|reset)_/;
 
@@ -14,6 +16,9 @@ export class Session {
   readonly rest: Rest;
   readonly connection: Connection;
   #fresh: { token: string; until: number } | undefined;
+  readonly #restAfresh = new Rest({ base: "", token: () => this.#fresh?.token });
+  readonly #provers: (() => Promise<boolean>)[] = [];
+  #proof: Promise<boolean> | undefined;
   readonly #names = new Map<string, Promise<string>>();
 
   constructor(
@@ -48,7 +53,7 @@ export class Session {
 
   /** Confirming and sharing ask for the password again: the token that is kept does neither. */
   get asksAgain(): boolean {
-    return this.me.asks_again === true && !(this.#fresh && Date.now() < this.#fresh.until);
+    return this.me.asks_again === true && !(this.#fresh && serverNow() < this.#fresh.until);
   }
 
   /** Asks the server for a session of a few minutes, which stays in this page's memory. */
@@ -59,10 +64,28 @@ export class Session {
     this.#fresh = { token, until: expires_at ?? 0 };
   }
 
-  /** A command of the person who has just typed the password. */
-  async commandAfresh(notebook: string, body: unknown): Promise<void> {
-    const rest = new Rest({ base: "", token: () => this.#fresh?.token });
-    await rest.json("POST", `/api/notebooks/${encodeURIComponent(notebook)}/commands`, { body });
+  /** Whether this person may share and manage, now or after the password. */
+  get mayManage(): boolean {
+    return this.me.asks_again === true || this.me.scopes.includes("manage");
+  }
+
+  /** Registers who can ask for the password; the last one does. Gives the way to end that. */
+  proveBy(prove: () => Promise<boolean>): () => void {
+    this.#provers.push(prove);
+    return () => void this.#provers.splice(this.#provers.indexOf(prove), 1);
+  }
+
+  /** The way to what confirms, shares and manages. Asks for the password where the kept token does none of that. */
+  async deciding(): Promise<Rest> {
+    if (this.asksAgain && !(await this.#prove()))
+      throw new Problem(401, NOT_PROVED, "Nothing was done: the password was not given");
+    return this.me.asks_again === true ? this.#restAfresh : this.rest;
+  }
+
+  /** Asked for once, however many wait for it. */
+  async #prove(): Promise<boolean> {
+    this.#proof ??= (this.#provers.at(-1)?.() ?? Promise.resolve(false)).finally(() => (this.#proof = undefined));
+    return this.#proof;
   }
 
   async signOut(): Promise<void> {
@@ -70,6 +93,11 @@ export class Session {
     this.connection.stop();
     if (this.me.kind === "session") await this.rest.json("DELETE", "/api/session").catch(() => undefined);
   }
+}
+
+/** A person who does not give the password knows what does not happen. */
+export function isNotProved(error: unknown): boolean {
+  return error instanceof Problem && error.code === NOT_PROVED;
 }
 
 export function forget(): void {
@@ -102,10 +130,17 @@ export async function resume(): Promise<Session | undefined> {
 
 export async function signIn(token: string): Promise<Session> {
   if (ONE_TIME.test(token)) return exchange({ token });
-  const me = await new Rest({ base: "", token: () => token }).get<Me>("/api/me");
+  const me = await whoIs(token);
   if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "this is the token of a runtime agent: sign in with yours");
   sessionStorage.setItem(KEY, token);
   return new Session(token, me);
+}
+
+async function whoIs(token: string): Promise<Me> {
+  const sentAt = Date.now();
+  const answer = await new Rest({ base: "", token: () => token }).send("/api/me");
+  learn(answer.headers.get("date"), sentAt, Date.now());
+  return (await answer.json()) as Me;
 }
 
 /** With a one-time token, or with login and password. */

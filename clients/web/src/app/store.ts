@@ -12,7 +12,7 @@ import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { Runs } from "./runs.ts";
-import type { Session } from "./session.ts";
+import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
 import { Groups } from "./steps.ts";
 import { Together } from "./together.ts";
@@ -287,6 +287,19 @@ export class NotebookStore extends Topics {
     } catch (error) {
       this.toast({ text: error instanceof Rejected ? error.message : String(error), isError: true });
       return undefined;
+    }
+  }
+
+  /** Sends a command that the kept token may not do: then with the password. Whether it was done. */
+  async decide(body: Command): Promise<boolean> {
+    if (this.session.me.asks_again !== true) return (await this.do(body)) !== undefined;
+    try {
+      const rest = await this.session.deciding();
+      await rest.json("POST", `/api/notebooks/${encodeURIComponent(this.id)}/commands`, { body });
+      return true;
+    } catch (error) {
+      if (!isNotProved(error)) this.toast({ text: (error as Error).message, isError: true });
+      return false;
     }
   }
 

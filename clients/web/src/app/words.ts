@@ -1,4 +1,5 @@
 // What the page says about states: sentences, times.
+import { serverNow } from "./clock.ts";
 import type { Actor, Execution } from "../protocol/messages.ts";
 
 const STATUS: Record<string, string> = {
@@ -106,7 +107,7 @@ export function runSentence(run: Execution, name: string): string {
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const absolute = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
-export function ago(at: number, now = Date.now()): string {
+export function ago(at: number, now = serverNow()): string {
   const seconds = (at - now) / 1_000;
   if (Math.abs(seconds) < 60) return relative.format(0, "second");
   if (Math.abs(seconds) < 3_600) return relative.format(Math.round(seconds / 60), "minute");

@@ -1,6 +1,8 @@
 // Everything that a person can do in a notebook, once: the keys, the palette and the help read this table.
 import { allowNotifications } from "../app/attention.ts";
+import { download } from "../app/download.ts";
 import { headingLevel } from "../app/headings.ts";
+import { go } from "../app/route.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
 import { type EditingPage, editing } from "./editing.ts";
@@ -70,6 +72,23 @@ function toggleFlag(store: NotebookStore, flag: "outputs_hidden" | "source_hidde
   for (const cell_id of store.selected) {
     const isSet = store.document.cells.get(cell_id)?.flags?.[flag] ?? false;
     void store.do({ SetCellFlags: { cell_id, flags: { [flag]: !isSet } } });
+  }
+}
+
+/** The notebook, or the version that is looked at. */
+async function save(store: NotebookStore): Promise<void> {
+  const done = download(store.session.rest, store.id, store.document.title, store.past);
+  const words = await done.catch((error: Error) => error.message);
+  if (words) store.toast({ text: words, isError: true });
+}
+
+async function fork(store: NotebookStore): Promise<void> {
+  const title = `${store.document.title || "Untitled"} (copy)`;
+  try {
+    const { notebook } = await store.session.rest.json<{ notebook: string }>("POST", `/api/notebooks/${store.id}/fork`, { title });
+    go({ name: "notebook", id: notebook, cell: undefined });
+  } catch (error) {
+    store.toast({ text: (error as Error).message, isError: true });
   }
 }
 
@@ -261,6 +280,13 @@ export const actions: Action[] = [
         .writeText(`${location.origin}/#/n/${store.id}${store.current === undefined ? "" : `/${store.current}`}`)
         .then(() => store.toast({ text: "The link is on the clipboard" })),
   },
+  { id: "download", title: "Download as .ipynb", run: (store) => void save(store) },
+  {
+    id: "fork",
+    title: "Make a copy of the notebook",
+    run: (store) => void fork(store),
+  },
+  { id: "print", title: "Print, or save as PDF", run: () => print() },
   { id: "share", title: "Share: people, links, roles", run: () => page.share?.() },
   {
     id: "notify",

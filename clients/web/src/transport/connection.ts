@@ -53,6 +53,7 @@ export class Connection {
   #socket: Socket | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempt = 0;
+  #hasBeenLive = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -60,6 +61,11 @@ export class Connection {
 
   get state(): ConnectionState {
     return this.#state;
+  }
+
+  /** False: no socket of this page has ever come through. */
+  get hasBeenLive(): boolean {
+    return this.#hasBeenLive;
   }
 
   get welcome(): WelcomeMessage | undefined {
@@ -128,6 +134,7 @@ export class Connection {
   }
 
   #welcome(welcome: WelcomeMessage): void {
+    this.#hasBeenLive = true;
     this.#attempt = 0;
     this.#waitForNews(welcome);
     this.#become({ name: "live", welcome });

@@ -1,38 +1,65 @@
 // The password, asked for again before a decision: where nothing that is kept in a browser or on a disk may decide.
-import { type FormEvent, useState } from "react";
+import { Dialog } from "@base-ui/react/dialog";
+import { type FormEvent, useEffect, useState } from "react";
 import type { Session } from "../app/session.ts";
 
-interface Props {
-  session: Session;
-  /** The person has proved who decides. */
-  proved: () => void;
-  cancel: () => void;
+/** Stands inside what is open, so that it is above it; it shows nothing until the session asks. */
+export function AskAgain({ session }: { session: Session }) {
+  const [answer, setAnswer] = useState<(isProved: boolean) => void>();
+  useEffect(() => session.proveBy(() => new Promise((resolve) => setAnswer(() => resolve))), [session]);
+  if (!answer) return null;
+  const end = (isProved: boolean) => {
+    answer(isProved);
+    setAnswer(undefined);
+  };
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && end(false)}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog password">
+          {session.me.user?.has_password ? <Ask session={session} end={end} /> : <NoPassword />}
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
 }
 
-export function AskAgain({ session, proved, cancel }: Props) {
+function Ask({ session, end }: { session: Session; end: (isProved: boolean) => void }) {
   const [error, setError] = useState<string>();
   const [isBusy, setIsBusy] = useState(false);
-  const { user } = session.me;
-  if (!user?.has_password)
-    return (
-      <p className="note small" role="alert">
-        This asks for your password, and you have none yet: start <code>notarium up</code> at a terminal, which says how to choose
-        one.
-      </p>
-    );
+  const login = session.me.user?.login ?? "";
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
+    // This form alone: around it stands another one in the tree of React.
+    event.stopPropagation();
     const password = String(new FormData(event.currentTarget).get("password") ?? "");
     setIsBusy(true);
     setError(undefined);
-    await session.signInAfresh(password).then(proved, (failure: Error) => setError(failure.message));
+    await session.signInAfresh(password).then(
+      () => end(true),
+      (failure: Error) => setError(failure.message),
+    );
     setIsBusy(false);
   };
   return (
-    <form className="stack tight" onSubmit={(event) => void submit(event)}>
+    <form className="stack" onSubmit={(event) => void submit(event)}>
+      <Dialog.Title>Your password, please</Dialog.Title>
+      <Dialog.Description className="quiet small">
+        This server asks again before something is decided, shared or managed, because programs on its machine could read what this
+        page keeps. Your password then counts for 15 minutes in this tab.
+      </Dialog.Description>
+      <input type="text" name="login" value={login} autoComplete="username" readOnly hidden />
       <label className="stack tight">
-        <span className="small">Kernels here could read what this page keeps: your password, {user.login}, for 15 minutes</span>
-        <input className="field" name="password" type="password" required autoFocus autoComplete="current-password" />
+        <span className="small">Password of {login}</span>
+        <input
+          className="field"
+          name="password"
+          type="password"
+          required
+          autoFocus
+          autoComplete="current-password"
+          aria-invalid={error !== undefined}
+        />
       </label>
       {error && (
         <p className="error" role="alert">
@@ -41,12 +68,23 @@ export function AskAgain({ session, proved, cancel }: Props) {
       )}
       <div className="row">
         <button className="button primary" disabled={isBusy}>
-          Go on
+          {isBusy ? "Asking …" : "Go on"}
         </button>
-        <button type="button" className="button bare" onClick={cancel}>
-          Not now
-        </button>
+        <Dialog.Close className="button bare">Not now</Dialog.Close>
       </div>
     </form>
+  );
+}
+
+function NoPassword() {
+  return (
+    <div className="stack">
+      <Dialog.Title>You have no password yet</Dialog.Title>
+      <Dialog.Description className="quiet">
+        This server asks for it before something is decided, shared or managed. Start <code>notarium up</code> at a terminal: it
+        says how to choose one. Then reload this page.
+      </Dialog.Description>
+      <Dialog.Close className="button">Close</Dialog.Close>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 // The side panel of the assistant: what was said, what it does, what waits for a person.
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { serverNow } from "../app/clock.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -154,7 +155,7 @@ function Nothing({ hasAssistants }: { hasAssistants: boolean }) {
 function Working({ store, turn, isWaiting }: { store: NotebookStore; turn: string; isWaiting: boolean }) {
   const known = store.document.turns.get(turn);
   const name = useName(store, known?.requested_by);
-  const now = useNow(1_000);
+  const now = useNow(1_000, serverNow);
   const took = known ? clock(now - known.started_at) : "";
   const { review } = store;
   const state = isWaiting ? "waits for you" : "is working";

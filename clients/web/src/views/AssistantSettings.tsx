@@ -24,7 +24,7 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
   useTopics(store, "assistants", "access");
   const [draft, setDraft] = useState(model);
   const { policy, grants, conversations } = store.document;
-  const isOwner = store.replica.role === "owner" && store.session.me.scopes.includes("manage");
+  const isOwner = store.replica.role === "owner" && store.session.mayManage;
   return (
     <section className="settings stack" aria-label="Model and policy">
       <label className="stack tight">
@@ -53,7 +53,7 @@ export function AssistantSettings({ store, model, setModel, models }: Props) {
               type="radio"
               name="policy"
               checked={policy === value}
-              onChange={() => void store.do({ SetPolicy: { policy: value } })}
+              onChange={() => void store.decide({ SetPolicy: { policy: value } })}
             />
             <span>
               {name}

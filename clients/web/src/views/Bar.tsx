@@ -1,6 +1,7 @@
 // The top of a notebook: its title, how it is connected, its kernel, who is here, what one does most.
 import { Bot, Ellipsis, History, House, Play, Redo2, Share2, Square, Undo2 } from "lucide-react";
 import { useState } from "react";
+import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { keyLabel, page } from "../commands/table.ts";
@@ -109,7 +110,7 @@ function Steps({ store }: { store: NotebookStore }) {
 
 /** “3 / 12 · 40 s”: a click goes to the cell that runs. */
 function ProgressButton({ store }: { store: NotebookStore }) {
-  const now = useNow(1_000);
+  const now = useNow(1_000, serverNow);
   const { done, total, since } = store.progress;
   const running = store.queue.find(([, run]) => run.status === "running") ?? store.queue[0];
   const cell = running?.[1].subject.kind === "cell" ? running[1].subject.cell_id : undefined;

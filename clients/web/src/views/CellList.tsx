@@ -1,11 +1,13 @@
 // All cells, in groups of which the browser lays out those in sight.
 import { Code, MessageSquareText, Plus, Type } from "lucide-react";
-import { memo, startTransition, useEffect, useState } from "react";
+import { Suspense, lazy, memo, startTransition, useEffect, useState } from "react";
 import type { Chunk } from "../app/chunks.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { Boundary } from "./Broken.tsx";
 import { Cell } from "./Cell.tsx";
+
+const CellTools = lazy(() => import("./CellTools.tsx"));
 
 export function CellList({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "access", "notebook");
@@ -23,6 +25,9 @@ export function CellList({ store }: { store: NotebookStore }) {
       {chunks.slice(0, Math.max(shown, 1)).map((chunk) => (
         <Group key={chunk.id} store={store} chunk={chunk} />
       ))}
+      <Suspense>
+        <CellTools store={store} />
+      </Suspense>
       {store.mayEdit && (
         <div className="row add">
           <button className="button bare" onClick={() => store.edits.insert("end")}>

@@ -1,5 +1,6 @@
 // Beside and below a cell's source: the run button with its clock, and what became of the run, with the cause.
-import { ChevronDown, ChevronRight, Play, Square } from "lucide-react";
+import { ChevronDown, ChevronRight, EyeOff, Pin, Play, Square } from "lucide-react";
+import { serverNow } from "../app/clock.ts";
 import { headingLevel } from "../app/headings.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -18,7 +19,12 @@ interface Props {
 
 export function Gutter({ store, id, cell, run }: Props) {
   if (cell.cell_type !== "code" && cell.cell_type !== "prompt")
-    return <div className="gutter">{headingLevel(cell) !== undefined && <Fold store={store} id={id} />}</div>;
+    return (
+      <div className="gutter">
+        {headingLevel(cell) !== undefined && <Fold store={store} id={id} />}
+        <ContextMark store={store} id={id} cell={cell} />
+      </div>
+    );
   const execution = store.document.latest.get(id);
   const isOpen = run && !isFinished(run.status);
   return (
@@ -45,14 +51,34 @@ export function Gutter({ store, id, cell, run }: Props) {
         </button>
       )}
       {cell.cell_type === "code" && run && <Clock store={store} run={run} />}
+      <ContextMark store={store} id={id} cell={cell} />
     </div>
+  );
+}
+
+/** Whether the assistant always sees the cell, or never; a click ends that. */
+function ContextMark({ store, id, cell }: Omit<Props, "run">) {
+  const { pinned, skipped } = cell.flags ?? {};
+  if (!pinned && !skipped) return null;
+  const flag = pinned ? "pinned" : "skipped";
+  const words = pinned ? "Pinned: the assistant always sees this cell" : "Skipped: the assistant never sees this cell";
+  return (
+    <button
+      className={`mark ${flag}`}
+      aria-label={`${words}. End that`}
+      title={`${words}. Click to end that`}
+      disabled={!store.mayEdit}
+      onClick={() => void store.do({ SetCellFlags: { cell_id: id, flags: { [flag]: false } } })}
+    >
+      {pinned ? <Pin size={13} /> : <EyeOff size={13} />}
+    </button>
   );
 }
 
 /** The kernel's number and the time: live while it runs; the rest of the story is in the tooltip. */
 function Clock({ store, run }: { store: NotebookStore; run: Execution }) {
   const isRunning = run.status === "running";
-  const now = useNow(isRunning ? 200 : undefined);
+  const now = useNow(isRunning ? 200 : undefined, serverNow);
   const name = useName(store, run.requested_by);
   const end = isRunning ? now : run.ended_at;
   const took = run.started_at && end ? end - run.started_at : undefined;

@@ -1,12 +1,12 @@
 // A call of an assistant that waits for a person: what it would do, and yes or no. Neither has the focus by itself.
 import { Check, ShieldAlert, X } from "lucide-react";
 import { Suspense, lazy, useEffect, useState } from "react";
+import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { ago, date, plain } from "../app/words.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
-import { AskAgain } from "./AskAgain.tsx";
 import { useName } from "./Author.tsx";
 import { Arguments, sentence } from "./ToolCall.tsx";
 
@@ -38,8 +38,6 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
   const [error, setError] = useState<string>();
   const [reason, setReason] = useState("");
   const [isDecided, setIsDecided] = useState(false);
-  /** What was decided, and waits for the password. */
-  const [held, setHeld] = useState<Command[]>();
   const forWhom = useName(
     store,
     call.requested_by.kind === "assistant" ? { kind: "user", id: call.requested_by.for_user } : call.requested_by,
@@ -63,24 +61,15 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
     };
   }, [store, id, version]);
 
-  const { session } = store;
-  const send = (command: Command): Promise<boolean> =>
-    session.me.asks_again === true
-      ? session.commandAfresh(store.id, command).then(
-          () => true,
-          (failure: Error) => (setError(failure.message), false),
-        )
-      : store.do(command).then((done) => done !== undefined);
   const decide = async (...commands: Command[]) => {
-    if (session.asksAgain) return setHeld(commands);
     setIsDecided(true);
-    for (const command of commands) if (!(await send(command))) return setIsDecided(false);
+    for (const command of commands) if (!(await store.decide(command))) return setIsDecided(false);
   };
   const confirm = { ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } };
   const { confirmation, may_decide } = full ?? {};
   const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
   const grant = async () => {
-    const expires_at = Date.now() + HOUR_MS;
+    const expires_at = serverNow() + HOUR_MS;
     if (conversation === undefined) return;
     const issue = { IssueGrant: { grant_id: newId(), conversation_id: conversation, functions: [call.function], expires_at } };
     await decide(issue, confirm);
@@ -118,17 +107,7 @@ export function ConfirmationCard({ store, id, call, place: [place, count] }: Pro
       </details>
       {error && <p className="error">{error}</p>}
       {may_decide === false && <p className="quiet">Somebody else has to decide this.</p>}
-      {may_decide && held && (
-        <AskAgain
-          session={session}
-          cancel={() => setHeld(undefined)}
-          proved={() => {
-            setHeld(undefined);
-            void decide(...held);
-          }}
-        />
-      )}
-      {may_decide && !held && (
+      {may_decide && (
         <div className="stack tight">
           <div className="row">
             <button className="button primary" disabled={isDecided} onClick={() => void decide(confirm)}>

@@ -1,9 +1,10 @@
 // All notebooks: search, what waits for me, what I opened last, workspaces, new ones, files dropped in.
 import { FilePlus, LogOut, Search, ShieldAlert, Upload } from "lucide-react";
 import { type DragEvent, useCallback, useEffect, useRef, useState } from "react";
+import { arrived } from "../app/arrivals.ts";
 import { forgetRecent, recent } from "../app/recent.ts";
 import { go } from "../app/route.ts";
-import type { Session } from "../app/session.ts";
+import { type Session, isNotProved } from "../app/session.ts";
 import { ago } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
 import icon from "../ui/icon.svg";
@@ -47,13 +48,14 @@ export function Home({ session, signOut }: Props) {
       // The list of notebooks follows what is done to them a moment later.
       setTimeout(() => void load(), LATER_MS);
     } catch (failure) {
-      setError((failure as Error).message);
+      if (!isNotProved(failure)) setError((failure as Error).message);
     }
   };
   const create = () =>
     act(async () => {
       const { notebook } = await rest.json<{ notebook: string }>("POST", "/api/notebooks", { title: "Untitled", with_cell: true });
-      if (filter.kind === "workspace") await rest.json("PUT", `/api/notebooks/${notebook}/workspace`, { workspace: filter.id });
+      if (filter.kind === "workspace")
+        await (await session.deciding()).json("PUT", `/api/notebooks/${notebook}/workspace`, { workspace: filter.id });
       go({ name: "notebook", id: notebook, cell: undefined });
       return undefined;
     });
@@ -67,7 +69,9 @@ export function Home({ session, signOut }: Props) {
         const headers = { "content-type": "application/octet-stream" };
         const path = `/api/import?filename=${encodeURIComponent(file.name)}`;
         const answer = await rest.send(path, { method: "POST", headers, body: file });
-        last = ((await answer.json()) as { notebook: string }).notebook;
+        const { notebook, notices } = (await answer.json()) as components["schemas"]["ImportAnswer"];
+        arrived(notebook, notices);
+        last = notebook;
       }
       if (chosen.length === 1 && last) go({ name: "notebook", id: last, cell: undefined });
       return undefined;
@@ -221,7 +225,8 @@ function useWorkspaces({ rest, userId }: Session) {
 function useWaiting({ rest, me }: Session): Waiting[] {
   const [waiting, setWaiting] = useState<Waiting[]>([]);
   useEffect(() => {
-    if (!me.scopes.includes("confirm")) return;
+    // Where the password is asked for again no token has the scope.
+    if (!me.scopes.includes("confirm") && me.asks_again !== true) return;
     const load = () =>
       void rest.get<components["schemas"]["Confirmations"]>("/api/confirmations").then(
         ({ calls }) => setWaiting(calls),
@@ -309,7 +314,8 @@ function Filters({ session, filter, choose, workspaces, made, fail }: FilterProp
   const make = (name: string) => {
     setIsNaming(false);
     if (name.trim() === "") return;
-    session.rest.json("POST", "/api/workspaces", { name: name.trim() }).then(made, (failure: Error) => fail(failure.message));
+    const post = session.deciding().then((rest) => rest.json("POST", "/api/workspaces", { name: name.trim() }));
+    post.then(made, (failure: Error) => !isNotProved(failure) && fail(failure.message));
   };
   return (
     <nav className="filters row" aria-label="Which notebooks">

@@ -2,6 +2,7 @@
 import { Popover } from "@base-ui/react/popover";
 import { ChevronDown } from "lucide-react";
 import { useEffect, useState } from "react";
+import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { causeWords, clock, plain } from "../app/words.ts";
@@ -75,7 +76,7 @@ function Session({ store, id, session }: { store: NotebookStore; id: string; ses
   const [look, words] = kernelWords(session, status);
   const runs = store.queue.filter(([, run]) => run.kernel_session === id || (run.kernel_session ?? null) === null);
   const running = runs.find(([, run]) => run.status === "running")?.[1];
-  const now = useNow(running ? 1_000 : undefined);
+  const now = useNow(running ? 1_000 : undefined, serverNow);
   const info = session.language_info as { name?: string; version?: string } | undefined;
   const functions = [...store.document.functions.values()].filter(({ kernel_session }) => kernel_session === id);
   const agent = useAgentName(store, session.agent ?? undefined);

@@ -1,5 +1,6 @@
 // A notebook: bar, cells, side panel, keys.
 import { Suspense, lazy, useEffect, useState } from "react";
+import { takeArrival } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
 import { go } from "../app/route.ts";
@@ -94,6 +95,10 @@ function Opened({ store, cell, run, signedIn }: Pick<Props, "cell" | "run" | "si
   useEffect(() => {
     if (version > 0) opened(store.session.userId, store.id, title);
   }, [store, title, version > 0]);
+  useEffect(() => {
+    const words = version > 0 ? takeArrival(store.id) : undefined;
+    if (words) store.toast({ text: words, action: { label: "Copy", run: () => void navigator.clipboard.writeText(words) } });
+  }, [store, version > 0]);
   useEffect(() => void (document.title = version > 0 ? `${title || "Untitled"} – Notarium` : "Notarium"), [title, version]);
   useEffect(() => {
     if (version > 0 && cell !== undefined && store.document.cells.has(cell)) store.select(cell);

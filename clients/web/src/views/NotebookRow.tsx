@@ -1,6 +1,7 @@
 // One notebook of the list, with what can be done to it from outside.
 import { Menu } from "@base-ui/react/menu";
 import { EllipsisVertical } from "lucide-react";
+import { download } from "../app/download.ts";
 import type { Session } from "../app/session.ts";
 import { ago, date } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
@@ -33,7 +34,8 @@ export function NotebookRow({ session, line, workspaces, act }: Props) {
   );
 }
 
-function RowMenu({ session: { rest }, line, workspaces, act }: Props) {
+function RowMenu({ session, line, workspaces, act }: Props) {
+  const { rest } = session;
   const path = `/api/notebooks/${line.id}`;
   const post = (what: string, words: string, body?: object) =>
     act(async () => {
@@ -42,17 +44,7 @@ function RowMenu({ session: { rest }, line, workspaces, act }: Props) {
     });
   const place = (workspace: string | null) =>
     act(async () => {
-      await rest.json("PUT", `${path}/workspace`, { workspace });
-      return undefined;
-    });
-  const download = () =>
-    act(async () => {
-      const blob = await (await rest.send(`${path}/export`)).blob();
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `${line.title || "Untitled"}.ipynb`;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+      await (await session.deciding()).json("PUT", `${path}/workspace`, { workspace });
       return undefined;
     });
   return (
@@ -69,7 +61,7 @@ function RowMenu({ session: { rest }, line, workspaces, act }: Props) {
             >
               Make a copy
             </Menu.Item>
-            <Menu.Item className="item" onClick={download}>
+            <Menu.Item className="item" onClick={() => act(() => download(rest, line.id, line.title))}>
               Download as .ipynb
             </Menu.Item>
             {line.archived ? (

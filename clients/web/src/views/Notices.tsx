@@ -90,6 +90,20 @@ function Unconnected({ store }: { store: NotebookStore }) {
   const { connection } = store.session;
   const { state } = connection;
   const now = useNow(state.name === "live" ? undefined : 500);
+  const isBlocked = useBlocked(store);
+  if (isBlocked && state.name !== "live" && state.name !== "refused")
+    return (
+      <Strip look="bad">
+        <span className="grow">
+          The server answers, but WebSockets to it do not come through: a proxy or a filter in between seems to stop them, and a
+          notebook cannot be opened without. Ask whoever runs it to pass <code>Upgrade: websocket</code> on for{" "}
+          <code>/api/socket</code>, or use another network.{unsentWords(store)}
+        </span>
+        <button className="button" onClick={() => connection.retryNow()}>
+          Try now
+        </button>
+      </Strip>
+    );
   if (state.name === "live" || state.name === "refused" || store.lostAt === undefined || now - store.lostAt < 5_000) return null;
   const when =
     state.name === "waiting" ? `The next try is in ${Math.max(0, Math.ceil((state.until - now) / 1_000))} s.` : "Trying …";
@@ -104,6 +118,25 @@ function Unconnected({ store }: { store: NotebookStore }) {
       </button>
     </Strip>
   );
+}
+
+const FAILED_ATTEMPTS = 3;
+
+/** No socket has ever come through, and the same server answers other requests. */
+function useBlocked(store: NotebookStore): boolean {
+  const { connection, rest } = store.session;
+  const { state } = connection;
+  const attempt = "attempt" in state ? state.attempt : 0;
+  const isSuspect = !connection.hasBeenLive && attempt > FAILED_ATTEMPTS;
+  const [isBlocked, setIsBlocked] = useState(false);
+  useEffect(() => {
+    if (!isSuspect) return setIsBlocked(false);
+    rest.send("/healthz").then(
+      () => setIsBlocked(true),
+      () => setIsBlocked(false),
+    );
+  }, [rest, isSuspect, attempt]);
+  return isBlocked;
 }
 
 /** A server that was updated brings another page. */

@@ -2,12 +2,14 @@
 import { Dialog } from "@base-ui/react/dialog";
 import { Check, Copy, Link2, Trash2, UserPlus } from "lucide-react";
 import { type FormEvent, useCallback, useEffect, useState } from "react";
+import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { date, hueOf } from "../app/words.ts";
-import { linkTo } from "../app/session.ts";
+import { isNotProved, linkTo } from "../app/session.ts";
 import type { AccessEntry, Role } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
+import { AskAgain } from "./AskAgain.tsx";
 
 type ShareLink = components["schemas"]["ShareLink"];
 type Workspace = components["schemas"]["Workspace"];
@@ -32,13 +34,13 @@ const TERMS: [string, number | undefined][] = [
 export function Share({ store, close }: { store: NotebookStore; close: () => void }) {
   useTopics(store, "access");
   const [error, setError] = useState<string>();
-  const isOwner = store.replica.role === "owner" && store.session.me.scopes.includes("manage");
+  const isOwner = store.replica.role === "owner" && store.session.mayManage;
   const attempt = useCallback(async <T,>(action: () => Promise<T>): Promise<T | undefined> => {
     setError(undefined);
     try {
       return await action();
     } catch (failure) {
-      setError((failure as Error).message);
+      if (!isNotProved(failure)) setError((failure as Error).message);
       return undefined;
     }
   }, []);
@@ -68,6 +70,7 @@ export function Share({ store, close }: { store: NotebookStore; close: () => voi
           </section>
           {isOwner && <Links store={store} attempt={attempt} />}
           <InWorkspace store={store} isOwner={isOwner} attempt={attempt} />
+          <AskAgain session={store.session} />
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
@@ -88,7 +91,7 @@ function AddPerson({ store, attempt }: PartProps) {
     const form = event.currentTarget;
     const login = String(new FormData(form).get("login") ?? "").trim();
     void attempt(async () => {
-      const { rest } = store.session;
+      const rest = await store.session.deciding();
       const { id } = await rest.get<components["schemas"]["Person"]>(`/api/people?login=${encodeURIComponent(login)}`);
       await rest.json("PUT", `/api/notebooks/${store.id}/access`, { subject: { kind: "user", id }, role });
       form.reset();
@@ -145,8 +148,9 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
   const [name, setName] = useState("");
   useEffect(() => void store.session.nameOf(id).then(setName, () => setName(id)), [store, id]);
   const isMe = id === store.session.userId;
-  const { rest } = store.session;
   const path = `/api/notebooks/${store.id}/access`;
+  const put = (role: Role) =>
+    attempt(async () => (await store.session.deciding()).json("PUT", path, { subject: entry.subject, role }));
   return (
     <li className="row">
       <span className={`avatar small peer-hue-${hueOf(name)}`} aria-hidden>
@@ -157,12 +161,7 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
         {isMe && <span className="quiet"> (you)</span>}
         {entry.expires_at && <span className="small quiet"> until {date(entry.expires_at)}</span>}
       </span>
-      <RoleSelect
-        label={`Role of ${name}`}
-        role={entry.role}
-        isDisabled={!isOwner}
-        choose={(role) => void attempt(() => rest.json("PUT", path, { subject: entry.subject, role }))}
-      />
+      <RoleSelect label={`Role of ${name}`} role={entry.role} isDisabled={!isOwner} choose={(role) => void put(role)} />
       {isOwner && (
         <button
           className="button bare icon"
@@ -170,8 +169,8 @@ function Person({ store, entry, isOwner, attempt }: PartProps & { entry: AccessE
           title="Take the access away"
           onClick={() =>
             void attempt(async () => {
-              await rest.json("DELETE", path, { subject: entry.subject });
-              const again = () => void attempt(() => rest.json("PUT", path, { subject: entry.subject, role: entry.role }));
+              await (await store.session.deciding()).json("DELETE", path, { subject: entry.subject });
+              const again = () => void put(entry.role);
               store.toast({ text: `${name} has no access any more`, action: { label: "Undo", run: again } });
             })
           }
@@ -187,17 +186,24 @@ function Links({ store, attempt }: PartProps) {
   const [links, setLinks] = useState<ShareLink[]>();
   const [made, setMade] = useState<string>();
   const [role, setRole] = useState<Role>("viewer");
-  const { rest } = store.session;
+  const { session } = store;
   const path = `/api/notebooks/${store.id}/share-links`;
-  const load = useCallback(() => void attempt(async () => setLinks(await rest.get<ShareLink[]>(path))), [attempt, rest, path]);
-  useEffect(load, [load]);
+  const load = useCallback(
+    () => void attempt(async () => setLinks(await (await session.deciding()).get<ShareLink[]>(path))),
+    [attempt, session, path],
+  );
+  // Nobody is asked for a password before doing something.
+  useEffect(() => {
+    if (!session.asksAgain) load();
+  }, [session, load]);
   const make = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const term = TERMS[Number(form.get("term"))]?.[1];
     const label = String(form.get("label") ?? "").trim();
     void attempt(async () => {
-      const body = { role, label, expires_at: term === undefined ? null : Date.now() + term };
+      const body = { role, label, expires_at: term === undefined ? null : serverNow() + term };
+      const rest = await session.deciding();
       const { token } = await rest.json<components["schemas"]["CreatedShareLink"]>("POST", path, body);
       setMade(linkTo(store.id, token));
       load();
@@ -242,12 +248,24 @@ function Links({ store, attempt }: PartProps) {
               className="button bare icon"
               aria-label={`Revoke the link of ${link.label || "Guest"}`}
               title="Revoke: whoever came by it is out at once"
-              onClick={() => void attempt(async () => (await rest.json("DELETE", `${path}/${link.id}`), load()))}
+              onClick={() =>
+                void attempt(async () => {
+                  await (await session.deciding()).json("DELETE", `${path}/${link.id}`);
+                  load();
+                })
+              }
             >
               <Trash2 size={15} />
             </button>
           </li>
         ))}
+        {!links && session.asksAgain && (
+          <li>
+            <button className="link small" onClick={load}>
+              Show the links: asks for your password
+            </button>
+          </li>
+        )}
         {links?.length === 0 && <li className="quiet small">There is no link.</li>}
       </ul>
     </section>
@@ -300,7 +318,8 @@ function InWorkspace({ store, isOwner, attempt }: PartProps & { isOwner: boolean
   if (workspaces.length === 0) return null;
   const place = (workspace: string) =>
     void attempt(async () => {
-      await rest.json("PUT", `/api/notebooks/${store.id}/workspace`, { workspace: workspace || null });
+      const deciding = await store.session.deciding();
+      await deciding.json("PUT", `/api/notebooks/${store.id}/workspace`, { workspace: workspace || null });
       setChosen(workspace);
     });
   return (

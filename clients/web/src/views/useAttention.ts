@@ -1,5 +1,6 @@
 // The tab's icon and the system's notifications follow the runs.
 import { useEffect, useRef } from "react";
+import { serverNow } from "../app/clock.ts";
 import { type Mark, nextMark, notify, show, whenSeen } from "../app/attention.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -17,7 +18,7 @@ export function useAttention(store: NotebookStore): void {
     const title = store.document.title || "Untitled";
     if (next === "asks" && before !== "asks") notify(title, "It waits for you.", Infinity);
     if (next !== "done" && next !== "failed") return;
-    if (before !== next) notify(title, next === "failed" ? "A run failed." : "All runs are done.", Date.now() - since);
+    if (before !== next) notify(title, next === "failed" ? "A run failed." : "All runs are done.", serverNow() - since);
     return whenSeen(() => show((mark.current = undefined)));
   }, [store, next, since]);
   useEffect(() => () => show(undefined), []);

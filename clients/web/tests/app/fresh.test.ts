@@ -1,6 +1,6 @@
 // Where nothing that is kept confirms: a decision goes with a session of a few minutes, which is kept in memory alone.
 import { afterEach, expect, test, vi } from "vitest";
-import { type Me, Session } from "../../src/app/session.ts";
+import { type Me, Session, isNotProved } from "../../src/app/session.ts";
 
 interface Asked {
   path: string;
@@ -25,9 +25,14 @@ test("a decision goes with the fresh session, which is asked for again when its 
   const session = new Session("kept", me);
   expect(session.asksAgain).toBe(true);
 
-  await session.signInAfresh("correct horse");
+  await expect(session.deciding()).rejects.toThrow("the password was not given");
+  const prove = vi.fn(() => session.signInAfresh("correct horse").then(() => true));
+  session.proveBy(prove);
+  // Two decisions at a time ask once.
+  const [rest] = await Promise.all([session.deciding(), session.deciding()]);
+  expect(prove).toHaveBeenCalledTimes(1);
   expect(session.asksAgain).toBe(false);
-  await session.commandAfresh("n", { DenyToolCall: { call_id: "c" } });
+  await rest.json("POST", "/api/notebooks/n/commands", { body: { DenyToolCall: { call_id: "c" } } });
   expect(asked).toEqual([
     {
       path: "/api/session",
@@ -41,11 +46,15 @@ test("a decision goes with the fresh session, which is asked for again when its 
 
   vi.useFakeTimers({ now: until + 1 });
   expect(session.asksAgain).toBe(true);
+  session.proveBy(() => Promise.resolve(false));
+  await expect(session.deciding()).rejects.toSatisfy(isNotProved);
   vi.useRealTimers();
 });
 
-test("where the server asks for nothing, no page does", () => {
+test("where the server asks for nothing, no page does", async () => {
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
   const me = { name: "Ann", scopes: ["read", "confirm"] } as unknown as Me;
-  expect(new Session("kept", me).asksAgain).toBe(false);
+  const session = new Session("kept", me);
+  expect(session.asksAgain).toBe(false);
+  expect(await session.deciding()).toBe(session.rest);
 });

@@ -94,3 +94,16 @@ test("a stopped connection stays stopped, and an old socket is not heard", () =>
   vi.advanceTimersByTime(100_000);
   expect([connection.state.name, net.sockets.length, old.isClosed, old.onmessage]).toEqual(["idle", 1, true, null]);
 });
+
+test("it knows whether a socket has ever come through", () => {
+  const { net, connection } = setup();
+  connection.start("ann");
+  net.cut();
+  vi.advanceTimersByTime(5_000);
+  expect(connection.hasBeenLive).toBe(false);
+  net.accept();
+  net.deliverAll();
+  expect(connection.hasBeenLive).toBe(true);
+  net.cut();
+  expect(connection.hasBeenLive).toBe(true);
+});

@@ -1,9 +1,11 @@
 // A table of data: sorted by a click on a column's head, filtered, in pages. Loaded at the first one.
-import { ArrowDown, ArrowUp, ChevronLeft, ChevronRight, Columns3, Copy } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+import { ChevronLeft, ChevronRight, Copy, WrapText } from "lucide-react";
+import { useMemo, useState } from "react";
+import { nameOf, passing, plainArrangement, shownColumns } from "../../outputs/columns.ts";
 import { fragmentTable } from "../../outputs/fragment.ts";
 import { safeHtml } from "../../outputs/safe.ts";
 import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted } from "../../outputs/table.ts";
+import { type Asked, Filters, Head, Hiding, Small } from "./Columns.tsx";
 
 const PAGE_SIZES = [10, 25, 50, 100];
 
@@ -26,27 +28,35 @@ export default function DataTable({ html, resource, text }: { html?: string; res
 function Sheet({ table }: { table: Table }) {
   const [sorting, setSorting] = useState<Sorting>();
   const [wanted, setWanted] = useState("");
-  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const [arrangement, arrange] = useState(() => plainArrangement(table.columns.length));
+  const [asked, ask] = useState<Asked>();
   const [size, setSize] = useState(PAGE_SIZES[0] ?? 10);
   const [at, setAt] = useState(0);
-  const rows = useMemo(() => filtered(sorting ? sorted(table, sorting) : table.rows, wanted), [table, sorting, wanted]);
-  const columns = table.columns.map((_, index) => index).filter((index) => !hidden.has(index));
+  const { filters, isWrapped } = arrangement;
+  const rows = useMemo(
+    () => filtered(passing(sorting ? sorted(table, sorting) : table.rows, filters), wanted),
+    [table, sorting, wanted, filters],
+  );
+  const columns = shownColumns(arrangement);
   const page = Math.min(at, Math.max(0, Math.ceil(rows.length / size) - 1));
   const shown = rows.slice(page * size, (page + 1) * size);
   const sort = (column: number) =>
     setSorting(sorting?.column !== column ? { column, isDown: false } : sorting.isDown ? undefined : { column, isDown: true });
+  const named = { ...table, columns: table.columns.map((each, index) => ({ ...each, name: nameOf(table, arrangement, index) })) };
+  const copy = (of: number[]) => void navigator.clipboard?.writeText(csv(named, rows, of));
   return (
-    <div className="sheet">
+    <div className={isWrapped ? "sheet wrapped" : "sheet"}>
+      <Filters {...{ table, arrangement, arrange, asked, ask }} />
       <div className="scroller" tabIndex={0} role="region" aria-label={`Table, ${rows.length} rows`}>
         <table>
           <thead>
             <tr>
               {columns.map((column) => (
-                <Head key={column} table={table} column={column} sorting={sorting} sort={() => sort(column)} />
+                <Head key={column} {...{ table, column, sorting, arrangement, arrange, ask, copy }} sort={() => sort(column)} />
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody onClick={markValue}>
             {shown.map((row, index) => (
               <tr key={index}>
                 {columns.map((column) => (
@@ -59,7 +69,9 @@ function Sheet({ table }: { table: Table }) {
       </div>
       <div className="foot small quiet">
         <span>
-          {wanted ? `${rows.length.toLocaleString()} found` : `${table.rows.length.toLocaleString()} rows`}
+          {wanted || filters.length > 0
+            ? `${rows.length.toLocaleString()} of ${table.rows.length.toLocaleString()} rows`
+            : `${table.rows.length.toLocaleString()} rows`}
           {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
         </span>
         {table.total !== undefined && (
@@ -78,8 +90,11 @@ function Sheet({ table }: { table: Table }) {
             onChange={(event) => setWanted(event.target.value)}
           />
         )}
-        <Hiding table={table} hidden={hidden} setHidden={setHidden} />
-        <Small label="Copy as CSV" onClick={() => void navigator.clipboard?.writeText(csv(table, rows, columns))}>
+        <Hiding {...{ table, arrangement, arrange }} />
+        <Small label="Wrap long values" isPressed={isWrapped} onClick={() => arrange({ ...arrangement, isWrapped: !isWrapped })}>
+          <WrapText size={14} aria-hidden />
+        </Small>
+        <Small label="Copy as CSV" onClick={() => copy(columns)}>
           <Copy size={14} aria-hidden />
         </Small>
         {rows.length > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page, size, count: rows.length, setAt, setSize }} />}
@@ -88,30 +103,10 @@ function Sheet({ table }: { table: Table }) {
   );
 }
 
-interface HeadProps {
-  table: Table;
-  column: number;
-  sorting: Sorting | undefined;
-  sort: () => void;
-}
-
-function Head({ table, column, sorting, sort }: HeadProps) {
-  const { name, note, isNumeric } = table.columns[column] ?? { name: "", isNumeric: false };
-  const isSorted = sorting?.column === column;
-  const Arrow = sorting?.isDown ? ArrowDown : ArrowUp;
-  return (
-    <th
-      scope="col"
-      className={isNumeric ? "number" : ""}
-      aria-sort={!isSorted ? "none" : sorting.isDown ? "descending" : "ascending"}
-    >
-      <button onClick={sort} title="Sort" aria-label={name === "" ? "Sort by the index" : undefined}>
-        {name}
-        {note && <span className="quiet"> {note}</span>}
-        {isSorted && <Arrow size={12} aria-hidden />}
-      </button>
-    </th>
-  );
+/** A click marks the whole value, so that the usual key copies it. */
+function markValue({ target }: { target: EventTarget }): void {
+  const value = (target as HTMLElement).closest("td, th");
+  if (value && getSelection()?.isCollapsed !== false) getSelection()?.selectAllChildren(value);
 }
 
 function Value({ field, isNumeric }: { field: Field | undefined; isNumeric: boolean }) {
@@ -150,47 +145,5 @@ function Pages({ page, size, count, setAt, setSize }: PagesProps) {
         <ChevronRight size={15} aria-hidden />
       </Small>
     </span>
-  );
-}
-
-interface HidingProps {
-  table: Table;
-  hidden: ReadonlySet<number>;
-  setHidden: (hidden: ReadonlySet<number>) => void;
-}
-
-function Hiding({ table, hidden, setHidden }: HidingProps) {
-  if (table.columns.length < 3) return null;
-  return (
-    <details className="columns">
-      <summary aria-label="Columns" title="Columns">
-        <Columns3 size={14} aria-hidden />
-        {hidden.size > 0 && ` ${hidden.size} hidden`}
-      </summary>
-      <ul>
-        {table.columns.map(({ name }, index) => (
-          <li key={index}>
-            <label>
-              <input
-                type="checkbox"
-                checked={!hidden.has(index)}
-                onChange={({ target }) =>
-                  setHidden(new Set([...hidden].filter((each) => each !== index).concat(target.checked ? [] : [index])))
-                }
-              />{" "}
-              {name || "(index)"}
-            </label>
-          </li>
-        ))}
-      </ul>
-    </details>
-  );
-}
-
-function Small({ label, children, ...rest }: { label: string; children: ReactNode; disabled?: boolean; onClick: () => void }) {
-  return (
-    <button className="button bare tiny" aria-label={label} title={label} {...rest}>
-      {children}
-    </button>
   );
 }

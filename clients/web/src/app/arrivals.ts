@@ -1,0 +1,26 @@
+// What an import changed in a file, told where the notebook opens.
+import type { components } from "../protocol/rest.ts";
+
+type Notice = components["schemas"]["Notice"];
+
+const told = new Map<string, string>();
+
+/** “Imported with 2 changes: …”; nothing where the file came in as it was. */
+export function importWords(notices: readonly Notice[]): string | undefined {
+  if (notices.length === 0) return undefined;
+  const count = notices.length === 1 ? "One thing was" : `${notices.length} things were`;
+  const where = ({ cell }: Notice) => (typeof cell === "number" ? ` (cell ${cell + 1})` : "");
+  return `${count} changed by the import: ${notices.map((notice) => `${notice.message}${where(notice)}`).join("; ")}`;
+}
+
+export function arrived(notebook: string, notices: readonly Notice[]): void {
+  const words = importWords(notices);
+  if (words) told.set(notebook, words);
+}
+
+/** Once. */
+export function takeArrival(notebook: string): string | undefined {
+  const words = told.get(notebook);
+  told.delete(notebook);
+  return words;
+}

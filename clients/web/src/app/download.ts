@@ -1,0 +1,37 @@
+// A notebook as a file, now or as it was; and what the file lacks.
+import type { Rest } from "../transport/rest.ts";
+
+/** The header that names blobs that are missing or damaged on the server. */
+const MISSING = "notarium-missing-blobs";
+/** The server names no more. */
+const MOST_NAMED = 50;
+const KEPT_MS = 10_000;
+
+/** A sentence about what the file lacks; nothing where it is whole. */
+export function lackWords(missing: string | null): string | undefined {
+  const count = (missing ?? "").split(",").filter((hash) => hash.trim() !== "").length;
+  if (count === 0) return undefined;
+  const what = count === 1 ? "One large output is" : `${count}${count >= MOST_NAMED ? " or more" : ""} large outputs are`;
+  return `${what} not in the file: the bytes are missing or damaged on the server. The file says where they belong; who runs the server can restore them from a backup.`;
+}
+
+/** Saves the file, and says what it lacks. */
+export async function download(rest: Rest, notebook: string, title: string, at?: number): Promise<string | undefined> {
+  const path = `/api/notebooks/${encodeURIComponent(notebook)}/export${at === undefined ? "" : `?at=${at}`}`;
+  const answer = await rest.send(path);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await answer.blob());
+  link.download = `${fileName(title)}${at === undefined ? "" : ` (version ${at})`}.ipynb`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
+  return lackWords(answer.headers.get(MISSING));
+}
+
+/** Without what file systems refuse. */
+export function fileName(title: string): string {
+  const plain = title
+    .replace(/[\u0000-\u001f<>:"/\\|?*]+/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return plain.replace(/^[. ]+/, "") || "Untitled";
+}

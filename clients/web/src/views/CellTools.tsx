@@ -1,0 +1,147 @@
+// Beside the cell that a pointer is on, else beside the one with the focus: what can be done with it, and places for new cells.
+// Loaded when the first cells have painted; one for all cells, put into the cell that it is for.
+import { Menu } from "@base-ui/react/menu";
+import { ArrowDown, ArrowUp, Code, EllipsisVertical, Trash2, Type } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { createPortal } from "react-dom";
+import type { NotebookStore } from "../app/store.ts";
+import { useTopics } from "../app/topics.ts";
+import { keysOf } from "../commands/keys.ts";
+import { type Action, actions, isAllowed, keyLabel } from "../commands/table.ts";
+
+const byId = new Map(actions.map((action) => [action.id, action]));
+const named = (...ids: string[]) => ids.flatMap((id) => byId.get(id) ?? []);
+
+/** What the menu offers, in groups. */
+const GROUPS: Action[][] = [
+  named("run-above", "run-below"),
+  named("insert-above", "insert-below", "insert-prompt"),
+  named("copy", "cut", "paste", "merge"),
+  named("type-code", "type-markdown", "type-raw", "type-prompt"),
+  named("toggle-source", "toggle-outputs", "clear-outputs", "runs"),
+  named("pin", "skip", "copy-link"),
+];
+
+export default function CellTools({ store }: { store: NotebookStore }) {
+  useTopics(store, "current", "order", "access", "notebook");
+  const pointed = usePointed();
+  const [open, setOpen] = useState<string>();
+  const [node, setNode] = useState<HTMLElement | null>(null);
+  const id = open ?? pointed ?? store.current;
+  // Of a cell that has just come the element is there after the page is drawn.
+  useEffect(() => setNode(id === undefined ? null : document.getElementById(`cell-${id}`)));
+  if (!node?.isConnected || id === undefined || !store.document.cells.has(id)) return null;
+  const act = (action: Action | undefined) => {
+    if (!store.isSelected(id)) store.select(id);
+    action?.run(store);
+  };
+  return createPortal(
+    <>
+      <div className="cell-tools" role="toolbar" aria-label={`Cell ${store.document.order.indexOf(id) + 1}`}>
+        {[
+          [byId.get("move-up"), <ArrowUp size={14} key="up" />] as const,
+          [byId.get("move-down"), <ArrowDown size={14} key="down" />] as const,
+          [byId.get("delete"), <Trash2 size={14} key="delete" />] as const,
+        ].map(
+          ([action, icon]) =>
+            action &&
+            isAllowed(action, store) && (
+              <Tool key={action.id} action={action} act={act}>
+                {icon}
+              </Tool>
+            ),
+        )}
+        <CellMenu store={store} act={act} opened={(isOpen) => setOpen(isOpen ? id : undefined)} />
+      </div>
+      {store.mayEdit && (
+        <div className="between">
+          <button title="Insert code here" aria-label="Insert code below" onClick={() => store.edits.insert({ after: id })}>
+            <Code size={12} aria-hidden /> Code
+          </button>
+          <button
+            title="Insert text here"
+            aria-label="Insert text below"
+            onClick={() => store.edits.insert({ after: id }, "markdown")}
+          >
+            <Type size={12} aria-hidden /> Text
+          </button>
+        </div>
+      )}
+    </>,
+    node,
+  );
+}
+
+/** The cell under the pointer; a finger points at none. */
+function usePointed(): string | undefined {
+  const [pointed, setPointed] = useState<string>();
+  useEffect(() => {
+    const over = ({ target, pointerType }: PointerEvent) => {
+      if (pointerType === "touch") return;
+      setPointed((target as HTMLElement).closest?.<HTMLElement>(".cell[data-cell]")?.dataset.cell);
+    };
+    document.addEventListener("pointerover", over);
+    return () => document.removeEventListener("pointerover", over);
+  }, []);
+  return pointed;
+}
+
+interface ToolProps {
+  action: Action;
+  act: (action: Action) => void;
+  children: ReactNode;
+}
+
+function keyWords(action: Action): string {
+  const { keys, editKeys } = keysOf(action);
+  const [press] = [...keys, ...editKeys];
+  return press === undefined ? "" : keyLabel(press);
+}
+
+function Tool({ action, act, children }: ToolProps) {
+  const keys = keyWords(action);
+  return (
+    <button
+      className="button bare tiny"
+      aria-label={action.title}
+      title={keys === "" ? action.title : `${action.title} (${keys})`}
+      onClick={() => act(action)}
+    >
+      {children}
+    </button>
+  );
+}
+
+interface MenuProps {
+  store: NotebookStore;
+  act: (action: Action) => void;
+  opened: (isOpen: boolean) => void;
+}
+
+function CellMenu({ store, act, opened }: MenuProps) {
+  const groups = GROUPS.map((group) => group.filter((action) => isAllowed(action, store))).filter((group) => group.length > 0);
+  return (
+    <Menu.Root onOpenChange={opened}>
+      <Menu.Trigger className="button bare tiny" aria-label="More about this cell" title="More">
+        <EllipsisVertical size={14} />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} align="end" className="above">
+          <Menu.Popup className="menu cell-menu" finalFocus={false}>
+            {groups.map((group, index) => (
+              <Menu.Group key={group[0]?.id}>
+                {index > 0 && <Menu.Separator className="separator" />}
+                {group.map((action) => (
+                  <Menu.Item key={action.id} className="item" onClick={() => act(action)}>
+                    {action.title}
+                    <kbd>{keyWords(action)}</kbd>
+                  </Menu.Item>
+                ))}
+              </Menu.Group>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { hiding, moved, nameOf, passing, plainArrangement, renamed, shownColumns } from "../../src/outputs/columns.ts";
+import { type Field, headed } from "../../src/outputs/table.ts";
+
+const row = (...texts: string[]): Field[] => texts.map((text) => ({ text }));
+const rows = [row("Harbour", "9.5", ""), row("Old Town", "10", "x"), row("Airport", "n/a", "y")];
+const names = (...filters: Parameters<typeof passing>[1]) => passing(rows, filters).map(([first]) => first?.text);
+
+test("a column moves past the next one that is shown", () => {
+  const hidden = hiding(plainArrangement(4), 1, true);
+  expect(shownColumns(moved(hidden, 0, 1))).toEqual([2, 0, 3]);
+  expect(shownColumns(hiding(moved(hidden, 0, 1), 1, false))).toEqual([1, 2, 0, 3]);
+  expect(shownColumns(moved(hidden, 3, -1))).toEqual([0, 3, 2]);
+  expect(moved(hidden, 0, -1)).toBe(hidden);
+  expect(moved(hidden, 3, 1)).toBe(hidden);
+});
+
+test("another name stands until it is taken away", () => {
+  const table = headed([["a", "b"]], [row("1", "2")]);
+  if (!table) throw new Error("no table");
+  const other = renamed(plainArrangement(2), 1, " price ");
+  expect([nameOf(table, other, 0), nameOf(table, other, 1)]).toEqual(["a", "price"]);
+  expect(nameOf(table, renamed(other, 1, " "), 1)).toBe("b");
+});
+
+test("filters: words, numbers as numbers, what is empty, and all of them together", () => {
+  expect(names()).toEqual(["Harbour", "Old Town", "Airport"]);
+  expect(names({ column: 0, operator: "contains", value: "TOWN" })).toEqual(["Old Town"]);
+  expect(names({ column: 0, operator: "lacks", value: "r" })).toEqual(["Old Town"]);
+  expect(names({ column: 1, operator: ">", value: "9.5" })).toEqual(["Old Town"]);
+  expect(names({ column: 1, operator: "≥", value: "9.50" })).toEqual(["Harbour", "Old Town"]);
+  expect(names({ column: 1, operator: "<", value: "100" })).toEqual(["Harbour", "Old Town"]);
+  expect(names({ column: 1, operator: "≠", value: "10.0" })).toEqual(["Harbour", "Airport"]);
+  expect(names({ column: 2, operator: "empty", value: "" })).toEqual(["Harbour"]);
+  expect(names({ column: 2, operator: "not empty", value: "" }, { column: 0, operator: "=", value: "airport" })).toEqual([
+    "Airport",
+  ]);
+});
