@@ -5,7 +5,9 @@ const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
 
 export default defineConfig({
   testDir: "e2e",
-  timeout: 90_000,
+  // A machine that compiles meanwhile is slow; what is broken is not there after this either.
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
   workers: 1,
   reporter: "list",
   use: {

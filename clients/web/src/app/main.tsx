@@ -51,6 +51,7 @@ function App() {
         cell={route.cell}
         panel={route.panel}
         run={route.run}
+        at={route.at}
         signedIn={again}
       />
     </>

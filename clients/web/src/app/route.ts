@@ -1,16 +1,17 @@
 // Places of the page, in the address's fragment: `#/` home, `#/n/NOTEBOOK`, `#/n/NOTEBOOK/CELL`, `#/n/NOTEBOOK?assistant`,
-// `#/n/NOTEBOOK/CELL?run=EXECUTION`.
+// `#/n/NOTEBOOK/CELL?run=EXECUTION`, `#/n/NOTEBOOK?at=VERSION`.
 import { useSyncExternalStore } from "react";
 
 export type Route =
-  { name: "home" } | { name: "notebook"; id: string; cell: string | undefined; panel?: "assistant"; run?: string };
+  { name: "home" } | { name: "notebook"; id: string; cell: string | undefined; panel?: "assistant"; run?: string; at?: number };
 
 export function routeOf(hash: string): Route {
   const [path = "", query = ""] = hash.split("?");
   const [, place, id, cell] = path.split("/");
   const run = /^run=([\w-]+)$/.exec(query)?.[1];
+  const at = Number(/^at=(\d{1,15})$/.exec(query)?.[1] ?? 0);
   if (place !== "n" || !id) return { name: "home" };
-  return { name: "notebook", id, cell, ...(query === "assistant" && { panel: query }), ...(run && { run }) };
+  return { name: "notebook", id, cell, ...(query === "assistant" && { panel: query }), ...(run && { run }), ...(at > 0 && { at }) };
 }
 
 export function go(route: Route): void {

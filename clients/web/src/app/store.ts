@@ -11,6 +11,7 @@ import { Edits } from "./edits.ts";
 import { type Folds, foldsOf, headingAbove, headingLevel } from "./headings.ts";
 import { Places } from "./places.ts";
 import { Progress } from "./progress.ts";
+import { proposalsIn } from "./proposals.ts";
 import { Runs } from "./runs.ts";
 import { type Session, isNotProved } from "./session.ts";
 import { Review } from "./review.ts";
@@ -75,6 +76,7 @@ export class NotebookStore extends Topics {
     this.replica = new Replica(session.connection, id);
     this.texts = new Texts(this.replica);
     this.replica.changed.add((touched) => {
+      if (touched.parts.has("assistants")) this.#propose();
       if (touched.parts.has("order")) this.#reorder();
       this.#fold(touched.parts.has("order") || [...touched.cells].some((id) => this.#mayFold(id)));
       for (const cell of touched.cells) this.tell(`cell:${cell}`);
@@ -350,6 +352,16 @@ export class NotebookStore extends Topics {
   get waiting(): [string, ToolCall][] {
     const waiting = [...this.document.tool_calls].filter(([, call]) => call.phase.phase === "waiting");
     return waiting.sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  }
+
+  /** The calls that wait for a person, by the cell that they would change. */
+  proposals: ReadonlyMap<string, [string, ToolCall][]> = new Map();
+
+  #propose(): void {
+    const before = this.proposals;
+    this.proposals = proposalsIn(this.waiting, (cell) => this.document.cells.has(cell));
+    for (const cell of new Set([...before.keys(), ...this.proposals.keys()])) this.tell(`cell:${cell}`);
+    this.tell("review");
   }
 
   /** Shows an earlier version; without one the present. */

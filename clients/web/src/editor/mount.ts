@@ -84,6 +84,8 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     EditorState.allowMultipleSelections.of(true),
     EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     languages.of(type === "code" ? python() : []),
+    // Text is written in the direction of its script, line by line.
+    isText ? EditorView.perLineTextDirection.of(true) : [],
     isText ? [] : [indentOnInput(), bracketMatching(), autocompletion(), settings.closeBrackets ? closeBrackets() : []],
     isText || settings.wrap || matchMedia(NARROW).matches ? EditorView.lineWrapping : [],
     settings.lineNumbers ? lineNumbers() : [],

@@ -10,7 +10,10 @@ const RULES = {
   ALLOW_DATA_ATTR: false,
 };
 
-const marked = new Marked({ gfm: true, async: false }, maths, colouredCode);
+/** Fields to tick are no fields here. */
+const ticks = { renderer: { checkbox: ({ checked }: { checked: boolean }) => (checked ? "☑ " : "☐ ") } };
+
+const marked = new Marked({ gfm: true, async: false }, maths, colouredCode, ticks);
 
 /** Styles go anyway: left out before they are parsed, the browser does not complain of each that the page's policy refuses. */
 function unstyled(html: string): string {
@@ -61,7 +64,8 @@ function withAttachments(html: string, attachments: Record<string, unknown>): st
 
 // Links of others open beside the page, and learn nothing of it.
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName !== "A") return;
+  // Those within the notebook lead there.
+  if (node.tagName !== "A" || node.getAttribute("href")?.startsWith("#")) return;
   node.setAttribute("target", "_blank");
   node.setAttribute("rel", "noopener noreferrer");
 });

@@ -1,6 +1,7 @@
 // The side panel of the assistant: what was said, what it does, what waits for a person.
 import { Eye, Plus, Settings2, Square, X } from "lucide-react";
 import { type FormEvent, type KeyboardEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { chooseModel, chosenModel } from "../app/asking.ts";
 import { serverNow } from "../app/clock.ts";
 import { useNow } from "../app/now.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -13,13 +14,11 @@ import { ConfirmationCard } from "./Confirmation.tsx";
 import { Messages, useActivity, useEnds, useMessages, useTurns } from "./Messages.tsx";
 import { Rendered } from "./Rendered.tsx";
 
-const MODEL = "notarium.model";
-
 export function Assistant({ store }: { store: NotebookStore }) {
   useTopics(store, "assistants", "status", "order");
   const [chosen, setChosen] = useState<string>();
   const [isSetting, setIsSetting] = useState(false);
-  const [model, setModel] = useState(() => localStorage.getItem(MODEL) ?? "");
+  const [model, setModel] = useState(() => chosenModel());
   const { document } = store;
   const conversation = chosen ?? store.conversation ?? "";
   const { messages, isLoading } = useMessages(store, conversation);
@@ -38,7 +37,7 @@ export function Assistant({ store }: { store: NotebookStore }) {
   };
   const setAndKeepModel = (name: string) => {
     setModel(name);
-    localStorage.setItem(MODEL, name);
+    chooseModel(name);
   };
 
   return (

@@ -139,6 +139,7 @@ function Title({ store }: { store: NotebookStore }) {
     <h1 className="title">
       <input
         aria-label="Title"
+        dir="auto"
         value={draft ?? title}
         placeholder="Untitled"
         readOnly={!store.mayEdit}
@@ -156,7 +157,10 @@ function Title({ store }: { store: NotebookStore }) {
       )}
       <RoleTag store={store} />
       {store.replica.isReadOnly && (
-        <span className="tag" title="A newer server has written this notebook: update this one">
+        <span
+          className="tag"
+          title="A newer server has written this notebook, or its record is damaged: whoever runs the server can tell, and mend it"
+        >
           Read only
         </span>
       )}

@@ -6,7 +6,7 @@ import { useTopics } from "../app/topics.ts";
 import { hueOf, kindOf, statusWords } from "../app/words.ts";
 import { type Token, highlight, linesOf } from "../editor/highlight.ts";
 import type { Cell as CellValue, CellType, PeerState } from "../protocol/messages.ts";
-import { CellReview } from "./CellReview.tsx";
+import { CellReview, Proposals } from "./CellReview.tsx";
 import { Gutter, HiddenCells, RunState } from "./CellState.tsx";
 import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
@@ -52,6 +52,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
     isCurrent && "current",
     isEditing && "editing",
     run && `is-${run.status}`,
+    store.proposals.has(id) && "proposed",
     store.review.cells.has(id) && `reviewed ${store.review.cells.get(id)?.kind ?? ""}`,
   ];
   return (
@@ -77,6 +78,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
         {cell.cell_type === "prompt" && cell.reply && (
           <ReplyView store={store} reply={cell.reply} isStale={store.document.isStale(id)} />
         )}
+        <Proposals store={store} id={id} />
         <CellReview store={store} id={id} />
         <HiddenCells store={store} id={id} />
         {run && <RunState store={store} id={id} run={run} />}

@@ -1,12 +1,63 @@
 // On a cell: that the assistant changed it, how, and what to make of it. Above all of them: a walk from one to the next.
-import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2 } from "lucide-react";
+import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2, X } from "lucide-react";
 import { Suspense, lazy, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
+import { confirmedTogether } from "../app/proposals.ts";
 import { useTopics } from "../app/topics.ts";
+import type { ToolCall } from "../protocol/messages.ts";
+import { sentence } from "./ToolCall.tsx";
+import { confirming, useDecision, useInFull } from "./useCall.ts";
 
 const WordDiff = lazy(() => import("./Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
+
+const DOES: Record<string, string> = {
+  modify_cell: "change this cell",
+  delete_cell: "delete this cell",
+  move_cell: "move this cell",
+  run_cell: "run this cell",
+};
+
+/** What waits for a person's word, in the cell that it is about. */
+export function Proposals({ store, id }: { store: NotebookStore; id: string }) {
+  return store.proposals.get(id)?.map(([call, each]) => <Proposal key={call} store={store} id={id} callId={call} call={each} />);
+}
+
+function Proposal({ store, id, callId, call }: { store: NotebookStore; id: string; callId: string; call: ToolCall }) {
+  const { full, error } = useInFull(store, callId);
+  const { isDecided, decide } = useDecision(store);
+  const cell = store.document.cells.get(id);
+  const { source } = call.arguments as { source?: unknown };
+  const isDeletion = call.function === "delete_cell";
+  const mayDecide = full?.may_decide === true && !isDecided;
+  return (
+    <div className={`cell-review proposal${isDeletion ? " deletion" : ""}`} role="group" aria-label="A proposal of the assistant">
+      <div className="row small">
+        <Bot size={14} aria-hidden />
+        <span className="grow">The assistant wants to {DOES[call.function] ?? `do this here: ${sentence(call.function)}`}</span>
+        <button className="button bare small" disabled={!mayDecide} onClick={() => void decide(confirming(callId, call))}>
+          <Check size={13} aria-hidden /> Accept
+        </button>
+        <button
+          className="button bare small"
+          disabled={!mayDecide}
+          onClick={() => void decide({ DenyToolCall: { call_id: callId, detail: null } })}
+        >
+          <X size={13} aria-hidden /> Reject
+        </button>
+      </div>
+      {typeof source === "string" && cell && (
+        <Suspense>
+          <WordDiff before={cell.source} after={source} />
+        </Suspense>
+      )}
+      {full?.confirmation?.void && <p className="error small">It would not happen any more: {full.confirmation.void}</p>}
+      {full?.may_decide === false && <p className="small">Somebody else has to decide this.</p>}
+      {error && <p className="error small">{error}</p>}
+    </div>
+  );
+}
 
 export function CellReview({ store, id }: { store: NotebookStore; id: string }) {
   const [isOpen, setIsOpen] = useState(false);
@@ -45,26 +96,24 @@ export function CellReview({ store, id }: { store: NotebookStore; id: string }) 
   );
 }
 
-/** “2 / 7”: through all that a turn changed. */
+/** “2 / 7”: through all that a turn changed, or would change. */
 export function ReviewBar({ store }: { store: NotebookStore }) {
   useTopics(store, "review", "order", "assistants");
-  const { review } = store;
-  const cells = store.document.order.filter((id) => review.cells.has(id));
+  const { review, proposals } = store;
+  const changed = store.document.order.filter((id) => review.cells.has(id));
+  const proposed = store.document.order.filter((id) => proposals.has(id));
+  const cells = store.document.order.filter((id) => review.cells.has(id) || proposals.has(id));
   const gone = [...review.cells].filter(([id, { kind }]) => kind === "deleted" && !store.document.cells.has(id));
   if (cells.length + gone.length === 0) return null;
   const at = cells.indexOf(store.current ?? "");
   const walk = (step: 1 | -1) =>
     store.select(cells[(at < 0 ? (step > 0 ? 0 : cells.length - 1) : at + step + cells.length) % cells.length]);
-  const count = cells.length === 1 ? "1 cell" : `${cells.length} cells`;
   const turn = review.turn;
   const isWorking = turn !== undefined && store.document.turns.has(turn);
   return (
     <div className="review-bar" role="region" aria-label="What the assistant changed">
       <Bot size={15} aria-hidden />
-      <span>
-        {cells.length > 0 && `The assistant changed ${count}`}
-        {gone.length > 0 && `${cells.length > 0 ? " and deleted " : "The assistant deleted "}${gone.length}`}
-      </span>
+      <span>{reviewWords(changed.length, gone.length, proposed.length)}</span>
       {cells.length > 0 && (
         <span className="row tight">
           <button className="button bare icon" aria-label="The change before" title="The change before" onClick={() => walk(-1)}>
@@ -78,17 +127,44 @@ export function ReviewBar({ store }: { store: NotebookStore }) {
           </button>
         </span>
       )}
-      <button
-        className="button"
-        disabled={!store.mayEdit || isWorking || turn === undefined}
-        title={isWorking ? "When it has ended" : "All that this turn changed; runs stay"}
-        onClick={() => void store.do({ Undo: { turn_id: turn ?? null } })}
-      >
-        <Undo2 size={14} aria-hidden /> Undo all
-      </button>
-      <button className="button" onClick={() => store.keepReviewed()}>
-        <Check size={14} aria-hidden /> Keep all
-      </button>
+      <AcceptAll store={store} />
+      {changed.length + gone.length > 0 && (
+        <>
+          <button
+            className="button"
+            disabled={!store.mayEdit || isWorking || turn === undefined}
+            title={isWorking ? "When it has ended" : "All that this turn changed; runs stay"}
+            onClick={() => void store.do({ Undo: { turn_id: turn ?? null } })}
+          >
+            <Undo2 size={14} aria-hidden /> Undo all
+          </button>
+          <button className="button" onClick={() => store.keepReviewed()}>
+            <Check size={14} aria-hidden /> Keep all
+          </button>
+        </>
+      )}
     </div>
+  );
+}
+
+function reviewWords(changed: number, gone: number, proposed: number): string {
+  const cells = (count: number) => (count === 1 ? "1 cell" : `${count} cells`);
+  const parts = [
+    changed > 0 && `changed ${cells(changed)}`,
+    gone > 0 && `deleted ${gone}`,
+    proposed > 0 && `proposes changes of ${cells(proposed)}`,
+  ].filter((part) => part !== false);
+  return `The assistant ${parts.join(", ")}`;
+}
+
+/** Of what can be undone; anything else is decided one by one. */
+function AcceptAll({ store }: { store: NotebookStore }) {
+  const { isDecided, decide } = useDecision(store);
+  const calls = confirmedTogether(store.proposals);
+  if (calls.length < 2) return null;
+  return (
+    <button className="button" disabled={isDecided} onClick={() => void decide(...calls.map(([id, call]) => confirming(id, call)))}>
+      <Check size={14} aria-hidden /> Accept {calls.length}
+    </button>
   );
 }

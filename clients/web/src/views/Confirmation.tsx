@@ -1,6 +1,6 @@
 // A call of an assistant that waits for a person: what it would do, and yes or no. Neither has the focus by itself.
 import { Check, ShieldAlert, X } from "lucide-react";
-import { Suspense, lazy, useEffect, useState } from "react";
+import { Suspense, lazy, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { ago, date, plain } from "../app/words.ts";
@@ -9,10 +9,10 @@ import type { components } from "../protocol/rest.ts";
 import { newId } from "../transport/ids.ts";
 import { useName } from "./Author.tsx";
 import { Arguments, sentence } from "./ToolCall.tsx";
+import { confirming, useDecision, useInFull } from "./useCall.ts";
 
 const WordDiff = lazy(() => import("./Diff.tsx"));
 
-type InFull = components["schemas"]["CallInFull"];
 type Effect = components["schemas"]["Effect"];
 
 interface Props {
@@ -21,8 +21,6 @@ interface Props {
   call: ToolCall;
   place: [number, number];
 }
-
-type Command = Parameters<NotebookStore["do"]>[0];
 
 const HOUR_MS = 3_600_000;
 
@@ -34,38 +32,14 @@ const RISKS: Record<string, string> = {
 };
 
 export function ConfirmationCard({ store, id, call, place: [place, count] }: Props) {
-  const [full, setFull] = useState<InFull>();
-  const [error, setError] = useState<string>();
+  const { full, error } = useInFull(store, id);
   const [reason, setReason] = useState("");
-  const [isDecided, setIsDecided] = useState(false);
+  const { isDecided, decide } = useDecision(store);
   const forWhom = useName(
     store,
     call.requested_by.kind === "assistant" ? { kind: "user", id: call.requested_by.for_user } : call.requested_by,
   );
-
-  // Asked again when the notebook changes: what it would do is told as it is now.
-  const { version } = store.document;
-  useEffect(() => {
-    let isGone = false;
-    const timer = setTimeout(
-      () =>
-        void store.session.rest.get<InFull>(`/api/notebooks/${store.id}/calls/${id}`).then(
-          (answer) => !isGone && setFull(answer),
-          (failure: Error) => !isGone && setError(failure.message),
-        ),
-      full ? 400 : 0,
-    );
-    return () => {
-      isGone = true;
-      clearTimeout(timer);
-    };
-  }, [store, id, version]);
-
-  const decide = async (...commands: Command[]) => {
-    setIsDecided(true);
-    for (const command of commands) if (!(await store.decide(command))) return setIsDecided(false);
-  };
-  const confirm = { ConfirmToolCall: { call_id: id, arguments_hash: call.arguments_hash } };
+  const confirm = confirming(id, call);
   const { confirmation, may_decide } = full ?? {};
   const conversation = call.requested_by.kind === "assistant" ? call.requested_by.conversation : undefined;
   const grant = async () => {

@@ -1,11 +1,40 @@
-// A change as it reads: what went struck out, what came marked.
-import { useMemo } from "react";
-import { diffOf } from "../app/diff.ts";
+// A change as it reads: what went struck out, what came marked; or before and after, side by side.
+import { Columns2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { type Segment, diffOf } from "../app/diff.ts";
+
+/** As it was looked at last, for as long as the page is open. */
+let wasBeside = false;
 
 export default function WordDiff({ before, after }: { before: string; after: string }) {
   const segments = useMemo(() => diffOf(before, after), [before, after]);
+  const [isBeside, setIsBeside] = useState(wasBeside);
   return (
-    <pre className="effect diff">
+    <div className="word-diff">
+      <button
+        className="button bare tiny"
+        aria-label="Side by side"
+        title="Side by side"
+        aria-pressed={isBeside}
+        onClick={() => setIsBeside((wasBeside = !isBeside))}
+      >
+        <Columns2 size={14} />
+      </button>
+      {isBeside ? (
+        <div className="beside">
+          <Text segments={segments.filter(({ kind }) => kind !== "added")} label="Before" />
+          <Text segments={segments.filter(({ kind }) => kind !== "removed")} label="After" />
+        </div>
+      ) : (
+        <Text segments={segments} label="What changed" />
+      )}
+    </div>
+  );
+}
+
+function Text({ segments, label }: { segments: Segment[]; label: string }) {
+  return (
+    <pre className="effect diff" role="group" aria-label={label}>
       {segments.map(({ kind, text }, index) => {
         if (kind === "removed") return <del key={index}>{text}</del>;
         if (kind === "added") return <ins key={index}>{text}</ins>;

@@ -35,5 +35,5 @@ function Html({ html }: { html: string }) {
     });
   }, [html]);
   // React leaves the element's content alone until `html` is another.
-  return useMemo(() => <div ref={place} dangerouslySetInnerHTML={{ __html: html }} />, [html]);
+  return useMemo(() => <div ref={place} dir="auto" dangerouslySetInnerHTML={{ __html: html }} />, [html]);
 }

@@ -20,6 +20,7 @@ import { Notices } from "./Notices.tsx";
 import { Toasts } from "./Toasts.tsx";
 import { Tools } from "./Tools.tsx";
 import { fileDrop } from "./fileDrop.ts";
+import { useAnchors } from "./useAnchors.ts";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
 
@@ -37,10 +38,12 @@ interface Props {
   cell: string | undefined;
   panel?: "assistant" | undefined;
   run?: string | undefined;
+  /** A version to look at. */
+  at?: number | undefined;
   signedIn: (session: Session) => void;
 }
 
-export function NotebookView({ session, id, cell, panel, run, signedIn }: Props) {
+export function NotebookView({ session, id, cell, panel, run, at, signedIn }: Props) {
   const [store, setStore] = useState<NotebookStore>();
   useEffect(() => {
     const begun = new NotebookStore(session, id);
@@ -70,15 +73,16 @@ export function NotebookView({ session, id, cell, panel, run, signedIn }: Props)
     if (store && panel && store.panel !== panel) store.show(panel);
   }, [store, panel]);
   if (!store) return null;
-  return <Opened store={store} cell={cell} run={run} signedIn={signedIn} />;
+  return <Opened store={store} cell={cell} run={run} at={at} signedIn={signedIn} />;
 }
 
-function Opened({ store, cell, run, signedIn }: Pick<Props, "cell" | "run" | "signedIn"> & { store: NotebookStore }) {
+function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" | "at" | "signedIn"> & { store: NotebookStore }) {
   useTopics(store, "status", "notebook", "panel");
   const [palette, setPalette] = useState<"palette" | "help" | "keys" | "share">();
   const { title, version } = store.document;
   useKeys(store);
   useAttention(store);
+  useAnchors(store);
 
   useEffect(() => {
     Object.assign(page, {
@@ -108,6 +112,14 @@ function Opened({ store, cell, run, signedIn }: Pick<Props, "cell" | "run" | "si
   useEffect(() => {
     if (version > 0 && cell !== undefined && run !== undefined) page.runs?.({ cell, run });
   }, [cell, run, version > 0]);
+
+  // A link to a version shows it, in its place among the others.
+  useEffect(() => {
+    if (version === 0 || at === undefined) return;
+    if (store.panel !== "history") store.show("history");
+    store.look(Math.min(at, version));
+    history.replaceState(null, "", `#/n/${store.id}`);
+  }, [store, at, version > 0]);
 
   // A link to a cell leaves the address when one goes elsewhere.
   useTopics(store, "current");

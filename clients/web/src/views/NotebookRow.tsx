@@ -22,7 +22,9 @@ export function NotebookRow({ session, line, workspaces, act }: Props) {
   return (
     <li className="notebook-row">
       <a href={`#/n/${line.id}`}>
-        <span className="grow title">{line.title || "Untitled"}</span>
+        <span className="grow title" dir="auto">
+          {line.title || "Untitled"}
+        </span>
         {workspace && <span className="tag plain">{workspace.name}</span>}
         <span className="quiet small cells">{line.cells === 1 ? "1 cell" : `${line.cells} cells`}</span>
         <time className="quiet small" dateTime={new Date(line.updated_at).toISOString()} title={date(line.updated_at)}>

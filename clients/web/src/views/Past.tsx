@@ -1,5 +1,5 @@
 // The notebook as it was, in the place of the notebook as it is: compared, named, forked, restored.
-import { GitFork, RotateCcw, Tag, X } from "lucide-react";
+import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
 import { type FormEvent, Suspense, lazy, useEffect, useState } from "react";
 import { restoreCommands } from "../app/restore.ts";
 import { go } from "../app/route.ts";
@@ -119,6 +119,17 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
         onClick={() => past && void restore(store, past)}
       >
         <RotateCcw size={14} aria-hidden /> Restore
+      </button>
+      <button
+        className="button"
+        title="Leads whoever may read this notebook to this version"
+        onClick={() =>
+          void navigator.clipboard
+            .writeText(`${location.origin}/#/n/${store.id}?at=${at}`)
+            .then(() => store.toast({ text: `The link to version ${at} is on the clipboard` }))
+        }
+      >
+        <Link2 size={14} aria-hidden /> Link
       </button>
       {store.session.userId !== undefined && (
         <button className="button" title="A new notebook of this version" onClick={() => void fork()}>

@@ -1,10 +1,15 @@
 // An error: its name and value, the line in the cell, and the traceback folded below.
+import { Bot } from "lucide-react";
 import { useMemo } from "react";
+import { ask, mayAsk } from "../../app/asking.ts";
 import type { NotebookStore } from "../../app/store.ts";
 import { type Frame, framesOf, placeOf } from "../../outputs/traceback.ts";
 import { withoutEscapes } from "../../outputs/terminal.ts";
 import type { Execution } from "../../protocol/messages.ts";
 import { Ansi } from "./Text.tsx";
+
+/** Characters of an error that a question names: the assistant reads the rest itself. */
+const MOST_WORDS = 500;
 
 interface Props {
   store: NotebookStore;
@@ -23,6 +28,7 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
         <strong>{name}</strong>
         {value && `: ${withoutEscapes(value)}`} {place && <Line store={store} run={run} frame={place} />}
       </p>
+      <Fix store={store} run={run} words={`${name}: ${withoutEscapes(value)}`} />
       {traceback.trim() !== "" && (
         <details>
           <summary>Traceback</summary>
@@ -34,6 +40,20 @@ export function ErrorView({ store, run, name, value, traceback }: Props) {
         </details>
       )}
     </div>
+  );
+}
+
+/** For the latest run of a cell: earlier ones may be mended already. */
+function Fix({ store, run, words }: { store: NotebookStore; run: Execution | undefined; words: string }) {
+  const { document } = store;
+  const cell = [...document.latest].find(([, execution]) => document.executions.get(execution) === run)?.[0];
+  if (run === undefined || cell === undefined || !mayAsk(store)) return null;
+  const place = document.order.indexOf(cell) + 1;
+  const text = `Cell ${place} (${cell}) failed: ${words.slice(0, MOST_WORDS)}\nFind out why, and mend it.`;
+  return (
+    <button className="button bare small fix" disabled={document.turns.size > 0} onClick={() => void ask(store, text)}>
+      <Bot size={13} aria-hidden /> Ask the assistant to fix it
+    </button>
   );
 }
 

@@ -1,0 +1,23 @@
+// A click on a link within the notebook goes there; the page's own address has no such part.
+import { useEffect } from "react";
+import { targetOf } from "../app/anchors.ts";
+import type { NotebookStore } from "../app/store.ts";
+
+export function useAnchors(store: NotebookStore): void {
+  useEffect(() => {
+    const go = (event: MouseEvent) => {
+      const href = (event.target as HTMLElement).closest?.<HTMLElement>('.rendered a[href^="#"]')?.getAttribute("href");
+      if (!href) return;
+      event.preventDefault();
+      const target = targetOf(href, store.document.order, store.document.cells);
+      if (!target) return store.toast({ text: `Nothing here is called “${href.slice(1)}”` });
+      store.unfold(target.cell);
+      store.select(target.cell);
+      const headings = document.querySelectorAll(`#cell-${CSS.escape(target.cell)} .rendered :is(h1, h2, h3, h4, h5, h6)`);
+      const shown = [...headings].find(({ textContent }) => textContent.trim() === target.heading?.text);
+      shown?.scrollIntoView({ block: "start" });
+    };
+    document.addEventListener("click", go);
+    return () => document.removeEventListener("click", go);
+  }, [store]);
+}
