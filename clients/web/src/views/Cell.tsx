@@ -1,5 +1,5 @@
 // One cell: gutter, source, outputs, state.
-import { Suspense, lazy, memo, useEffect, useRef, useState } from "react";
+import { Suspense, memo, useEffect, useRef, useState } from "react";
 import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -12,10 +12,11 @@ import { Grip } from "./Grip.tsx";
 import { InputRequest } from "./InputRequest.tsx";
 import { Outputs } from "./Outputs.tsx";
 import { Rendered } from "./Rendered.tsx";
+import { part } from "../ui/parts.ts";
 import { ReplyView } from "./Reply.tsx";
 
 const loadEditor = () => import("./Editor.tsx");
-const Editor = lazy(loadEditor);
+const Editor = part(loadEditor);
 /** When the first cells have painted, so that it is there when somebody wants to type. */
 const PRELOAD_MS = 300;
 setTimeout(() => void loadEditor(), PRELOAD_MS);

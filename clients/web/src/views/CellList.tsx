@@ -1,13 +1,14 @@
 // All cells, in groups of which the browser lays out those in sight.
 import { Code, MessageSquareText, Plus, Type } from "lucide-react";
-import { Suspense, lazy, memo, startTransition, useEffect, useState } from "react";
+import { Suspense, memo, startTransition, useEffect, useState } from "react";
 import type { Chunk } from "../app/chunks.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { Boundary } from "./Broken.tsx";
 import { Cell } from "./Cell.tsx";
+import { part } from "../ui/parts.ts";
 
-const CellTools = lazy(() => import("./CellTools.tsx"));
+const CellTools = part(() => import("./CellTools.tsx"));
 
 export function CellList({ store }: { store: NotebookStore }) {
   useTopics(store, "order", "access", "notebook");

@@ -1,14 +1,15 @@
 // On a cell: that the assistant changed it, how, and what to make of it. Above all of them: a walk from one to the next.
 import { Bot, Check, ChevronDown, ChevronUp, Play, Undo2, X } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { Suspense, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { confirmedTogether } from "../app/proposals.ts";
 import { useTopics } from "../app/topics.ts";
 import type { ToolCall } from "../protocol/messages.ts";
 import { sentence } from "./ToolCall.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
+import { part } from "../ui/parts.ts";
 
-const WordDiff = lazy(() => import("./Diff.tsx"));
+const WordDiff = part(() => import("./Diff.tsx"));
 
 const WORDS = { created: "added this cell", changed: "changed this cell", moved: "moved this cell", deleted: "deleted this cell" };
 
@@ -32,7 +33,7 @@ function Proposal({ store, id, callId, call }: { store: NotebookStore; id: strin
   const isDeletion = call.function === "delete_cell";
   const mayDecide = full?.may_decide === true && !isDecided;
   return (
-    <div className={`cell-review proposal${isDeletion ? " deletion" : ""}`} role="group" aria-label="A proposal of the assistant">
+    <div className={isDeletion ? "proposal deletion" : "proposal"} role="group" aria-label="A proposal of the assistant">
       <div className="row small">
         <Bot size={14} aria-hidden />
         <span className="grow">The assistant wants to {DOES[call.function] ?? `do this here: ${sentence(call.function)}`}</span>

@@ -1,6 +1,6 @@
 // A call of an assistant that waits for a person: what it would do, and yes or no. Neither has the focus by itself.
 import { Check, ShieldAlert, X } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { Suspense, useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { ago, date, plain } from "../app/words.ts";
@@ -10,8 +10,9 @@ import { newId } from "../transport/ids.ts";
 import { useName } from "./Author.tsx";
 import { Arguments, sentence } from "./ToolCall.tsx";
 import { confirming, useDecision, useInFull } from "./useCall.ts";
+import { part } from "../ui/parts.ts";
 
-const WordDiff = lazy(() => import("./Diff.tsx"));
+const WordDiff = part(() => import("./Diff.tsx"));
 
 type Effect = components["schemas"]["Effect"];
 

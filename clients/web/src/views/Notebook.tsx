@@ -1,5 +1,5 @@
 // A notebook: bar, cells, side panel, keys.
-import { Suspense, lazy, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { takeArrival } from "../app/arrivals.ts";
 import { keepDrafts } from "../app/drafts.ts";
 import { opened } from "../app/recent.ts";
@@ -23,14 +23,18 @@ import { fileDrop } from "./fileDrop.ts";
 import { useAnchors } from "./useAnchors.ts";
 import { useAttention } from "./useAttention.ts";
 import { useKeys } from "./useKeys.ts";
+import { loadParts, part } from "../ui/parts.ts";
 
 // Loaded when they are opened.
-const Assistant = lazy(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
-const History = lazy(() => import("./History.tsx").then((module) => ({ default: module.History })));
-const Keys = lazy(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
-const Past = lazy(() => import("./Past.tsx"));
-const Share = lazy(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
-const Palette = lazy(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
+const Assistant = part(() => import("./Assistant.tsx").then((module) => ({ default: module.Assistant })));
+const History = part(() => import("./History.tsx").then((module) => ({ default: module.History })));
+const Keys = part(() => import("./Keys.tsx").then((module) => ({ default: module.Keys })));
+const Past = part(() => import("./Past.tsx"));
+const Share = part(() => import("./Share.tsx").then((module) => ({ default: module.Share })));
+const Palette = part(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
+
+/** The cells and the editor go first. */
+const PARTS_MS = 1_500;
 
 interface Props {
   session: Session;
@@ -83,6 +87,11 @@ function Opened({ store, cell, run, at, signedIn }: Pick<Props, "cell" | "run" |
   useKeys(store);
   useAttention(store);
   useAnchors(store);
+  useEffect(() => {
+    if (version === 0) return;
+    const timer = setTimeout(() => void loadParts(), PARTS_MS);
+    return () => clearTimeout(timer);
+  }, [version > 0]);
 
   useEffect(() => {
     Object.assign(page, {

@@ -1,15 +1,15 @@
 // One notebook of the list, with what can be done to it from outside.
-import { Menu } from "@base-ui/react/menu";
 import { EllipsisVertical } from "lucide-react";
-import { download } from "../app/download.ts";
+import { Suspense, useState } from "react";
 import type { Session } from "../app/session.ts";
 import { ago, date } from "../app/words.ts";
 import type { components } from "../protocol/rest.ts";
+import { part } from "../ui/parts.ts";
 
 export type Line = components["schemas"]["NotebookLine"];
 export type Workspace = components["schemas"]["Workspace"];
 
-interface Props {
+export interface RowProps {
   session: Session;
   line: Line;
   workspaces: Workspace[];
@@ -17,7 +17,7 @@ interface Props {
   act: (action: () => Promise<string | undefined>) => void;
 }
 
-export function NotebookRow({ session, line, workspaces, act }: Props) {
+export function NotebookRow({ session, line, workspaces, act }: RowProps) {
   const workspace = workspaces.find(({ id }) => id === line.workspace);
   return (
     <li className="notebook-row">
@@ -31,59 +31,32 @@ export function NotebookRow({ session, line, workspaces, act }: Props) {
           {ago(line.updated_at)}
         </time>
       </a>
-      {session.userId !== undefined && <RowMenu session={session} line={line} workspaces={workspaces} act={act} />}
+      {session.userId !== undefined && <More session={session} line={line} workspaces={workspaces} act={act} />}
     </li>
   );
 }
 
-function RowMenu({ session, line, workspaces, act }: Props) {
-  const { rest } = session;
-  const path = `/api/notebooks/${line.id}`;
-  const post = (what: string, words: string, body?: object) =>
-    act(async () => {
-      await rest.json("POST", `${path}/${what}`, body ?? {});
-      return words;
-    });
-  const place = (workspace: string | null) =>
-    act(async () => {
-      await (await session.deciding()).json("PUT", `${path}/workspace`, { workspace });
-      return undefined;
-    });
+const loadMenu = () => import("./RowMenu.tsx");
+const RowMenu = part(loadMenu);
+
+/** A button, which becomes a menu when somebody wants one. */
+function More(props: RowProps) {
+  const [isWanted, setIsWanted] = useState(false);
+  const button = (
+    <button
+      className="button bare icon"
+      aria-haspopup="menu"
+      aria-label={`More about “${props.line.title || "Untitled"}”`}
+      onPointerEnter={() => void loadMenu()}
+      onClick={() => setIsWanted(true)}
+    >
+      <EllipsisVertical size={16} />
+    </button>
+  );
+  if (!isWanted) return button;
   return (
-    <Menu.Root>
-      <Menu.Trigger className="button bare icon" aria-label={`More about “${line.title || "Untitled"}”`}>
-        <EllipsisVertical size={16} />
-      </Menu.Trigger>
-      <Menu.Portal>
-        <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu">
-            <Menu.Item
-              className="item"
-              onClick={() => post("fork", "A copy was made", { title: `${line.title || "Untitled"} (copy)` })}
-            >
-              Make a copy
-            </Menu.Item>
-            <Menu.Item className="item" onClick={() => act(() => download(rest, line.id, line.title))}>
-              Download as .ipynb
-            </Menu.Item>
-            {line.archived ? (
-              <Menu.Item className="item" onClick={() => post("unarchive", "It is out of the archive")}>
-                Take out of the archive
-              </Menu.Item>
-            ) : (
-              <Menu.Item className="item" onClick={() => post("archive", "It is in the archive")}>
-                Archive
-              </Menu.Item>
-            )}
-            {workspaces.length > 0 && <p className="note small">Workspace</p>}
-            {workspaces.map(({ id, name }) => (
-              <Menu.Item key={id} className="item" onClick={() => place(line.workspace === id ? null : id)}>
-                {name} {line.workspace === id && <span className="quiet">take out</span>}
-              </Menu.Item>
-            ))}
-          </Menu.Popup>
-        </Menu.Positioner>
-      </Menu.Portal>
-    </Menu.Root>
+    <Suspense fallback={button}>
+      <RowMenu {...props} />
+    </Suspense>
   );
 }

@@ -1,6 +1,5 @@
 // What everybody should know at once, below the bar: no connection, a session that ended, an agent out of reach, a run that asks.
-import { Dialog } from "@base-ui/react/dialog";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, Suspense, useEffect, useState } from "react";
 import { useNow } from "../app/now.ts";
 import type { Session } from "../app/session.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -8,7 +7,9 @@ import { useTopics } from "../app/topics.ts";
 import { date } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
-import { SignIn } from "./SignIn.tsx";
+import { part } from "../ui/parts.ts";
+
+const SignInAgain = part(() => import("./SignInAgain.tsx"));
 
 interface Props {
   store: NotebookStore;
@@ -72,15 +73,11 @@ function Refused({ store, signedIn }: Props) {
       <button className="button" onClick={() => setIsOpen(true)}>
         Sign in
       </button>
-      <Dialog.Root open={isOpen} onOpenChange={setIsOpen}>
-        <Dialog.Portal>
-          <Dialog.Backdrop className="backdrop" />
-          <Dialog.Popup className="dialog bare">
-            <Dialog.Title className="hidden">Sign in</Dialog.Title>
-            <SignIn reason={undefined} signedIn={again} isInside />
-          </Dialog.Popup>
-        </Dialog.Portal>
-      </Dialog.Root>
+      {isOpen && (
+        <Suspense>
+          <SignInAgain signedIn={again} close={() => setIsOpen(false)} />
+        </Suspense>
+      )}
     </Strip>
   );
 }

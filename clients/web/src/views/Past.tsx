@@ -1,6 +1,6 @@
 // The notebook as it was, in the place of the notebook as it is: compared, named, forked, restored.
 import { GitFork, Link2, RotateCcw, Tag, X } from "lucide-react";
-import { type FormEvent, Suspense, lazy, useEffect, useState } from "react";
+import { type FormEvent, Suspense, useEffect, useState } from "react";
 import { restoreCommands } from "../app/restore.ts";
 import { go } from "../app/route.ts";
 import type { NotebookStore } from "../app/store.ts";
@@ -11,8 +11,9 @@ import type { Cell, Document as Snapshot } from "../protocol/messages.ts";
 import type { components } from "../protocol/rest.ts";
 import { OutputList } from "./Outputs.tsx";
 import { Rendered } from "./Rendered.tsx";
+import { part } from "../ui/parts.ts";
 
-const WordDiff = lazy(() => import("./Diff.tsx"));
+const WordDiff = part(() => import("./Diff.tsx"));
 
 /** Versions that are scrubbed past are not asked for. */
 const SCRUB_MS = 120;

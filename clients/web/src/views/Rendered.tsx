@@ -1,8 +1,9 @@
 // Markdown, as its text until what renders it is there.
-import { Suspense, lazy } from "react";
+import { Suspense } from "react";
 import type { MarkdownProps } from "./Markdown.tsx";
+import { part } from "../ui/parts.ts";
 
-const Markdown = lazy(() => import("./Markdown.tsx"));
+const Markdown = part(() => import("./Markdown.tsx"));
 
 export function Rendered(props: MarkdownProps) {
   return (

@@ -1,14 +1,15 @@
 // What an assistant answers to a prompt cell, as it is written.
 import { Square } from "lucide-react";
-import { Suspense, lazy } from "react";
+import { Suspense } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { causeWords } from "../app/words.ts";
 import type { Cell as CellValue } from "../protocol/messages.ts";
 import { Rendered } from "./Rendered.tsx";
+import { part } from "../ui/parts.ts";
 
 // The panel's parts come with the first prompt cell.
-const Writing = lazy(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
+const Writing = part(() => import("./Messages.tsx").then(({ useActivity }) => ({ default: writing(useActivity) })));
 
 function writing(useActivity: (store: NotebookStore, turn: string | undefined) => string) {
   return function Writing({ store, turn }: { store: NotebookStore; turn: string }) {

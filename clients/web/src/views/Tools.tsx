@@ -1,14 +1,15 @@
 // What is opened over a notebook to edit it: find, outline, the editor's settings, the runs of a cell. Each is loaded when it is opened.
-import { Suspense, lazy, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 import { page } from "../commands/table.ts";
 import { Boundary } from "./Broken.tsx";
+import { part } from "../ui/parts.ts";
 
-const Find = lazy(() => import("./Find.tsx"));
-const Outline = lazy(() => import("./Outline.tsx"));
-const Runs = lazy(() => import("./Runs.tsx"));
-const Settings = lazy(() => import("./Settings.tsx"));
+const Find = part(() => import("./Find.tsx"));
+const Outline = part(() => import("./Outline.tsx"));
+const Runs = part(() => import("./Runs.tsx"));
+const Settings = part(() => import("./Settings.tsx"));
 
 export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");

@@ -1,6 +1,6 @@
 // One output with what can be done with it: copy, wrap, fold, enlarge, save.
 import { ChevronDown, ChevronRight, Copy, Download, Maximize2, Minimize2, WrapText } from "lucide-react";
-import { type ReactNode, Suspense, lazy, memo, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, memo, useEffect, useMemo, useRef, useState } from "react";
 import type { NotebookStore } from "../../app/store.ts";
 import { useTopics } from "../../app/topics.ts";
 import type { Group } from "../../outputs/groups.ts";
@@ -13,10 +13,11 @@ import { Rendered } from "../Rendered.tsx";
 import { ErrorView } from "./ErrorView.tsx";
 import { useContent } from "./load.ts";
 import { Text } from "./Text.tsx";
+import { part } from "../../ui/parts.ts";
 
-const DataTable = lazy(() => import("./DataTable.tsx"));
-const JsonTree = lazy(() => import("./JsonTree.tsx"));
-const Picture = lazy(() => import("./Picture.tsx"));
+const DataTable = part(() => import("./DataTable.tsx"));
+const JsonTree = part(() => import("./JsonTree.tsx"));
+const Picture = part(() => import("./Picture.tsx"));
 
 interface Props {
   store: NotebookStore;

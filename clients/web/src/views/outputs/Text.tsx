@@ -1,9 +1,10 @@
 // Text of programs. It follows its end only while the end is in sight.
-import { Suspense, lazy, memo, useLayoutEffect, useMemo, useRef } from "react";
+import { Suspense, memo, useLayoutEffect, useMemo, useRef } from "react";
 import { Screen } from "../../outputs/terminal.ts";
 import { type Part, parts } from "../../outputs/text.ts";
+import { part } from "../../ui/parts.ts";
 
-const LongText = lazy(() => import("./LongText.tsx"));
+const LongText = part(() => import("./LongText.tsx"));
 
 /** More lines are laid out only where they are in sight. */
 const LONG_LINES = 300;

@@ -1,0 +1,170 @@
+// What is known of a notebook's kernels, and what can be done with them. Loaded when it is opened.
+import { Popover } from "@base-ui/react/popover";
+import { type ReactNode, useEffect, useState } from "react";
+import { serverNow } from "../app/clock.ts";
+import { useNow } from "../app/now.ts";
+import type { NotebookStore } from "../app/store.ts";
+import { causeWords, clock, plain } from "../app/words.ts";
+import type { KernelSession } from "../protocol/messages.ts";
+import type { components } from "../protocol/rest.ts";
+import { kernelWords, statusOf } from "./Kernel.tsx";
+
+type Kernels = components["schemas"]["Kernels"];
+
+interface Props {
+  store: NotebookStore;
+  trigger: { className: string; title: string; children: ReactNode };
+}
+
+export default function KernelPanel({ store, trigger }: Props) {
+  const { kernels, kernel_notice } = store.document;
+  const all = [...kernels].sort(([, a], [, b]) => a.requested_version - b.requested_version);
+  return (
+    <Popover.Root defaultOpen>
+      <Popover.Trigger {...trigger} />
+      <Popover.Portal>
+        <Popover.Positioner sideOffset={6} align="end" className="above">
+          <Popover.Popup className="menu kernel-panel">
+            <Popover.Title className="hidden">Kernel</Popover.Title>
+            {all.map(([id, session]) => (
+              <Session key={id} store={store} id={id} session={session} />
+            ))}
+            {kernel_notice && (
+              <p className="note small bad">The last kernel ended: {causeWords(kernel_notice.cause, kernel_notice.detail)}.</p>
+            )}
+            <Offered store={store} isNone={all.length === 0} />
+          </Popover.Popup>
+        </Popover.Positioner>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}
+
+/** What stands between the kernel's code and its machine, as its start recorded it. */
+function sandboxWords(recorded: unknown): string {
+  const { file_system, processes, network, by } = (recorded ?? {}) as {
+    file_system?: boolean;
+    processes?: boolean;
+    network?: string;
+    by?: unknown;
+  };
+  if (file_system === undefined) return "none: its code can do all that its agent's account can";
+  const reach = network === undefined || network === "all" ? "" : `, network: ${plain(network)}`;
+  const means = Array.isArray(by) && by.length > 0 ? ` (${by.map(plain).join(", ")})` : "";
+  return `${file_system && processes ? "keys and processes are out of reach" : "not whole"}${means}${reach}`;
+}
+
+function Session({ store, id, session }: { store: NotebookStore; id: string; session: KernelSession }) {
+  const status = statusOf(store, id);
+  const [look, words] = kernelWords(session, status);
+  const runs = store.queue.filter(([, run]) => run.kernel_session === id || (run.kernel_session ?? null) === null);
+  const running = runs.find(([, run]) => run.status === "running")?.[1];
+  const now = useNow(running ? 1_000 : undefined, serverNow);
+  const info = session.language_info as { name?: string; version?: string } | undefined;
+  const functions = [...store.document.functions.values()].filter(({ kernel_session }) => kernel_session === id);
+  const agent = useAgentName(store, session.agent ?? undefined);
+  const isStarted = session.phase === "started";
+  const rows: [string, string | undefined][] = [
+    ["Language", info?.name && `${plain(info.name)} ${info.version ?? ""}`],
+    ["Runs at", agent],
+    ["Sandbox", isStarted ? sandboxWords(session.sandbox) : undefined],
+    ["Works for", running && clock(now - (running.started_at ?? now))],
+    ["Waiting", runs.length > 1 ? `${runs.length - (running ? 1 : 0)} runs` : undefined],
+    ["Tools", functions.length > 0 ? functions.map((each) => each.function.name).join(", ") : undefined],
+  ];
+  return (
+    <section className="stack tight" aria-label={`Kernel ${session.kernelspec}`}>
+      <p className="row">
+        <span className={`dot ${look}`} aria-hidden />
+        <strong>{session.kernelspec}</strong> <span className="quiet">{words}</span>
+      </p>
+      <dl className="facts small">
+        {rows.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt className="quiet">{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+      {status && !status.reachable && (
+        <p className="small bad">
+          Its runtime agent has not been heard of for a while. What runs there may still go on; it is counted as lost when the agent
+          does not come back.
+        </p>
+      )}
+      <div className="row">
+        <button
+          className="button"
+          disabled={!store.mayRun || !isStarted}
+          onClick={() => void store.do({ InterruptKernel: { kernel_session: id } })}
+        >
+          Interrupt
+        </button>
+        <button
+          className="button"
+          disabled={!store.mayRun || !isStarted}
+          onClick={() => void store.do({ RestartKernel: { kernel_session: id } })}
+        >
+          Restart
+        </button>
+        <button className="button" disabled={!store.mayRun || !isStarted} onClick={() => void store.runs.restartAndRun(id)}>
+          Restart and run all
+        </button>
+        <button
+          className="button danger"
+          disabled={!store.mayRun || session.phase === "ending"}
+          onClick={() => void store.do({ ShutDownKernel: { kernel_session: id } })}
+        >
+          Shut down
+        </button>
+      </div>
+    </section>
+  );
+}
+
+/** Agents have names for those who made their tokens. */
+function useAgentName(store: NotebookStore, agent: string | undefined): string | undefined {
+  const [name, setName] = useState<string>();
+  useEffect(() => {
+    if (agent === undefined) return;
+    type Agents = components["schemas"]["Token"][];
+    store.session.rest.get<Agents>("/api/agents").then(
+      (all) => setName(all.find((each) => each.agent === agent)?.label),
+      () => undefined,
+    );
+  }, [store, agent]);
+  return agent === undefined ? undefined : (name ?? `agent ${agent.slice(-6)}`);
+}
+
+function Offered({ store, isNone }: { store: NotebookStore; isNone: boolean }) {
+  const [offered, setOffered] = useState<Kernels["kernelspecs"]>();
+  useEffect(() => {
+    store.session.rest.get<Kernels>(`/api/notebooks/${store.id}/kernels`).then(
+      ({ kernelspecs }) => setOffered(kernelspecs),
+      () => setOffered([]),
+    );
+  }, [store]);
+  const start = (kernelspec: string | null) => void store.do({ LaunchKernel: { kernelspec } });
+  if (offered?.length === 0)
+    return (
+      <p className="note small">
+        No runtime agent offers a kernel now. Start one: <code>notarium agent</code>
+      </p>
+    );
+  if (!isNone && (offered?.length ?? 0) < 2) return null;
+  return (
+    <div className="stack tight">
+      <p className="quiet small">{isNone ? "Start a kernel" : "Start another kernel"}</p>
+      <div className="row">
+        {offered?.map(({ name, display_name }) => (
+          <button key={name} className="button" disabled={!store.mayRun} onClick={() => start(name)}>
+            {display_name || name}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+// What can be done to a notebook from outside. Loaded with the first menu.
+import { Menu } from "@base-ui/react/menu";
+import { EllipsisVertical } from "lucide-react";
+import { download } from "../app/download.ts";
+import type { RowProps } from "./NotebookRow.tsx";
+
+export default function RowMenu({ session, line, workspaces, act }: RowProps) {
+  const { rest } = session;
+  const path = `/api/notebooks/${line.id}`;
+  const post = (what: string, words: string, body?: object) =>
+    act(async () => {
+      await rest.json("POST", `${path}/${what}`, body ?? {});
+      return words;
+    });
+  const place = (workspace: string | null) =>
+    act(async () => {
+      await (await session.deciding()).json("PUT", `${path}/workspace`, { workspace });
+      return undefined;
+    });
+  return (
+    <Menu.Root defaultOpen>
+      <Menu.Trigger className="button bare icon" aria-label={`More about “${line.title || "Untitled"}”`}>
+        <EllipsisVertical size={16} />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} align="end" className="above">
+          <Menu.Popup className="menu">
+            <Menu.Item
+              className="item"
+              onClick={() => post("fork", "A copy was made", { title: `${line.title || "Untitled"} (copy)` })}
+            >
+              Make a copy
+            </Menu.Item>
+            <Menu.Item className="item" onClick={() => act(() => download(rest, line.id, line.title))}>
+              Download as .ipynb
+            </Menu.Item>
+            {line.archived ? (
+              <Menu.Item className="item" onClick={() => post("unarchive", "It is out of the archive")}>
+                Take out of the archive
+              </Menu.Item>
+            ) : (
+              <Menu.Item className="item" onClick={() => post("archive", "It is in the archive")}>
+                Archive
+              </Menu.Item>
+            )}
+            {workspaces.length > 0 && <p className="note small">Workspace</p>}
+            {workspaces.map(({ id, name }) => (
+              <Menu.Item key={id} className="item" onClick={() => place(line.workspace === id ? null : id)}>
+                {name} {line.workspace === id && <span className="quiet">take out</span>}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

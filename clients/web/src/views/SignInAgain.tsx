@@ -1,0 +1,18 @@
+// Signing in over an open notebook. Loaded when it is wanted.
+import { Dialog } from "@base-ui/react/dialog";
+import type { Session } from "../app/session.ts";
+import { SignIn } from "./SignIn.tsx";
+
+export default function SignInAgain({ signedIn, close }: { signedIn: (session: Session) => void; close: () => void }) {
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog bare">
+          <Dialog.Title className="hidden">Sign in</Dialog.Title>
+          <SignIn reason={undefined} signedIn={signedIn} isInside />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
