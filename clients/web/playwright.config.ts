@@ -9,6 +9,7 @@ export default defineConfig({
   timeout: 180_000,
   expect: { timeout: 20_000 },
   workers: 1,
+  snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   reporter: "list",
   use: {
     // A page that a test serves itself (NOTARIUM_PAGE) is from nowhere for Chromium, and may not open a socket to this machine.

@@ -1,3 +1,4 @@
+import { bringIn } from "./demo.ts";
 import { expect, person, test, write } from "./server.ts";
 
 interface Seen {
@@ -78,4 +79,59 @@ test("a prompt in its place is answered below it; a slow answer can be stopped",
   await expect(page.locator(".reply")).toContainText("word word");
   await page.locator(".reply").getByRole("button", { name: "Stop" }).click();
   await expect(page.locator(".reply")).toContainText("Stopped");
+});
+
+test("proposals stand in their cells: accepted together, or one by one", async ({ browser, server }) => {
+  server.model.script = ({ results }) => {
+    if (results.length === 0) return { calls: [{ name: "get_notebook_state", arguments: {} }] };
+    if (results.length > 1) return { text: "All is said." };
+    const { cells } = JSON.parse(results[0] ?? "{}") as { cells: Seen[] };
+    return {
+      calls: cells.map(({ cell_id, version }, at) => ({
+        name: "modify_cell",
+        arguments: { cell_id, cell_version: version, source: `better_${at} = ${at}` },
+      })),
+    };
+  };
+  const page = await person(browser, server);
+  const cell = (id: string) => ({ id, cell_type: "code", source: `${id} = 0`, metadata: {}, outputs: [], execution_count: null });
+  await bringIn(
+    page,
+    { nbformat: 4, nbformat_minor: 5, metadata: {}, cells: [cell("a"), cell("b"), cell("c")] },
+    "proposals.ipynb",
+  );
+  await page.getByRole("button", { name: "Assistant", exact: true }).click();
+  await page.getByRole("button", { name: "Model and policy" }).click();
+  await page.getByRole("radio", { name: /^Ask for every edit/ }).check();
+  await page.getByLabel("Message to the assistant").fill("better names");
+  await page.keyboard.press("Enter");
+  const proposals = page.getByRole("group", { name: "A proposal of the assistant" });
+  await expect(proposals).toHaveCount(3);
+  await expect(page.locator(".review-bar")).toContainText("proposes changes of 3 cells");
+  await expect(page.locator(".cell").nth(1).locator(".proposal ins")).toContainText("better_1");
+  await page.locator(".cell").nth(1).getByRole("button", { name: "Side by side" }).click();
+  await expect(page.locator(".cell").nth(1).getByRole("group", { name: "Before" })).toHaveText("b = 0");
+  await expect(page.locator(".cell").nth(1).getByRole("group", { name: "After" })).toHaveText("better_1 = 1");
+  await page.locator(".cell").first().getByRole("button", { name: "Reject" }).click();
+  await expect(proposals).toHaveCount(2);
+  await page.locator(".review-bar").getByRole("button", { name: "Accept 2" }).click();
+  await expect(page.locator(".cell .source")).toHaveText([/a = 0/, /better_1 = 1/, /better_2 = 2/]);
+  await expect(page.locator(".transcript")).toContainText("All is said.");
+  await page.context().close();
+});
+
+test("an error is handed to the assistant by a click", async ({ browser, server }) => {
+  let told = "";
+  server.model.script = ({ text }) => {
+    told = text;
+    return { text: "The name is not defined." };
+  };
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "nowhere + 1");
+  await page.keyboard.press("Control+Enter");
+  await page.getByRole("button", { name: "Ask the assistant to fix it" }).click({ timeout: 90_000 });
+  await expect(page.locator(".transcript")).toContainText("The name is not defined.");
+  expect(told).toMatch(/Cell 1 \([\w-]+\) failed: NameError: name 'nowhere' is not defined/);
+  await page.context().close();
 });

@@ -37,6 +37,35 @@ test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) =>
   expect(violations.map(({ id }) => id)).toEqual([]);
 });
 
+test("a table's columns are filtered, renamed, moved and hidden", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await ran(page, display({ "text/html": FRAME, "text/plain": "df" }));
+  const sheet = page.locator(".sheet");
+  await expect(sheet.locator("tbody tr")).toHaveCount(10, shown);
+  const choose = async (column: string, item: string) => {
+    await sheet.getByRole("button", { name: `Column “${column}”` }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  await choose("value", "Filter …");
+  await sheet.getByLabel("Value to filter “value” by").fill("27");
+  await page.keyboard.press("Enter");
+  await expect(sheet.locator("tbody tr")).toHaveCount(3);
+  await expect(sheet.locator(".filter-tag")).toHaveText("value ≥ “27”");
+  await choose("name", "Rename …");
+  await sheet.getByLabel("Another name for “name”").fill("station");
+  await page.keyboard.press("Enter");
+  await choose("station", "Move right");
+  await expect(sheet.locator("thead .sort")).toHaveText(["", "value", "station"]);
+  await sheet.getByRole("button", { name: "Without the filter of “value”" }).click();
+  await expect(sheet.locator("tbody tr")).toHaveCount(10);
+  await choose("station", "Hide");
+  await expect(sheet.locator("thead .sort")).toHaveText(["", "value"]);
+  await sheet.locator("tbody td").first().click();
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe(await sheet.locator("tbody td").first().textContent());
+  const { violations } = await new AxeBuilder({ page }).include(".outputs").analyze();
+  expect(violations.map(({ id }) => id)).toEqual([]);
+});
+
 test("an error shows its line, and leads to it", async ({ browser, server }) => {
   const page = await person(browser, server);
   await ran(page, "def f():\n    return 1 / 0\n\nf()");

@@ -1,6 +1,6 @@
 // A real server with a real agent and kernel, in a folder of its own: killed and started again as a test wants.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,6 +56,14 @@ export class TestServer {
     }
     this.url = `http://127.0.0.1:${this.#port}`;
     if (!this.token) throw new Error(`the server did not start: ${text}`);
+  }
+
+  /** As a disk does it that loses files: the large outputs are gone. Gives how many. */
+  loseBlobs(): number {
+    const blobs = join(this.data, "blobs");
+    const files = readdirSync(blobs, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+    for (const file of files) rmSync(join(file.parentPath, file.name));
+    return files.length;
   }
 
   /** A request of the signed-in person. */

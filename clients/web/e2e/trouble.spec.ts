@@ -83,3 +83,117 @@ test("keys can be changed; what two actions have is named", async ({ browser, se
   await page.keyboard.press("n");
   await expect(page.locator(".cell")).toHaveCount(2);
 });
+
+test("a proxy that lets no WebSocket through is named, and it goes on when it does", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "a = 1");
+  await saved(page);
+  const place = page.url();
+  let isBlocked = true;
+  await page.context().routeWebSocket(/\/api\/socket/, (socket) => {
+    if (isBlocked) void socket.close();
+    else socket.connectToServer();
+  });
+  const again = await page.context().newPage();
+  await again.goto(`${server.url}/#token=${server.token}`);
+  await again.goto(place);
+  const strip = again.locator(".strip.bad");
+  await expect(strip).toContainText("WebSockets to it do not come through");
+  isBlocked = false;
+  await strip.getByRole("button", { name: "Try now" }).click();
+  await expect(again.locator(".cell")).toContainText("a = 1");
+  await expect(strip).toHaveCount(0);
+  await page.context().close();
+});
+
+test("a page that is older than the server says so, keeps what was typed, and goes on after the reload", async ({
+  browser,
+  server,
+}) => {
+  const page = await person(browser, server);
+  page.on("dialog", (dialog) => void dialog.accept());
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "a = 1");
+  await saved(page);
+  // The new server speaks another protocol.
+  let isNew = true;
+  await page.context().routeWebSocket(/\/api\/socket/, (socket) => {
+    if (!isNew) return void socket.connectToServer();
+    socket.onMessage(() =>
+      socket.send(JSON.stringify({ error: { code: "unsupported_protocol", message: "speak 2 to 3", fatal: true } })),
+    );
+  });
+  await server.kill();
+  await expect(page.locator(".connection")).toContainText("trying again in");
+  await page.keyboard.insertText("\nb = 2");
+  await server.start();
+  await expect(page.locator(".strip.bad")).toContainText("This page is older than the server. 1 unsent change is kept");
+  isNew = false;
+  await page.evaluate((token) => sessionStorage.setItem("notarium.session", token), server.token);
+  await page.locator(".strip.bad").getByRole("button", { name: "Reload" }).click();
+  const toast = page.locator(".toast");
+  await expect(toast).toContainText("b = 2");
+  await toast.getByRole("button", { name: "Put it into the cell" }).click();
+  await expect(page.locator(".cell .source").first()).toHaveText(/a = 1\s*b = 2/);
+  await page.context().close();
+});
+
+test("without the server the palette, the keys and the settings open all the same", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "a = 1");
+  await saved(page);
+  // What opens over the page is loaded while nothing is done.
+  const parts = page.waitForResponse(/assets\/Settings-.*\.js/);
+  await parts;
+  await page.waitForLoadState("networkidle");
+  await server.kill();
+  await expect(page.locator(".connection")).toContainText("trying again in");
+  await page.keyboard.press("Control+k");
+  await expect(page.getByRole("combobox", { name: "Search commands" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+,");
+  await expect(page.getByRole("dialog", { name: "Editor" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+f");
+  await expect(page.getByLabel("Find", { exact: true })).toBeVisible();
+  await expect(page.locator(".broken")).toHaveCount(0);
+  await server.start();
+  await page.context().close();
+});
+
+test("a clock that is wrong by a day does not show in times", async ({ browser, server }) => {
+  const page = await (await fresh(browser)).newPage();
+  await page.clock.install({ time: Date.now() - 86_400_000 });
+  await page.goto(`${server.url}/#token=${server.token}`);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "import time; time.sleep(30)");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".took")).toBeVisible({ timeout: 60_000 });
+  expect(await page.locator(".took").textContent()).toMatch(/^\d+(\.\d)? m?s$/);
+  await page.getByRole("button", { name: "Stop all" }).click();
+  await page.getByRole("link", { name: "All notebooks" }).click();
+  await expect(page.locator(".notebook-row time").first()).toHaveText(/now|second|minute/);
+  await page.context().close();
+});
+
+test("two tabs of one person: what is written in one is in the other, and undo is shared", async ({ browser, server }) => {
+  const one = await person(browser, server);
+  await one.getByRole("button", { name: "New notebook" }).click();
+  await write(one, "a = 1");
+  await saved(one);
+  const two = await one.context().newPage();
+  await two.goto(`${server.url}/#token=${server.token}`);
+  await expect(two.getByRole("button", { name: "New notebook" })).toBeVisible();
+  await two.goto(one.url());
+  await two.locator(".cell .source").first().click();
+  await two.locator(".editing .cm-focused").waitFor();
+  await two.keyboard.press("Control+End");
+  await two.keyboard.insertText("\nb = 2");
+  await expect(one.locator(".cell .source").first()).toHaveText(/a = 1\s*b = 2/);
+  await one.keyboard.press("Escape");
+  await one.keyboard.press("z");
+  await expect(two.locator(".cell .source").first()).not.toContainText("b = 2");
+  await one.context().close();
+});

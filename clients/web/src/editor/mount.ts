@@ -29,6 +29,9 @@ const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "M
 /** Where lines are wrapped in any case, as in media.css. */
 const NARROW = "(max-width: 720px)";
 
+/** The server takes sources of 1 MiB (src/core/limits.rs); a larger one would be given back as a copy. */
+const MOST_CHARACTERS = 1 << 20;
+
 const fromOthers = Annotation.define<boolean>();
 
 export interface EditorOptions {
@@ -39,6 +42,8 @@ export interface EditorOptions {
   settings: Settings;
   label: string;
   keys: KeyBinding[];
+  /** What would not fit into a cell was not taken. */
+  refused: (characters: number) => void;
   moved: (anchor: number, head: number, typed: boolean) => void;
   focused: (isFocused: boolean) => void;
 }
@@ -72,7 +77,7 @@ export function createEditor(options: EditorOptions): { view: EditorView; close:
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
-  const { type, isReadOnly, label, keys, moved, focused, settings } = options;
+  const { type, isReadOnly, label, keys, refused, moved, focused, settings } = options;
   const isText = type !== "code" && type !== "sql";
   return [
     modes.of([]),
@@ -81,6 +86,13 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     // The caret keeps away from the page's edges, and from the bar.
     EditorView.scrollMargins.of(() => ({ top: 80, bottom: 120 })),
     EditorState.readOnly.of(isReadOnly),
+    EditorState.transactionFilter.of((transaction) => {
+      const { newDoc, startState, docChanged } = transaction;
+      const isTooLong = newDoc.length > MOST_CHARACTERS && newDoc.length > startState.doc.length;
+      if (!docChanged || !isTooLong || transaction.annotation(fromOthers)) return transaction;
+      refused(newDoc.length);
+      return [];
+    }),
     EditorState.allowMultipleSelections.of(true),
     EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
     languages.of(type === "code" ? python() : []),

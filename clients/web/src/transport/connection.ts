@@ -54,6 +54,7 @@ export class Connection {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #attempt = 0;
   #hasBeenLive = false;
+  #maxFrameBytes = Infinity;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -66,6 +67,11 @@ export class Connection {
   /** False: no socket of this page has ever come through. */
   get hasBeenLive(): boolean {
     return this.#hasBeenLive;
+  }
+
+  /** As the server said last. */
+  get maxFrameBytes(): number {
+    return this.#maxFrameBytes;
   }
 
   get welcome(): WelcomeMessage | undefined {
@@ -135,6 +141,7 @@ export class Connection {
 
   #welcome(welcome: WelcomeMessage): void {
     this.#hasBeenLive = true;
+    this.#maxFrameBytes = welcome.max_frame_bytes;
     this.#attempt = 0;
     this.#waitForNews(welcome);
     this.#become({ name: "live", welcome });

@@ -6,7 +6,7 @@ import { newId } from "./ids.ts";
 export class Rejected extends Error {
   readonly code: string;
 
-  constructor(readonly rejection: Pick<RejectMessage, "code" | "message">) {
+  constructor(readonly rejection: { code: string; message: string }) {
     super(rejection.message);
     this.code = rejection.code;
   }
@@ -39,11 +39,13 @@ export class Outbox {
   readonly #pending = new Map<string, Pending>();
   readonly #notebook: string;
   readonly #send: (text: string) => boolean;
+  readonly #mostBytes: () => number;
 
-  /** `send` says whether it was sent; what was not goes with `flush`. */
-  constructor(notebook: string, send: (text: string) => boolean) {
+  /** `send` says whether it was sent; what was not goes with `flush`. The server refuses larger frames without naming the command. */
+  constructor(notebook: string, send: (text: string) => boolean, mostBytes: () => number = () => Infinity) {
     this.#notebook = notebook;
     this.#send = send;
+    this.#mostBytes = mostBytes;
   }
 
   get size(): number {
@@ -54,6 +56,7 @@ export class Outbox {
     const command: CommandMessage = { id, notebook: this.#notebook, body };
     if (correlationId !== undefined) command.correlation_id = correlationId;
     const text = JSON.stringify({ command });
+    if (isLarger(text, this.#mostBytes())) return Promise.reject(new Rejected(tooLarge(text, this.#mostBytes())));
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { id, text, isSent: this.#send(text), resolve, reject });
     });
@@ -89,4 +92,15 @@ export class Outbox {
     this.#pending.delete(id);
     return pending;
   }
+}
+
+/** In UTF-8, which is counted only where it matters. */
+function isLarger(text: string, bytes: number): boolean {
+  return text.length * 3 > bytes && new TextEncoder().encode(text).length > bytes;
+}
+
+function tooLarge(text: string, most: number): { code: string; message: string } {
+  const megabytes = (bytes: number) => `${(bytes / 1_000_000).toFixed(1)} MB`;
+  const message = `this is ${megabytes(text.length)}, and the server takes ${megabytes(most)} at once: do it in smaller parts, or import a file`;
+  return { code: "frame_too_large", message };
 }

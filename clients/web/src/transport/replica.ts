@@ -77,7 +77,8 @@ export class Replica {
   ) {
     this.#connection = connection;
     this.document = new Document(notebook);
-    this.#outbox = new Outbox(notebook, (text) => this.isInStep && connection.sendText(text));
+    const send = (text: string) => this.isInStep && connection.sendText(text);
+    this.#outbox = new Outbox(notebook, send, () => connection.maxFrameBytes);
     this.presence = new Presence(connection, notebook);
     this.#ends = [
       connection.received.add((message) => this.#hear(message)),

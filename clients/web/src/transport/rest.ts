@@ -1,5 +1,6 @@
 // REST and blobs, with the bearer token of the session.
 import type { Output } from "../protocol/messages.ts";
+import { BlobCache } from "./blobs.ts";
 
 /** What the server says of a request that it refuses: `application/problem+json`. */
 export class Problem extends Error {
@@ -20,8 +21,7 @@ export interface RestOptions {
 
 export class Rest {
   readonly #options: RestOptions;
-  /** Blobs never change: their name is their hash. */
-  readonly #blobs = new Map<string, Promise<ArrayBuffer>>();
+  readonly #blobs = new BlobCache();
 
   constructor(options: RestOptions) {
     this.#options = options;
@@ -53,10 +53,7 @@ export class Rest {
 
   blob(notebook: string, sha256: string): Promise<ArrayBuffer> {
     const path = `/api/notebooks/${encodeURIComponent(notebook)}/blobs/${sha256}`;
-    const known = this.#blobs.get(sha256) ?? this.send(path).then((answer) => answer.arrayBuffer());
-    this.#blobs.set(sha256, known);
-    known.catch(() => this.#blobs.delete(sha256));
-    return known;
+    return this.#blobs.get(sha256, () => this.send(path).then((answer) => answer.arrayBuffer()));
   }
 
   /** A blob's text as it arrives, and how many bytes have. */

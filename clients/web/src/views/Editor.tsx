@@ -37,6 +37,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
       ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
       settings,
       keys: keys(store, id),
+      refused: (characters) => store.toast({ text: tooLong(characters), isError: true }),
       moved: (anchor, head, typed) => show(anchor, head, typed),
       focused: (isFocused) => {
         if (isFocused && !(store.current === id && store.isEditing)) store.select(id, { edit: true });
@@ -95,6 +96,11 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
   }, [peers]);
 
   return <div className="source" ref={place} />;
+}
+
+function tooLong(characters: number): string {
+  const size = (characters / 1_000_000).toFixed(1);
+  return `Nothing was inserted: the cell would have ${size} million characters, and it holds about one. Keep large text in a file, and read it from there.`;
 }
 
 /** Escape leaves, the arrows go on to the neighbours at the ends, and what runs works here too. */

@@ -3,6 +3,9 @@ import { X } from "lucide-react";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
 
+/** Of a text that is kept; the button copies all of it. */
+const SHOWN = 2_000;
+
 export function Toasts({ store }: { store: NotebookStore }) {
   useTopics(store, "toasts");
   return (
@@ -11,7 +14,7 @@ export function Toasts({ store }: { store: NotebookStore }) {
         <div key={id} className={isError ? "toast bad" : "toast"}>
           <span className="grow">
             {text}
-            {copy !== undefined && <pre>{copy}</pre>}
+            {copy !== undefined && <pre>{copy.length > SHOWN ? `${copy.slice(0, SHOWN)} …` : copy}</pre>}
           </span>
           {copy !== undefined && (
             <button className="button" onClick={() => void navigator.clipboard.writeText(copy)}>

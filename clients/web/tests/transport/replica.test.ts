@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { ServerMessage } from "../../src/protocol/messages.ts";
-import { Rejected } from "../../src/transport/outbox.ts";
+import { Outbox, Rejected } from "../../src/transport/outbox.ts";
 import { Person } from "../support/person.ts";
 import { HEARTBEAT_MS, NOTEBOOK, ReferenceServer } from "../support/server.ts";
 
@@ -188,4 +188,17 @@ test("presence: the first at once, then the newest every 50 ms, again after a re
   expect(sent(ann)).toEqual([]);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(sent(ann).filter((each) => "presence" in each).length).toBe(1);
+});
+
+test("what is larger than the server takes at once is refused here, and nothing waits for it", async () => {
+  const outbox = new Outbox(
+    "nb",
+    () => true,
+    () => 1_000,
+  );
+  const large = { RenameNotebook: { title: "ü".repeat(600) } };
+  await expect(outbox.command(large)).rejects.toMatchObject({ code: "frame_too_large" });
+  expect(outbox.size).toBe(0);
+  void outbox.command({ RenameNotebook: { title: "u".repeat(600) } });
+  expect(outbox.size).toBe(1);
 });

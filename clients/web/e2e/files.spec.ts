@@ -1,0 +1,117 @@
+// Files that come in and go out, and cells that go from one notebook to another.
+import { readFileSync } from "node:fs";
+import type { Page } from "@playwright/test";
+import { bringIn, demo } from "./demo.ts";
+import { TestServer, expect, person, saved, test, write } from "./server.ts";
+
+async function command(page: Page, words: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search commands" }).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+const large = {
+  ...{ nbformat: 4, nbformat_minor: 5, metadata: {} },
+  cells: [
+    {
+      ...{ id: "a", cell_type: "code", source: "long()", execution_count: 1, metadata: {} },
+      outputs: [{ output_type: "stream", name: "stdout", text: "a long line of text\n".repeat(2_000) }],
+    },
+  ],
+};
+
+test("a download is the notebook; one that lacks an output says so, on the list and in the notebook", async ({ browser }) => {
+  const server = new TestServer();
+  await server.start();
+  const page = await person(browser, server);
+  await bringIn(page, large, "Long.ipynb");
+  const file = async (start: () => Promise<void>) => {
+    const coming = page.waitForEvent("download");
+    await start();
+    const download = await coming;
+    return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
+  };
+  const whole = await file(() => command(page, "download as"));
+  expect(whole.name).toBe("Long.ipynb");
+  expect(whole.text).toContain("a long line of text");
+  await expect(page.locator(".toast")).toHaveCount(0);
+
+  expect(server.loseBlobs()).toBeGreaterThan(0);
+  const lacking = await file(() => command(page, "download as"));
+  expect(lacking.text).not.toContain("a long line of text");
+  await expect(page.locator(".toast.bad")).toContainText("One large output is not in the file");
+  await page.reload();
+  await expect(page.locator(".outputs .error")).toContainText("could not be loaded");
+
+  await page.getByRole("link", { name: "All notebooks" }).click();
+  await file(async () => {
+    await page.getByRole("button", { name: "More about “Long”" }).click();
+    await page.getByRole("menuitem", { name: "Download as .ipynb" }).click();
+  });
+  await expect(page.getByRole("status")).toContainText("One large output is not in the file");
+  await page.context().close();
+  await server.end();
+});
+
+test("what an import changed is told in the notebook", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await bringIn(
+    page,
+    { nbformat: 4, nbformat_minor: 5, cells: [{ cell_type: "code", source: 7, metadata: {}, outputs: [] }] },
+    "old.ipynb",
+  );
+  await expect(page.locator(".toast")).toContainText("changed by the import");
+  await page.context().close();
+});
+
+test("cells go to another notebook by copy and paste", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await bringIn(page, demo, "From.ipynb");
+  await page.locator(".cell").first().focus();
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Control+c");
+  await page.getByRole("link", { name: "All notebooks" }).click();
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "here");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Control+v");
+  await expect(page.locator(".cell")).toHaveCount(3);
+  await expect(page.locator(".cell").nth(1)).toHaveClass(/markdown/);
+  await expect(page.locator(".cell").nth(2)).toContainText("read_csv");
+  await saved(page);
+  await page.context().close();
+});
+
+test("five megabytes in a cell: refused with a word when pasted, and nothing is lost", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "kept = 1");
+  await saved(page);
+  const paste = (target: string, bytes: number) =>
+    page.evaluate(
+      ([selector, count]) => {
+        const data = new DataTransfer();
+        data.setData("text/plain", "x = 1  # and so on\n".repeat(Number(count) / 19));
+        const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+        document.querySelector(String(selector))?.dispatchEvent(event);
+      },
+      [target, bytes] as const,
+    );
+  await paste(".editing .cm-content", 5_000_000);
+  await expect(page.locator(".toast.bad")).toContainText("Nothing was inserted");
+  await page.keyboard.type("2");
+  await saved(page);
+  await expect(page.locator(".cell .source").first()).toHaveText(/^kept = 1\D*2|kept = 12/);
+
+  // As a cell of its own: the server says what it takes.
+  await page.keyboard.press("Escape");
+  await paste(".cell", 5_000_000);
+  await expect(page.locator(".toast.bad").last()).toContainText(/bytes|MB/);
+  // More than one frame holds does not end the connection again and again.
+  await paste(".cell", 20_000_000);
+  await expect(page.locator(".toast.bad").last()).toContainText("the server takes");
+  await saved(page);
+  await expect(page.locator(".cell")).toHaveCount(1);
+  await page.context().close();
+});

@@ -1,0 +1,66 @@
+// A page that shows a stream for minutes keeps no more than it did at the beginning.
+import type { CDPSession, Page } from "@playwright/test";
+import { expect, person, test, write } from "./server.ts";
+
+const MINUTES = Number(process.env.NOTARIUM_STREAM_MINUTES ?? 5);
+const MOST_GROWTH = 1.2;
+
+test.use({ trace: "off" });
+test.setTimeout((MINUTES + 5) * 60_000);
+
+/** A training loop: a line of progress all the time, a screen that begins anew, a log that stays, a picture now and then. */
+const STREAM = `import base64, time
+from IPython.display import clear_output, display
+began = time.time()
+step = 0
+while True:
+    minute = int((time.time() - began) // 60)
+    print(f"minute {minute} step {step:07d} " + "." * 50)
+    step += 1
+    if step % 400 == 0:
+        clear_output(wait=True)
+        display({"image/svg+xml": f"<svg xmlns='http://www.w3.org/2000/svg' width='90' height='20'><text y='15'>{step}</text></svg>"}, raw=True)
+    time.sleep(0.002)`;
+
+interface Kept {
+  heap: number;
+  nodes: number;
+  listeners: number;
+}
+
+async function kept(session: CDPSession): Promise<Kept> {
+  // What is freed by one collection may free more.
+  for (let round = 0; round < 3; round++) await session.send("HeapProfiler.collectGarbage");
+  const { metrics } = await session.send("Performance.getMetrics");
+  const of = (name: string) => metrics.find((each) => each.name === name)?.value ?? Number.NaN;
+  return { heap: of("JSHeapUsedSize"), nodes: of("Nodes"), listeners: of("JSEventListeners") };
+}
+
+async function stream(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, STREAM);
+  await page.keyboard.press("Control+Enter");
+}
+
+test(`${MINUTES} minutes of streaming leave the memory as it was`, async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await stream(page);
+  const outputs = page.locator(".outputs");
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  // The first minute loads what comes late, and is no part of the comparison.
+  await expect(outputs).toContainText("minute 1 ", { timeout: 150_000 });
+  const before = await kept(session);
+  await expect(outputs).toContainText(`minute ${MINUTES} `, { timeout: (MINUTES + 2) * 60_000 });
+  const after = await kept(session);
+  const growth = (name: keyof Kept) => after[name] / before[name];
+  console.log(
+    `heap ${(before.heap / 1e6).toFixed(1)} → ${(after.heap / 1e6).toFixed(1)} MB, nodes ${before.nodes} → ${after.nodes}, ` +
+      `listeners ${before.listeners} → ${after.listeners}`,
+  );
+  expect(growth("heap"), "JavaScript's heap").toBeLessThanOrEqual(MOST_GROWTH);
+  expect(growth("nodes"), "nodes of the document").toBeLessThanOrEqual(MOST_GROWTH);
+  expect(growth("listeners"), "listeners").toBeLessThanOrEqual(MOST_GROWTH);
+  await page.getByRole("button", { name: "Stop all" }).click();
+  await page.context().close();
+});
