@@ -108,7 +108,7 @@ test("proposals stand in their cells: accepted together, or one by one", async (
   const proposals = page.getByRole("group", { name: "A proposal of the assistant" });
   await expect(proposals).toHaveCount(3);
   await expect(page.locator(".review-bar")).toContainText("proposes changes of 3 cells");
-  await expect(page.locator(".cell").nth(1).locator(".proposal ins")).toContainText("better_1");
+  await expect(page.locator(".cell").nth(1).locator(".proposal pre")).toContainText("etter_1");
   await page.locator(".cell").nth(1).getByRole("button", { name: "Side by side" }).click();
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "Before" })).toHaveText("b = 0");
   await expect(page.locator(".cell").nth(1).getByRole("group", { name: "After" })).toHaveText("better_1 = 1");

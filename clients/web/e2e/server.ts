@@ -131,7 +131,15 @@ export async function saved(page: Page): Promise<void> {
   await expect(page.locator(".connection")).toHaveText("Saved");
 }
 
-export const test = base.extend<object, { server: TestServer }>({
+export const test = base.extend<{ leaving: void }, { server: TestServer }>({
+  // Pages that nobody looks at any more would follow their notebooks, and slow the tests that come.
+  leaving: [
+    async ({ browser }, use) => {
+      await use();
+      await Promise.all(browser.contexts().map((context) => context.close()));
+    },
+    { auto: true },
+  ],
   server: [
     // Playwright reads the names of the fixtures that are needed from this pattern.
     async ({}, use) => {

@@ -51,7 +51,7 @@ export default function CellTools({ store }: { store: NotebookStore }) {
               </Tool>
             ),
         )}
-        <CellMenu store={store} act={act} opened={(isOpen) => setOpen(isOpen ? id : undefined)} />
+        <CellMenu store={store} place={node.closest("main")} act={act} opened={(isOpen) => setOpen(isOpen ? id : undefined)} />
       </div>
       {store.mayEdit && (
         <div className="between">
@@ -114,18 +114,20 @@ function Tool({ action, act, children }: ToolProps) {
 
 interface MenuProps {
   store: NotebookStore;
+  /** Where it opens: within a landmark, as who hears the page expects. */
+  place: HTMLElement | null;
   act: (action: Action) => void;
   opened: (isOpen: boolean) => void;
 }
 
-function CellMenu({ store, act, opened }: MenuProps) {
+function CellMenu({ store, place, act, opened }: MenuProps) {
   const groups = GROUPS.map((group) => group.filter((action) => isAllowed(action, store))).filter((group) => group.length > 0);
   return (
     <Menu.Root onOpenChange={opened}>
       <Menu.Trigger className="button bare tiny" aria-label="More about this cell" title="More">
         <EllipsisVertical size={14} />
       </Menu.Trigger>
-      <Menu.Portal>
+      <Menu.Portal container={place}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
           <Menu.Popup className="menu cell-menu" finalFocus={false}>
             {groups.map((group, index) => (

@@ -1,0 +1,178 @@
+// How fast the page is, beside JupyterLab and marimo in the same run: `make bench-web`, on a machine that does nothing else.
+// It prints the table of BENCHMARKS.md, and is no test.
+import { readFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { gzipSync } from "node:zlib";
+import type { Browser, Page } from "@playwright/test";
+import { expect, person, saved, test, write } from "../server.ts";
+import { type Product, jupyterLab, marimoEditor, ours, watch } from "./products.ts";
+import { longestFrame } from "./watch.ts";
+
+const RUNS = Number(process.env.NOTARIUM_BENCH_RUNS ?? 5);
+const KEYS = Number(process.env.NOTARIUM_BENCH_KEYS ?? 120);
+/** What takes longer is not waited for. */
+const PATIENCE_MS = 120_000;
+
+test.skip(!process.env.NOTARIUM_BENCH, "make bench-web");
+test.use({ trace: "off" });
+test.setTimeout(1_800_000);
+
+const ROWS = {
+  initial: ["initial JavaScript and CSS, compressed", "250 KB"],
+  paint100: ["100 cells, warm server: first paint", "300 ms"],
+  ready100: ["100 cells, warm server: ready to type", "500 ms"],
+  ready10000: ["10,000 cells: ready to type", "1 s"],
+  frame10000: ["10,000 cells: longest frame while scrolling through", "50 ms"],
+  key: ["key to paint while another cell streams 10,000 lines/s (here ten others type too), median / p99", "16 / 50 ms"],
+  edit: ["edit of one person → painted at another, median / p99", "30 / 80 ms"],
+} as const;
+type Row = keyof typeof ROWS;
+
+const measured = new Map<string, Partial<Record<Row, string>>>();
+let products: Product[] = [];
+
+function note(product: Product, row: Row, value: string): void {
+  measured.set(product.name, { ...measured.get(product.name), [row]: value });
+  console.log(`${product.name}: ${ROWS[row][0]}: ${value}`);
+}
+
+const sort = (values: number[]) => [...values].sort((a, b) => a - b);
+const at = (sorted: number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+const median = (values: number[]) => at(sort(values), 0.5);
+const ms = (value: number) =>
+  Number.isNaN(value) ? "–" : value >= 10_000 ? `${(value / 1_000).toFixed(1)} s` : `${value.toFixed(0)} ms`;
+const both = (values: number[]) => `${ms(median(values))} / ${ms(at(sort(values), 0.99))}`;
+
+test.beforeAll(async () => {
+  const all = [await ours(), await jupyterLab(), await marimoEditor()];
+  products = all.filter((each) => each !== undefined);
+});
+
+test.afterAll(async () => {
+  for (const product of products) await product.end();
+  if (measured.size === 0) return;
+  const names = products.map(({ name }) => name);
+  const load = loadavg()[0]?.toFixed(1) ?? "?";
+  console.log(`\nMachine: ${cpus().length} × ${cpus()[0]?.model ?? "?"}, load ${load} at the end, ${RUNS} runs each, medians.\n`);
+  console.log(`| what | at most | ${names.join(" | ")} |\n| --- | --- |${names.map(() => " --- |").join("")}`);
+  for (const [row, [what, most]] of Object.entries(ROWS))
+    console.log(`| ${what} | ${most} | ${names.map((name) => measured.get(name)?.[row as Row] ?? "–").join(" | ")} |`);
+});
+
+/** Opens a notebook as a reload does: signed in, with what the server let the browser keep. */
+async function reload(page: Page, address: string): Promise<{ paint: number; ready: number }> {
+  await page.goto(address, { timeout: PATIENCE_MS });
+  await page.reload({ timeout: PATIENCE_MS });
+  const isReady = page.waitForFunction(() => window.marks.ready, undefined, { timeout: PATIENCE_MS });
+  await isReady.catch(() => undefined);
+  return page.evaluate(() => ({
+    paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
+    ready: window.marks.ready ?? Number.NaN,
+  }));
+}
+
+async function visit(product: Product, browser: Browser): Promise<Page> {
+  const page = await product.visitor(browser);
+  await page.addInitScript(watch, product.watched);
+  return page;
+}
+
+test("what is loaded at once", async ({ browser }) => {
+  for (const product of products) {
+    if (product.name === "Notarium") {
+      note(product, "initial", `${(ownBytes() / 1_024).toFixed(0)} KB`);
+      continue;
+    }
+    const page = await visit(product, browser);
+    await page.goto(await product.place(browser, 100));
+    await page.waitForFunction(() => window.marks.ready, undefined, { timeout: PATIENCE_MS });
+    // The same bytes with the same compression, whatever the server sends.
+    const files = await page.evaluate(async () => {
+      const all = performance.getEntriesByType("resource").map(({ name }) => name);
+      const wanted = all.filter((name) => /\.(m?js|css)(\?|$)/.test(name));
+      return Promise.all(wanted.map((name) => fetch(name).then((answer) => answer.text())));
+    });
+    const bytes = files.reduce((sum, text) => sum + gzipSync(text, { level: 9 }).length, 0);
+    note(product, "initial", `${(bytes / 1_024).toFixed(0)} KB`);
+    await page.context().close();
+  }
+});
+
+function ownBytes(): number {
+  const page = new URL("../../dist/page/", import.meta.url).pathname;
+  const html = readFileSync(`${page}index.html`, "utf8");
+  const files = [...new Set([...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.(?:js|css))"/g)].map(([, file]) => file ?? ""))];
+  return files.reduce((sum, file) => sum + gzipSync(readFileSync(page + file), { level: 9 }).length, 0);
+}
+
+test("opening 100 cells", async ({ browser }) => {
+  for (const product of products) {
+    const address = await product.place(browser, 100);
+    const page = await visit(product, browser);
+    const runs = [];
+    for (let run = 0; run < RUNS; run++) runs.push(await reload(page, address));
+    note(product, "paint100", ms(median(runs.map(({ paint }) => paint))));
+    note(product, "ready100", ms(median(runs.map(({ ready }) => ready))));
+    await page.context().close();
+  }
+});
+
+test("opening 10,000 cells, and scrolling", async ({ browser }) => {
+  for (const product of products) {
+    const address = await product.place(browser, 10_000);
+    const page = await visit(product, browser);
+    const runs = [];
+    for (let run = 0; run < RUNS; run++) {
+      runs.push((await reload(page, address)).ready);
+      // Who needs so long needs it each time.
+      if (Number.isNaN(runs.at(-1))) break;
+    }
+    const isReady = runs.every((each) => !Number.isNaN(each));
+    note(product, "ready10000", isReady ? ms(median(runs)) : `not in ${PATIENCE_MS / 1_000} s`);
+    if (isReady) {
+      // All groups are there before they are scrolled through.
+      if (product.name === "Notarium") await expect(page.locator(".cell")).toHaveCount(10_000, { timeout: PATIENCE_MS });
+      note(product, "frame10000", ms(await page.evaluate(longestFrame, product.watched.source)));
+    }
+    await page.context().close();
+  }
+});
+
+test("a key to the screen while another cell streams", async ({ browser }) => {
+  for (const product of products) {
+    const page = await product.streaming(browser);
+    await page.evaluate(watch, product.watched);
+    await page.keyboard.type("x".repeat(KEYS), { delay: 60 });
+    note(product, "key", both(await page.evaluate(() => window.marks.keys)));
+    await page.context().close();
+  }
+});
+
+// JupyterLab needs an extension for it and marimo an option; neither is on in what people install.
+test("an edit at another's screen", async ({ browser, server }) => {
+  const ann = await person(browser, server);
+  await ann.getByRole("button", { name: "New notebook" }).click();
+  await write(ann, "a");
+  await saved(ann);
+  const bo = await person(browser, server);
+  await bo.goto(ann.url());
+  await expect(bo.locator(".cell .source").first()).toContainText("a");
+  const [own] = products;
+  if (!own) return;
+  await bo.evaluate(watch, { source: own.watched.source, editor: ".none" });
+  const times: number[] = [];
+  for (let key = 0; key < KEYS; key++) {
+    const seen = await bo.evaluate(() => (window.marks.paints = []).length);
+    await ann.evaluate(() =>
+      addEventListener("keydown", () => (window.name = String(performance.timeOrigin + performance.now())), {
+        once: true,
+        capture: true,
+      }),
+    );
+    await ann.keyboard.press("x");
+    const pressed = Number(await ann.evaluate(() => window.name));
+    await expect.poll(() => bo.evaluate(() => window.marks.paints.length), { intervals: [5] }).toBeGreaterThan(seen);
+    times.push((await bo.evaluate(() => window.marks.paints[0] ?? Number.NaN)) - pressed);
+  }
+  note(own, "edit", both(times.filter((time) => time > 0)));
+});

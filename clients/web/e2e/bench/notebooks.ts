@@ -1,0 +1,29 @@
+// The notebooks that are measured, the same for every product.
+
+function sourceOf(index: number): string {
+  const line = (number: number) => `value_${index}_${number} = sum(range(${index}))  # line ${number}`;
+  return Array.from({ length: 1 + (index % 12) }, (_, number) => line(number)).join("\n");
+}
+
+/** 10,000 lines a second, in batches of a hundred. */
+export const STREAM = "import time\nwhile True:\n    print('\\n'.join(str(n) for n in range(100)))\n    time.sleep(0.01)";
+
+export function sources(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => sourceOf(index));
+}
+
+export function nbformat(cells: string[]): object {
+  const cell = (source: string, index: number) => ({
+    ...{ id: `c${index}`, cell_type: "code", metadata: {}, outputs: [], execution_count: null },
+    source,
+  });
+  const kernelspec = { name: "python3", display_name: "Python 3", language: "python" };
+  return { nbformat: 4, nbformat_minor: 5, metadata: { kernelspec }, cells: cells.map(cell) };
+}
+
+/** As marimo keeps a notebook: a program. */
+export function marimo(cells: string[]): string {
+  const indented = (source: string) => source.replace(/^/gm, "    ");
+  const cell = (source: string) => `@app.cell\ndef _():\n${indented(source || "pass")}\n    return\n`;
+  return ["import marimo\n\napp = marimo.App()\n", ...cells.map(cell), 'if __name__ == "__main__":\n    app.run()\n'].join("\n\n");
+}

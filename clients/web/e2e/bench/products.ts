@@ -1,0 +1,201 @@
+// What is measured: this page, and JupyterLab and marimo from PyPI (`make bench-web` installs them), each on the same notebooks.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "@playwright/test";
+import { bringIn } from "../demo.ts";
+import { TestServer, expect, person } from "../server.ts";
+import { STREAM, marimo, nbformat, sources } from "./notebooks.ts";
+import { type Watched, watch } from "./watch.ts";
+
+const BIN = new URL("../../../../target/bench-venv/bin", import.meta.url).pathname;
+
+export interface Product {
+  name: string;
+  watched: Watched;
+  /** The address of a notebook with so many cells. */
+  place: (browser: Browser, count: number) => Promise<string>;
+  /** A browser that may open it. */
+  visitor: (browser: Browser) => Promise<Page>;
+  /** A page whose first cell streams, with the caret in the second. */
+  streaming: (browser: Browser) => Promise<Page>;
+  end: () => Promise<void>;
+}
+
+export async function ours(): Promise<Product> {
+  const server = new TestServer();
+  await server.start();
+  return {
+    name: "Notarium",
+    watched: { source: ".cell .source", closed: ".cell .source.still", editor: ".cm-content" },
+    place: async (browser, count) => {
+      const page = await person(browser, server);
+      await bringIn(page, nbformat(sources(count)), `${count}.ipynb`);
+      const address = page.url();
+      await page.context().close();
+      return address;
+    },
+    visitor: (browser) => person(browser, server),
+    streaming: async (browser) => {
+      const page = await person(browser, server);
+      await bringIn(page, nbformat([STREAM, ""]), "stream.ipynb");
+      await typists(page, server, 10);
+      await page.locator(".cell").first().focus();
+      await page.keyboard.press("Shift+Enter");
+      await expect(page.locator(".outputs")).toContainText("99", { timeout: 90_000 });
+      await page.keyboard.press("Enter");
+      await page.locator(".cell").nth(1).locator(".cm-content").waitFor();
+      return page;
+    },
+    end: () => server.end(),
+  };
+}
+
+const KEYS_A_SECOND = 5;
+
+/** Others who type, each in a cell of their own, by the protocol (protocol/README.md) and without a page. */
+async function typists(page: Page, server: TestServer, count: number): Promise<void> {
+  const notebook = /n\/([^/?]+)/.exec(page.url())?.[1] ?? "";
+  const others = await page.context().newPage();
+  await others.goto(`${server.url}/healthz`);
+  await others.evaluate(
+    async ({ notebook, token, count, pauseMs }) => {
+      const type = (number: number) =>
+        new Promise<void>((begun) => {
+          const socket = new WebSocket(`ws://${location.host}/api/socket`);
+          const cell = `typist${number}`;
+          let [version, length, commands] = [0, 0, 0];
+          const send = (message: object) => socket.send(JSON.stringify(message));
+          const command = (body: object) => send({ command: { id: `${cell}-${commands++}-${Date.now()}`, notebook, body } });
+          socket.onopen = () => send({ hello: { protocols: { min: 1, max: 1 }, token, client: "bench" } });
+          socket.onmessage = ({ data }) => {
+            const message = JSON.parse(String(data)) as Record<string, { version?: number; events?: { version: number }[] }>;
+            if (message.welcome) send({ subscribe: { notebook, document: 1 } });
+            if (message.subscribed) {
+              version = message.subscribed.version ?? 0;
+              command({ InsertCell: { cell_id: cell, cell_type: "raw", source: "", place: "end" } });
+              begun();
+            }
+            version = message.events?.events?.at(-1)?.version ?? version;
+            if (message.ack)
+              setTimeout(
+                () =>
+                  command({
+                    EditSource: { cell_id: cell, base: version, change: [length++ || [0], [0, "x"]].slice(length > 1 ? 0 : 1) },
+                  }),
+                pauseMs,
+              );
+          };
+        });
+      await Promise.all(Array.from({ length: count }, (_, number) => type(number)));
+    },
+    { notebook, token: server.token, count, pauseMs: 1_000 / KEYS_A_SECOND },
+  );
+  await page.bringToFront();
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A program of the environment, in a folder and a home of its own, until it answers. */
+async function started(program: string, folder: string, args: string[], url: string): Promise<ChildProcess> {
+  const home = join(folder, "home");
+  mkdirSync(home, { recursive: true });
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, PATH: `${BIN}:${process.env.PATH ?? ""}` };
+  const process_ = spawn(join(BIN, program), args, { cwd: folder, env, stdio: "ignore" });
+  await expect
+    .poll(
+      () =>
+        fetch(url).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      { timeout: 120_000 },
+    )
+    .toBe(true);
+  return process_;
+}
+
+async function ended(process_: ChildProcess, folder: string): Promise<void> {
+  const gone = new Promise((resolve) => process_.once("exit", resolve));
+  process_.kill("SIGTERM");
+  await gone;
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+}
+
+const plainPage = async (browser: Browser) => (await browser.newContext()).newPage();
+
+export async function jupyterLab(): Promise<Product | undefined> {
+  if (!existsSync(join(BIN, "jupyter-lab"))) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "bench-jupyterlab-"));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const options = ["--no-browser", `--port=${port}`, "--IdentityProvider.token=", "--allow-root", "--ServerApp.port_retries=0"];
+  const server = await started("jupyter-lab", folder, options, `${url}/api`);
+  const watched = { source: ".jp-CodeCell .cm-content", editor: ".jp-CodeCell .cm-content" };
+  const file = (name: string, cells: string[]) => {
+    writeFileSync(join(folder, name), JSON.stringify(nbformat(cells)));
+    return `${url}/lab/tree/${name}?reset`;
+  };
+  return {
+    name: "JupyterLab",
+    watched,
+    place: (_, count) => Promise.resolve(file(`${count}.ipynb`, sources(count))),
+    visitor: plainPage,
+    streaming: async (browser) => {
+      const page = await plainPage(browser);
+      await page.goto(file("stream.ipynb", [STREAM, ""]));
+      await page.locator(watched.editor).first().click();
+      await page.getByText("Python 3 (ipykernel) | Idle").first().waitFor({ timeout: 90_000 });
+      await page.keyboard.press("Shift+Enter");
+      await expect(page.locator(".jp-OutputArea-output").first()).toContainText("99", { timeout: 90_000 });
+      await page.locator(watched.editor).nth(1).click();
+      return page;
+    },
+    end: () => ended(server, folder),
+  };
+}
+
+export async function marimoEditor(): Promise<Product | undefined> {
+  if (!existsSync(join(BIN, "marimo"))) return undefined;
+  const folder = mkdtempSync(join(tmpdir(), "bench-marimo-"));
+  mkdirSync(join(folder, "home", "marimo"), { recursive: true });
+  // Opening runs nothing, as in the others.
+  writeFileSync(join(folder, "home", "marimo", "marimo.toml"), "[runtime]\nauto_instantiate = false\n");
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const options = ["edit", folder, "--headless", "--port", String(port), "--no-token", "--skip-update-check"];
+  const server = await started("marimo", folder, options, url);
+  const watched = { source: ".marimo-cell .cm-content", editor: ".marimo-cell .cm-content" };
+  const file = (name: string, cells: string[]) => {
+    writeFileSync(join(folder, name), marimo(cells));
+    return `${url}/?file=${name}`;
+  };
+  return {
+    name: "marimo",
+    watched,
+    place: (_, count) => Promise.resolve(file(`n${count}.py`, sources(count))),
+    visitor: plainPage,
+    streaming: async (browser) => {
+      const page = await plainPage(browser);
+      await page.goto(file("stream.py", [STREAM, ""]));
+      await page.locator(watched.editor).first().click();
+      await page.keyboard.press("Control+Enter");
+      await expect(page.locator(".console-output-area, [data-testid=console-output-area]").first()).toContainText("99", {
+        timeout: 90_000,
+      });
+      await page.locator(watched.editor).nth(1).click();
+      return page;
+    },
+    end: () => ended(server, folder),
+  };
+}
+
+export { watch };
