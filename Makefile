@@ -46,7 +46,7 @@ test-web: $(WEB)/node_modules/.ready $(WEB)/generate/node_modules/.ready ## the 
 # A real Chromium, server, agent and kernel. The program embeds the page that `web` has built.
 BROWSER = cd $(WEB) && NOTARIUM_CHROMIUM="$$chromium" NOTARIUM_KERNEL_PATH=$(CURDIR)/$(VENV) npx playwright test
 
-test-web-all: web deps ## the page in a browser, with server, agent and kernel: every test, a quarter of an hour
+test-web-all: web deps ## the page in a browser, with server, agent and kernel: every test, half an hour
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && $(BROWSER)
 
@@ -55,9 +55,15 @@ test-web-smoke: web deps ## the page in a browser: a minute's choice of its test
 	cargo build --quiet --bin notarium
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) --grep @smoke
 
-bench-web: web deps ## how fast the page is in Chromium; on a quiet machine
+bench-web: web deps ## how fast the page is in Chromium, beside JupyterLab and marimo; on a quiet machine
 	cargo build --release --quiet --bin notarium
+	test -d target/bench-venv || $(PYTHON) -m venv target/bench-venv
+	target/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check jupyterlab marimo
 	chromium=$$(scripts/need-chromium) && export NOTARIUM_BENCH=1 NOTARIUM_BINARY=$(CURDIR)/target/release/notarium && $(BROWSER) bench
+
+looks: web deps ## the pictures that the screens are compared with, made anew: look at what git says has changed
+	cargo build --quiet --bin notarium
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) looks --update-snapshots
 
 pictures: web deps ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium
@@ -138,4 +144,4 @@ bench: deps ## measure, and write BENCHMARKS.md
 clean: ## remove what was built
 	cargo clean
 
-.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean
+.PHONY: help run test rust deps node lint unit interop test-web test-web-all test-web-smoke bench-web looks pictures web interop-files interop-runs interop-mcp interop-openapi image-check soak bench clean

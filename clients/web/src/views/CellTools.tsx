@@ -2,7 +2,7 @@
 // Loaded when the first cells have painted; one for all cells, put into the cell that it is for.
 import { Menu } from "@base-ui/react/menu";
 import { ArrowDown, ArrowUp, Code, EllipsisVertical, Trash2, Type } from "lucide-react";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import type { NotebookStore } from "../app/store.ts";
 import { useTopics } from "../app/topics.ts";
@@ -33,6 +33,8 @@ export default function CellTools({ store }: { store: NotebookStore }) {
   if (!node?.isConnected || id === undefined || !store.document.cells.has(id)) return null;
   const act = (action: Action | undefined) => {
     if (!store.isSelected(id)) store.select(id);
+    // What was clicked may be gone, or beside another cell.
+    node.focus({ preventScroll: true });
     action?.run(store);
   };
   return createPortal(
@@ -121,20 +123,33 @@ interface MenuProps {
 }
 
 function CellMenu({ store, place, act, opened }: MenuProps) {
+  const hasActed = useRef(false);
   const groups = GROUPS.map((group) => group.filter((action) => isAllowed(action, store))).filter((group) => group.length > 0);
   return (
-    <Menu.Root onOpenChange={opened}>
+    <Menu.Root
+      onOpenChange={(isOpen) => {
+        if (isOpen) hasActed.current = false;
+        opened(isOpen);
+      }}
+    >
       <Menu.Trigger className="button bare tiny" aria-label="More about this cell" title="More">
         <EllipsisVertical size={14} />
       </Menu.Trigger>
       <Menu.Portal container={place}>
         <Menu.Positioner sideOffset={4} align="end" className="above">
-          <Menu.Popup className="menu cell-menu" finalFocus={false}>
+          <Menu.Popup className="menu cell-menu" finalFocus={() => !hasActed.current}>
             {groups.map((group, index) => (
               <Menu.Group key={group[0]?.id}>
                 {index > 0 && <Menu.Separator className="separator" />}
                 {group.map((action) => (
-                  <Menu.Item key={action.id} className="item" onClick={() => act(action)}>
+                  <Menu.Item
+                    key={action.id}
+                    className="item"
+                    onClick={() => {
+                      hasActed.current = true;
+                      act(action);
+                    }}
+                  >
                     {action.title}
                     <kbd>{keyWords(action)}</kbd>
                   </Menu.Item>

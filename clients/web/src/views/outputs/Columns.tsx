@@ -1,7 +1,7 @@
 // What can be done with a table's columns: sorted, filtered, renamed, moved, hidden, copied.
 import { Menu } from "@base-ui/react/menu";
 import { ArrowDown, ArrowUp, ChevronDown, Columns3, X } from "lucide-react";
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type FormEvent, type ReactNode, useRef, useState } from "react";
 import {
   ALONE,
   type Arrangement,
@@ -61,24 +61,30 @@ export function Head({ table, column, sorting, sort, ...menu }: HeadProps) {
 type MenuProps = Omit<HeadProps, "sorting" | "sort">;
 
 function ColumnMenu({ table, column, arrangement, arrange, ask, copy }: MenuProps) {
+  // A field that was asked for has the focus.
+  const hasAsked = useRef(false);
   const shown = shownColumns(arrangement);
   const at = shown.indexOf(column);
+  const asking = (what: Asked["what"]) => {
+    hasAsked.current = true;
+    ask({ column, what });
+  };
   const items: [string, boolean, () => void][] = [
-    ["Filter …", true, () => ask({ column, what: "filter" })],
-    ["Rename …", true, () => ask({ column, what: "name" })],
+    ["Filter …", true, () => asking("filter")],
+    ["Rename …", true, () => asking("name")],
     ["Move left", at > 0, () => arrange(moved(arrangement, column, -1))],
     ["Move right", at < shown.length - 1, () => arrange(moved(arrangement, column, 1))],
     ["Hide", shown.length > 1, () => arrange(hiding(arrangement, column, true))],
     ["Copy the column", true, () => copy([column])],
   ];
   return (
-    <Menu.Root>
+    <Menu.Root onOpenChange={(isOpen) => isOpen && (hasAsked.current = false)}>
       <Menu.Trigger className="column-menu" aria-label={`Column “${nameOf(table, arrangement, column) || "index"}”`}>
         <ChevronDown size={13} aria-hidden />
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Positioner sideOffset={2} align="end" className="above">
-          <Menu.Popup className="menu" finalFocus={false}>
+          <Menu.Popup className="menu" finalFocus={() => !hasAsked.current}>
             {items.map(([words, isPossible, act]) => (
               <Menu.Item key={words} className="item" disabled={!isPossible} onClick={act}>
                 {words}
