@@ -3,11 +3,13 @@ import { defineConfig } from "@playwright/test";
 // Debian's Chromium, which must be there (apt install chromium). Run `npx playwright test` after `make web` and `cargo build`.
 const executablePath = process.env.NOTARIUM_CHROMIUM ?? "/usr/bin/chromium";
 
+/** On a machine that does much else: so many times longer until something counts as not there. */
+const patience = Number(process.env.NOTARIUM_PATIENCE ?? 1);
+
 export default defineConfig({
   testDir: "e2e",
-  // A machine that compiles meanwhile is slow; what is broken is not there after this either.
-  timeout: 180_000,
-  expect: { timeout: 20_000 },
+  timeout: 180_000 * patience,
+  expect: { timeout: 20_000 * patience },
   workers: 1,
   snapshotPathTemplate: "{testDir}/looks/{arg}{ext}",
   reporter: "list",

@@ -1,7 +1,7 @@
 // What can be done with a cell by a pointer; links within a notebook; scripts that are written from right to left; versions' addresses.
 import { AxeBuilder } from "@axe-core/playwright";
 import { bringIn } from "./demo.ts";
-import { expect, person, saved, test, write } from "./server.ts";
+import { expect, fresh, person, saved, test, write } from "./server.ts";
 
 const text = (id: string, source: string) => ({ id, cell_type: "markdown", source, metadata: {} });
 const code = (id: string, source: string) => ({ id, cell_type: "code", source, metadata: {}, outputs: [], execution_count: null });
@@ -53,7 +53,7 @@ test("a finger has the menu at the chosen cell; who may not edit has what is lef
   await page.locator(".cell").nth(1).focus();
   await expect(page.locator(".cell").nth(1).locator(".cell-tools")).toBeVisible();
 
-  const guest = await (await browser.newContext()).newPage();
+  const guest = await (await fresh(browser)).newPage();
   await guest.goto(`${server.url}/#token=${token.token}&notebook=${/n\/([^/]+)/.exec(page.url())?.[1] ?? ""}`);
   await guest.locator(".cell").first().hover();
   await expect(guest.getByRole("button", { name: "Delete the cell" })).toHaveCount(0);

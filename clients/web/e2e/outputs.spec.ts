@@ -25,9 +25,9 @@ test("a DataFrame is sorted, filtered and paged", async ({ browser, server }) =>
   await expect(rows).toHaveCount(10, shown);
   await expect(page.locator(".sheet .tag")).toHaveText("Preview of 1,000");
   const values = () => page.locator(".sheet tbody tr td:last-child").allTextContents();
-  await page.getByRole("button", { name: "value" }).click();
+  await page.getByRole("button", { name: "value", exact: true }).click();
   expect(await values()).toEqual(["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"]);
-  await page.getByRole("button", { name: "value" }).click();
+  await page.getByRole("button", { name: "value", exact: true }).click();
   expect((await values())[0]).toBe("29");
   await page.getByRole("button", { name: "Next page" }).click();
   expect((await values())[0]).toBe("19");

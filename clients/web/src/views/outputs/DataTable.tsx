@@ -1,7 +1,7 @@
 // A table of data: sorted by a click on a column's head, filtered, in pages. Loaded at the first one.
 import { ChevronLeft, ChevronRight, Copy, WrapText } from "lucide-react";
-import { useMemo, useState } from "react";
-import { nameOf, passing, plainArrangement, shownColumns } from "../../outputs/columns.ts";
+import { type ReactNode, useMemo, useState } from "react";
+import { type Arrangement, nameOf, passing, plainArrangement, shownColumns } from "../../outputs/columns.ts";
 import { fragmentTable } from "../../outputs/fragment.ts";
 import { safeHtml } from "../../outputs/safe.ts";
 import { type Field, type Sorting, type Table, csv, filtered, ofResource, sorted } from "../../outputs/table.ts";
@@ -67,38 +67,62 @@ function Sheet({ table }: { table: Table }) {
           </tbody>
         </table>
       </div>
-      <div className="foot small quiet">
-        <span>
-          {wanted || filters.length > 0
-            ? `${rows.length.toLocaleString()} of ${table.rows.length.toLocaleString()} rows`
-            : `${table.rows.length.toLocaleString()} rows`}
-          {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
-        </span>
-        {table.total !== undefined && (
-          <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; the output holds these alone`}>
-            Preview of {table.total.toLocaleString()}
-          </span>
-        )}
-        <span className="grow" />
-        {table.rows.length > 5 && (
-          <input
-            className="filter"
-            type="search"
-            aria-label="Filter the rows"
-            placeholder="Filter"
-            value={wanted}
-            onChange={(event) => setWanted(event.target.value)}
-          />
-        )}
-        <Hiding {...{ table, arrangement, arrange }} />
-        <Small label="Wrap long values" isPressed={isWrapped} onClick={() => arrange({ ...arrangement, isWrapped: !isWrapped })}>
-          <WrapText size={14} aria-hidden />
-        </Small>
-        <Small label="Copy as CSV" onClick={() => copy(columns)}>
-          <Copy size={14} aria-hidden />
-        </Small>
+      <Foot {...{ table, arrangement, arrange, wanted, setWanted, found: rows.length }} copy={() => copy(columns)}>
         {rows.length > (PAGE_SIZES[0] ?? 0) && <Pages {...{ page, size, count: rows.length, setAt, setSize }} />}
-      </div>
+      </Foot>
+    </div>
+  );
+}
+
+interface FootProps {
+  table: Table;
+  arrangement: Arrangement;
+  arrange: (arrangement: Arrangement) => void;
+  wanted: string;
+  setWanted: (wanted: string) => void;
+  /** Rows that pass the filters. */
+  found: number;
+  copy: () => void;
+  children: ReactNode;
+}
+
+function Foot({ table, arrangement, arrange, wanted, setWanted, found, copy, children }: FootProps) {
+  return (
+    <div className="foot small quiet">
+      <span>
+        {wanted || arrangement.filters.length > 0
+          ? `${found.toLocaleString()} of ${table.rows.length.toLocaleString()} rows`
+          : `${table.rows.length.toLocaleString()} rows`}
+        {` × ${table.columns.filter(({ name }) => name !== "").length} columns`}
+      </span>
+      {table.total !== undefined && (
+        <span className="tag" title={`The data has ${table.total.toLocaleString()} rows; the output holds these alone`}>
+          Preview of {table.total.toLocaleString()}
+        </span>
+      )}
+      <span className="grow" />
+      {table.rows.length > 5 && (
+        <input
+          className="filter"
+          type="search"
+          aria-label="Filter the rows"
+          placeholder="Filter"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
+      )}
+      <Hiding {...{ table, arrangement, arrange }} />
+      <Small
+        label="Wrap long values"
+        isPressed={arrangement.isWrapped}
+        onClick={() => arrange({ ...arrangement, isWrapped: !arrangement.isWrapped })}
+      >
+        <WrapText size={14} aria-hidden />
+      </Small>
+      <Small label="Copy as CSV" onClick={copy}>
+        <Copy size={14} aria-hidden />
+      </Small>
+      {children}
     </div>
   );
 }
