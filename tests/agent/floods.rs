@@ -46,6 +46,7 @@ async fn edits(person: &Visitor, is_over: &AtomicBool) -> (Duration, Duration) {
 async fn flood(ada: &mut Visitor, line: &str, is_over: &AtomicBool) -> (Told, Duration) {
     let flood = ada.run(&format!("while True: {line}")).await;
     ada.until("the flood", |state| state.executions.get(&flood).is_some_and(|run| !run.outputs.is_empty())).await;
+    // It prints for so long; nothing else is to happen.
     tokio::time::sleep(FLOOD).await;
     let asked = Instant::now();
     ada.command(Command::CancelExecution { execution_id: flood.clone() }).await;
@@ -67,6 +68,7 @@ async fn an_endless_print_leaves_memory_flat_and_others_alone() {
     let kernel: u32 = ada.until_over(&id).await.text.trim().parse().unwrap();
     let is_over = AtomicBool::new(false);
     let ((usual, usual_p99), ()) = tokio::join!(edits(&bob, &is_over), async {
+        // Measured for so long; nothing else is to happen.
         tokio::time::sleep(FLOOD / 2).await;
         is_over.store(true, Ordering::SeqCst);
     });

@@ -1,13 +1,13 @@
 """Packages from an index, in an environment in the working folder: they work, and keep their caches in the home folder."""
 
 import json
+import os
 import pathlib
 import subprocess
 
 FACTS = json.loads(pathlib.Path(FACTS_FILE).read_text())  # noqa: F821 - set by the test
 USE = """
 import matplotlib
-matplotlib.use("agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 frame = pd.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
@@ -19,7 +19,9 @@ plt.savefig("figure.png")
 print(matplotlib.get_cachedir())
 """
 
-done = subprocess.run(["env/bin/python", "-c", USE], capture_output=True, text=True)
+# The kernel's own backend is not in this environment.
+environment = {**os.environ, "MPLBACKEND": "agg"}
+done = subprocess.run(["env/bin/python", "-c", USE], capture_output=True, text=True, env=environment)
 assert done.returncode == 0, done.stderr[-2000:]
 cache = pathlib.Path(done.stdout.splitlines()[-1])
 assert pathlib.Path("figure.png").stat().st_size > 1000

@@ -3,17 +3,17 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use notarium_core::{Actor, CommandId, KernelSessionId, NotebookId, Rejection, Scope, Standings};
+use notarium_core::{Actor, KernelSessionId, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
     CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
-    RejectMessage, ServerMessage, SubscribeMessage,
+    ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
 use super::check::Asker;
 use super::follow::Follow;
 use super::hello::{let_in, refusal, welcome};
-use super::parse::{parse, problem};
+use super::parse::{parse, problem, reject};
 use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
 use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
@@ -331,17 +331,4 @@ impl Drop for Connection {
 
 fn about(notebook: &NotebookId, code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { notebook: Some(notebook.clone()), ..problem(code, message) }
-}
-
-pub(super) fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> RejectMessage {
-    RejectMessage {
-        id,
-        notebook,
-        code: rejection.code,
-        message: rejection.message,
-        expected_version: rejection.expected_version,
-        actual_version: rejection.actual_version,
-        expected_seq: rejection.expected_seq,
-        part: rejection.part,
-    }
 }

@@ -1,8 +1,9 @@
-//! From the text of a frame to a message, or to an error that says what was expected.
+//! From the text of a frame to a message, or to an error that says what was expected; and how a refusal is told.
 
 use std::collections::BTreeMap;
 
-use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage};
+use notarium_core::{CommandId, NotebookId, Rejection};
+use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
@@ -39,6 +40,20 @@ pub fn problem(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
 /// An error after which the server closes.
 pub fn fatal(code: ErrorCode, message: impl Into<String>) -> ErrorMessage {
     ErrorMessage { fatal: true, ..problem(code, message) }
+}
+
+/// The answer to a command that is refused.
+pub fn reject(id: CommandId, notebook: NotebookId, rejection: Rejection) -> RejectMessage {
+    RejectMessage {
+        id,
+        notebook,
+        code: rejection.code,
+        message: rejection.message,
+        expected_version: rejection.expected_version,
+        actual_version: rejection.actual_version,
+        expected_seq: rejection.expected_seq,
+        part: rejection.part,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use notarium_sync::Caller;
 use notarium_wire::{AckMessage, CommandMessage, ServerMessage};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::dispatch::reject;
+use super::parse::reject;
 use crate::agents::frame;
 use crate::rooms::{Outbox, ReplyTo};
 
