@@ -42,6 +42,7 @@ pub struct ConnectOptions {
     pub connect_timeout: Duration,
     /// The pause after the first failure; it doubles from there.
     pub min_backoff: Duration,
+    /// Short: whoever waits for a server that is back waits for this.
     pub max_backoff: Duration,
 }
 
@@ -54,7 +55,7 @@ impl ConnectOptions {
             instance: None,
             connect_timeout: Duration::from_secs(10),
             min_backoff: Duration::from_millis(100),
-            max_backoff: Duration::from_secs(10),
+            max_backoff: Duration::from_secs(3),
         }
     }
 }

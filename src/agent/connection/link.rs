@@ -394,7 +394,7 @@ mod tests {
         let (events, _) = mpsc::unbounded_channel();
         let mut link = Link::new(ConnectOptions::new("http://h", "t", "c"), orders, events);
         for attempt in 0..40_u32 {
-            let expected = Duration::from_millis(100).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(10));
+            let expected = Duration::from_millis(100).saturating_mul(1 << attempt.min(16)).min(Duration::from_secs(3));
             let pause = link.backoff();
             assert!(pause >= expected / 2 && pause <= expected * 3 / 2, "{attempt}: {pause:?}");
         }
