@@ -63,7 +63,7 @@ bench-web: web deps ## how fast the page is in Chromium, beside JupyterLab and m
 
 looks: web deps ## the pictures that the screens are compared with, made anew: look at what git says has changed
 	cargo build --quiet --bin notarium
-	chromium=$$(scripts/need-chromium) && export NOTARIUM_PAGE=dist/page && $(BROWSER) looks --update-snapshots
+	chromium=$$(scripts/need-chromium) && export NOTARIUM_LOOKS=1 NOTARIUM_PAGE=dist/page && $(BROWSER) looks --update-snapshots
 
 pictures: web deps ## the pictures of README.md, made anew
 	cargo build --quiet --bin notarium
