@@ -86,7 +86,7 @@ async fn who_waits_for_a_run_keeps_nobody_up_and_goes_on_afterwards() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_limit_of_calls_is_each_conversations_own() {
+async fn another_conversation_is_no_way_round_the_limit_of_calls() {
     let many: Vec<_> = (0..21).map(|_| json!({"name": "list_notebooks", "arguments": {}})).collect();
     let [add, added] = adding("add");
     let rules = json!([
@@ -100,8 +100,10 @@ async fn the_limit_of_calls_is_each_conversations_own() {
     scene.until_over(&turn).await;
     let limited = |scene: &Scene| scene.results().iter().filter(|(text, _)| text.contains("20 tool calls")).count();
     assert_eq!((scene.results().len(), limited(&scene)), (21, 1));
-    adds_a_cell(&mut scene).await;
-    assert_eq!(limited(&scene), 1, "{:#?}", scene.results());
+    let turn = scene.ask_in("quick", "add a cell").await;
+    scene.until_over(&turn).await;
+    assert_eq!((scene.results().len(), limited(&scene)), (22, 2), "{:#?}", scene.results());
+    assert!(scene.ada.state().cells.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]

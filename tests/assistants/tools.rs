@@ -59,7 +59,9 @@ async fn good(scene: &mut Scene, text: &str) -> String {
 async fn every_tool_of_the_table_answers() {
     let mut gate = Gate::start().await;
     let rules = [rules_of_cells(), rules_of_looks(), rules_of_runs()].concat();
-    let mut scene = Scene::with_kernel(script(&json!(rules))).await;
+    let more_calls = ["--max-calls-per-minute", "100"];
+    let scene = Scene::asking(json!({"family": "anthropic"}), script(&json!(rules)), &more_calls).await;
+    let mut scene = scene.and_kernel().await;
     scene.ada.command(Command::SetPolicy { policy: Policy::Trusted }).await;
     prepare(&mut scene).await;
     looks(&mut scene).await;

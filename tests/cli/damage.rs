@@ -7,7 +7,7 @@ use notarium_store::{EventStore, Snapshot, Sqlite};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::World;
+use crate::support::{PATIENCE, World};
 
 struct Scene {
     world: World,
@@ -166,6 +166,16 @@ async fn readyz_says_while_nothing_can_be_written() {
     let said: serde_json::Value = ready().await.json().await.unwrap();
     assert_eq!(said["status"], "degraded", "until a write succeeds");
     assert!(said["problems"][0].as_str().unwrap().contains("write was refused"), "{said}");
-    world.run(&["rename", &notebook, "Written"]).await.ok();
+    // The notebook is read again after a pause; until then it is refused with the reason.
+    let written = async {
+        loop {
+            let ran = world.run(&["rename", &notebook, "Written"]).await;
+            if ran.code == 0 {
+                return;
+            }
+            assert!(ran.err.contains("nothing was changed"), "{ran:?}");
+        }
+    };
+    tokio::time::timeout(PATIENCE, written).await.expect("the notebook is read again");
     assert_eq!(ready().await.json::<serde_json::Value>().await.unwrap()["status"], "ok");
 }

@@ -19,7 +19,7 @@ use terminal::at_terminal;
 use tokio::process::{Child, Command as Process};
 
 /// Longer than anything here takes; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the program left behind.
 #[derive(Debug)]

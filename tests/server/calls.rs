@@ -156,7 +156,7 @@ async fn a_deletion_waits_until_a_permitted_person_says_yes() {
     assert_eq!(scene.state_of("d").await, "confirmed");
     assert!(scene.has_cell().await, "a confirmation starts nothing by itself");
     let second = scene.confirm_with(&scene.ann.token, "d").await;
-    assert!(second.text.contains(&format!("user:{}", editor.id)), "who was first: {}", second.text);
+    assert!(second.text.contains("a person has confirmed call d already"), "{}", second.text);
     assert_eq!(second.refused(409), "tool_call_state");
     scene.act(&start("d")).await.unwrap();
     assert!(!scene.has_cell().await);
@@ -268,7 +268,9 @@ async fn rights_are_those_of_the_start() {
         }
         assert_eq!(scene.act(&start(id)).await.unwrap().len(), 1);
         assert_eq!(scene.state_of(id).await, "voided", "{id}");
-        scene.share(&bob, "editor").await;
+        if loses {
+            scene.share(&bob, "editor").await;
+        }
     }
     assert!(scene.has_cell().await);
     // The same holds for the person whom the assistant acts for.
