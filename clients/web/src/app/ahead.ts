@@ -6,8 +6,8 @@ import type { Texts } from "../collab/texts.ts";
 
 export type Press = Pick<KeyboardEvent, "key" | "code" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey" | "repeat">;
 
-/** Without a connection the place may not come for long: what was pressed for it is forgotten. */
-const LIMIT_MS = 3_000;
+/** Without a connection the place may not come for long: what was pressed for it is forgotten. A busy server gets this long. */
+const LIMIT_MS = 10_000;
 
 export class Ahead {
   /** Does what a key does; the page sets it. */
