@@ -254,7 +254,7 @@ fn every_cell_that_went_wrong_is_told_with_type_and_message() {
 - Cell changed: its source was changed after it ran: run it again
 - Cell stopped: cancelled: the kernel was restarted
 - Cell gone: lost, nobody knows how it ended
-- Cell none: deleted before it could be verified
+- Cell none: moved to the trash before it could be verified
 2 of 9 cells have not finished:
 - Cell asking: still running
 - Cell first: waits in the queue";
