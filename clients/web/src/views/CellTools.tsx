@@ -76,7 +76,8 @@ export default function CellTools({ store }: { store: NotebookStore }) {
 
 /** The cell under the pointer; a finger points at none. */
 function usePointed(): string | undefined {
-  const [pointed, setPointed] = useState<string>();
+  // The pointer may rest on a cell since before this was loaded.
+  const [pointed, setPointed] = useState(() => document.querySelector<HTMLElement>(".cell[data-cell]:hover")?.dataset.cell);
   useEffect(() => {
     const over = ({ target, pointerType }: PointerEvent) => {
       if (pointerType === "touch") return;
