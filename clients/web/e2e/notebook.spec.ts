@@ -119,7 +119,7 @@ for (const scheme of ["light", "dark"] as const) {
     await page.getByRole("button", { name: "History" }).click();
     await expect(page.locator(".steps li").first()).toBeVisible();
     await check("history");
-    await page.getByRole("button", { name: "Assistant" }).click();
+    await page.getByRole("button", { name: "Assistant", exact: true }).click();
     await check("assistant");
     await page.getByRole("button", { name: "All commands" }).click();
     await expect(page.getByRole("dialog")).toBeVisible();
