@@ -1,5 +1,6 @@
 // What can be done with a cell by a pointer; links within a notebook; scripts that are written from right to left; versions' addresses.
 import { AxeBuilder } from "@axe-core/playwright";
+import type { Locator } from "@playwright/test";
 import { bringIn } from "./demo.ts";
 import { expect, fresh, person, saved, test, write } from "./server.ts";
 
@@ -7,17 +8,25 @@ const text = (id: string, source: string) => ({ id, cell_type: "markdown", sourc
 const code = (id: string, source: string) => ({ id, cell_type: "code", source, metadata: {}, outputs: [], execution_count: null });
 const notebook = (...cells: object[]) => ({ nbformat: 4, nbformat_minor: 5, metadata: {}, cells });
 
+/** Puts the pointer on the cell, again where the page has moved meanwhile. */
+async function pointAt(cell: Locator): Promise<void> {
+  await expect(async () => {
+    await cell.page().mouse.move(0, 0);
+    await cell.hover();
+    await expect(cell.locator(".cell-tools")).toBeVisible({ timeout: 1_000 });
+  }).toPass();
+}
+
 test("beside the cell under the pointer: move, insert, menu, delete", async ({ browser, server }) => {
   const page = await person(browser, server);
   await bringIn(page, notebook(code("a", "first"), code("b", "second"), code("c", "third")), "tools.ipynb");
   const cells = page.locator(".cell");
-  await cells.nth(1).hover();
-  await expect(cells.nth(1).locator(".cell-tools")).toBeVisible();
+  await pointAt(cells.nth(1));
   await expect(page.locator(".cell-tools")).toHaveCount(1);
   await cells.nth(1).getByRole("button", { name: "Move the cell up" }).click();
   await expect(page.locator(".cell .source")).toHaveText([/second/, /first/, /third/]);
 
-  await cells.nth(1).hover();
+  await pointAt(cells.nth(1));
   await cells.nth(1).getByRole("button", { name: "More about this cell" }).click();
   await expect(page.getByRole("menuitem", { name: "Run all cells above" })).toBeVisible();
   const { violations } = await new AxeBuilder({ page }).analyze();
@@ -25,7 +34,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await page.getByRole("menuitem", { name: "Make it Markdown" }).click();
   await expect(cells.nth(1)).toHaveClass(/markdown/);
 
-  await cells.nth(0).hover();
+  await pointAt(cells.nth(0));
   await cells.nth(0).getByRole("button", { name: "Insert text below" }).click();
   await expect(cells).toHaveCount(4);
   await expect(cells.nth(1)).toHaveClass(/markdown.*editing/);
@@ -33,7 +42,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await page.keyboard.insertText("## Between");
   await saved(page);
 
-  await cells.nth(3).hover();
+  await pointAt(cells.nth(3));
   await cells.nth(3).getByRole("button", { name: "Delete the cell" }).click();
   await expect(cells).toHaveCount(3);
   await expect(page.locator(".toast").getByRole("button", { name: "Undo" })).toBeVisible();
@@ -68,7 +77,7 @@ test("what the assistant always or never sees is marked on the cell", async ({ b
   const page = await person(browser, server);
   await bringIn(page, notebook(code("a", "secret = 1")), "marks.ipynb");
   const cell = page.locator(".cell").first();
-  await cell.hover();
+  await pointAt(cell);
   await cell.getByRole("button", { name: "More about this cell" }).click();
   await page.getByRole("menuitem", { name: /^Skip for the assistant/ }).click();
   await cell.getByRole("button", { name: /the assistant never sees this cell/ }).click();
