@@ -35,6 +35,7 @@ test("beside the cell under the pointer: move, insert, menu, delete", async ({ b
   await expect(cells.nth(1)).toHaveClass(/markdown/);
 
   await pointAt(cells.nth(0));
+  await cells.nth(0).locator(".between").hover();
   await cells.nth(0).getByRole("button", { name: "Insert text below" }).click();
   await expect(cells).toHaveCount(4);
   await expect(cells.nth(1)).toHaveClass(/markdown.*editing/);
