@@ -4,19 +4,16 @@ import type { Browser, Page } from "@playwright/test";
 import { bringIn } from "./demo.ts";
 import { LOOKS } from "./looks.ts";
 import { ask, asksBeforeDeleting } from "./scenes.ts";
-import { test as base, TestServer, expect, person, saved } from "./server.ts";
+import { ASKING, test as base, TestServer, expect, person, saved } from "./server.ts";
 
 const PASSWORD = "a horse in the harbour";
-const ASKING = ["--confirm-with", "password"];
 
 const test = base.extend<object, { asking: TestServer }>({
   asking: [
     async ({}, use) => {
       const server = new TestServer();
       await server.start();
-      await server.send("PUT", "/api/me/password", { password: PASSWORD });
-      await server.kill();
-      await server.start(ASKING);
+      await server.askForPassword(PASSWORD);
       await use(server);
       await server.end();
     },

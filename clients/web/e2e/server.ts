@@ -22,6 +22,9 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address ? address.port : 0;
 }
 
+/** The option of a server that asks for the password (protocol/decisions/0013). */
+export const ASKING = ["--confirm-with", "password"];
+
 export class TestServer {
   url = "";
   token = "";
@@ -66,10 +69,20 @@ export class TestServer {
     return files.length;
   }
 
-  /** A request of the signed-in person. */
+  /** A request of the signed-in person, which must do. */
   async send(method: string, path: string, body?: unknown): Promise<Response> {
     const headers = { authorization: `Bearer ${this.token}`, "content-type": "application/json" };
-    return fetch(this.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    const answer = await fetch(this.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return answer;
+  }
+
+  /** Starts again as a server that asks for this password before anything is decided, shared or managed. */
+  async askForPassword(password: string): Promise<void> {
+    await this.send("PUT", "/api/me", { name: "Ann", login: "ann" });
+    await this.send("PUT", "/api/me/password", { password });
+    await this.kill();
+    await this.start(ASKING);
   }
 
   /** As a power cut does it. */

@@ -116,10 +116,11 @@ test("a page that is older than the server says so, keeps what was typed, and go
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "a = 1");
   await saved(page);
-  // The new server speaks another protocol.
-  let isNew = true;
+  // The new server speaks another protocol. Until it is there nobody answers: a route would.
+  let there: "nobody" | "new" | "as before" = "nobody";
   await page.context().routeWebSocket(/\/api\/socket/, (socket) => {
-    if (!isNew) return void socket.connectToServer();
+    if (there === "nobody") return void socket.close();
+    if (there === "as before") return void socket.connectToServer();
     socket.onMessage(() =>
       socket.send(JSON.stringify({ error: { code: "unsupported_protocol", message: "speak 2 to 3", fatal: true } })),
     );
@@ -128,8 +129,10 @@ test("a page that is older than the server says so, keeps what was typed, and go
   await expect(page.locator(".connection")).toContainText("trying again in");
   await page.keyboard.insertText("\nb = 2");
   await server.start();
+  there = "new";
   await expect(page.locator(".strip.bad")).toContainText("This page is older than the server. 1 unsent change is kept");
-  isNew = false;
+  await expect(page.locator(".connection")).toHaveText("Page too old · 1 unsent change is kept");
+  there = "as before";
   await page.evaluate((token) => sessionStorage.setItem("notarium.session", token), server.token);
   await page.locator(".strip.bad").getByRole("button", { name: "Reload" }).click();
   const toast = page.locator(".toast");
@@ -141,11 +144,11 @@ test("a page that is older than the server says so, keeps what was typed, and go
 
 test("without the server the palette, the keys and the settings open all the same", async ({ browser, server }) => {
   const page = await person(browser, server);
+  // What opens over the page is loaded while nothing is done: that may be before the first word is written.
+  const parts = page.waitForResponse(/assets\/Settings-.*\.js/);
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, "a = 1");
   await saved(page);
-  // What opens over the page is loaded while nothing is done.
-  const parts = page.waitForResponse(/assets\/Settings-.*\.js/);
   await parts;
   await page.waitForLoadState("networkidle");
   await server.kill();

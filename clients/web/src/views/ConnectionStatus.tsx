@@ -22,7 +22,7 @@ export function ConnectionStatus({ store }: { store: NotebookStore }) {
   const kept = unsent > 0 ? ` · ${unsent} unsent ${unsent === 1 ? "change is" : "changes are"} kept` : "";
   const words = {
     waiting: `Not connected: trying again in ${state.name === "waiting" ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0} s`,
-    refused: "Signed out",
+    refused: state.name === "refused" && state.code === "unsupported_protocol" ? "Page too old" : "Signed out",
   }[state.name as string];
   return (
     <span

@@ -1,7 +1,7 @@
 // The dialog that asks for the password. Loaded when it is asked for.
 import { Dialog } from "@base-ui/react/dialog";
-import { type FormEvent, useState } from "react";
 import type { Session } from "../app/session.ts";
+import { CredentialField, CredentialForm } from "./CredentialForm.tsx";
 
 interface Props {
   session: Session;
@@ -22,54 +22,26 @@ export default function Password({ session, end }: Props) {
 }
 
 function Ask({ session, end }: Props) {
-  const [error, setError] = useState<string>();
-  const [isBusy, setIsBusy] = useState(false);
   const login = session.me.user?.login ?? "";
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    // This form alone: around it stands another one in the tree of React.
-    event.stopPropagation();
-    const password = String(new FormData(event.currentTarget).get("password") ?? "");
-    setIsBusy(true);
-    setError(undefined);
-    await session.signInAfresh(password).then(
-      () => end(true),
-      (failure: Error) => setError(failure.message),
-    );
-    setIsBusy(false);
+  const prove = async (form: FormData) => {
+    await session.signInAfresh(String(form.get("password") ?? ""));
+    end(true);
   };
   return (
-    <form className="stack" onSubmit={(event) => void submit(event)}>
+    <CredentialForm
+      button="Go on"
+      busy="Asking …"
+      second={<Dialog.Close className="button bare">Not now</Dialog.Close>}
+      prove={prove}
+    >
       <Dialog.Title>Your password, please</Dialog.Title>
       <Dialog.Description className="quiet small">
         This server asks again before something is decided, shared or managed, because programs on its machine could read what this
         page keeps. Your password then counts for 15 minutes in this tab.
       </Dialog.Description>
       <input type="text" name="login" value={login} autoComplete="username" readOnly hidden />
-      <label className="stack tight">
-        <span className="small">Password of {login}</span>
-        <input
-          className="field"
-          name="password"
-          type="password"
-          required
-          autoFocus
-          autoComplete="current-password"
-          aria-invalid={error !== undefined}
-        />
-      </label>
-      {error && (
-        <p className="error" role="alert">
-          {error}
-        </p>
-      )}
-      <div className="row">
-        <button className="button primary" disabled={isBusy}>
-          {isBusy ? "Asking …" : "Go on"}
-        </button>
-        <Dialog.Close className="button bare">Not now</Dialog.Close>
-      </div>
-    </form>
+      <CredentialField label={`Password of ${login}`} name="password" isSecret isFirst autoComplete="current-password" />
+    </CredentialForm>
   );
 }
 

@@ -1,0 +1,78 @@
+// A form for what proves who somebody is: it asks once at a time, and shows why it was not enough.
+import { type FormEvent, type ReactNode, useState } from "react";
+
+interface Props {
+  /** What is asked for, and what is said about it. */
+  children: ReactNode;
+  className?: string;
+  /** Why it is asked, if something failed before. */
+  reason?: string | undefined;
+  button: string;
+  busy: string;
+  /** The other way out, beside the button. */
+  second: ReactNode;
+  prove: (form: FormData) => Promise<void>;
+}
+
+export function CredentialForm({ children, className = "", reason, button, busy, second, prove }: Props) {
+  const [error, setError] = useState(reason);
+  const [isBusy, setIsBusy] = useState(false);
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    // In the tree of React another form may stand around this one.
+    event.stopPropagation();
+    setIsBusy(true);
+    setError(undefined);
+    await prove(new FormData(event.currentTarget)).catch((failure: Error) => setError(failure.message));
+    setIsBusy(false);
+  };
+  return (
+    <form className={`${className} stack`} onSubmit={(event) => void submit(event)}>
+      {children}
+      {error && (
+        <p className="error" role="alert">
+          {error}
+        </p>
+      )}
+      <div className="row">
+        <button className="button primary" disabled={isBusy}>
+          {isBusy ? busy : button}
+        </button>
+        {second}
+      </div>
+    </form>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  name: string;
+  isSecret?: boolean;
+  isFirst?: boolean;
+  className?: string;
+  autoComplete: "username" | "current-password" | "off";
+  help?: ReactNode;
+}
+
+export function CredentialField({ label, name, isSecret, isFirst, className = "", autoComplete, help }: FieldProps) {
+  return (
+    <label className="stack tight">
+      {label}
+      <input
+        className={`field ${className}`}
+        name={name}
+        type={isSecret ? "password" : "text"}
+        required
+        autoFocus={isFirst}
+        autoComplete={autoComplete}
+        spellCheck={false}
+        aria-describedby={help === undefined ? undefined : `${name}-help`}
+      />
+      {help !== undefined && (
+        <span id={`${name}-help`} className="quiet small">
+          {help}
+        </span>
+      )}
+    </label>
+  );
+}
