@@ -145,7 +145,7 @@ test("a version has an address", async ({ browser, server }) => {
   await page.getByRole("slider", { name: "Version" }).focus();
   await page.keyboard.press("ArrowLeft");
   await page.locator(".past").waitFor();
-  await page.getByRole("button", { name: "Link", exact: true }).click();
+  await page.getByRole("button", { name: "Copy a link to this version" }).click();
   await expect(page.locator(".toast")).toContainText("on the clipboard");
   const address = await page.evaluate(() => navigator.clipboard.readText());
   expect(address).toMatch(/#\/n\/[\w-]+\?at=\d+$/);

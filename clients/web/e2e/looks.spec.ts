@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { LOOKS } from "./looks.ts";
-import { scenes, settled } from "./scenes.ts";
+import { passwordScene, scenes, settled } from "./scenes.ts";
 import { TestServer, expect, test } from "./server.ts";
 
 const KEPT = new URL("./looks/sign-in-light.png", import.meta.url).pathname;
@@ -31,7 +31,7 @@ async function shoot(page: Page, name: string): Promise<void> {
   });
 }
 
-for (const { name, open } of scenes)
+for (const { name, open } of [...scenes, passwordScene])
   test(`looks: ${name}`, async ({ browser }) => {
     // Of its own, so that no list has what another test left.
     const server = new TestServer();

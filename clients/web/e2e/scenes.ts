@@ -204,4 +204,19 @@ export const scenes: Scene[] = [
   },
 ];
 
+/** Of a server of its own, which is another after it. */
+export const passwordScene: Scene = {
+  name: "password",
+  open: async (browser, server) => {
+    await server.askForPassword("a horse in the harbour");
+    asksBeforeDeleting(server);
+    const page = await demoNotebook(browser, server);
+    await ask(page, "tidy this up, please");
+    await page.locator(".confirmation .effect").waitFor();
+    await page.getByRole("button", { name: "Confirm", exact: true }).click();
+    await page.getByLabel(/^Password of/).waitFor();
+    return page;
+  },
+};
+
 export { settled };

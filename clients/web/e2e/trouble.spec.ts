@@ -200,3 +200,17 @@ test("two tabs of one person: what is written in one is in the other, and undo i
   await expect(two.locator(".cell .source").first()).not.toContainText("b = 2");
   await one.context().close();
 });
+
+test("a kernel that does not answer an interrupt is named, and restarted by a click", async ({ browser, server }) => {
+  const page = await person(browser, server);
+  await page.getByRole("button", { name: "New notebook" }).click();
+  await write(page, "import signal, time\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nprint('deaf')\ntime.sleep(600)");
+  await page.keyboard.press("Control+Enter");
+  await expect(page.locator(".outputs")).toContainText("deaf", { timeout: 60_000 });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const state = page.locator(".cell .state");
+  await expect(state).toContainText("its kernel does not answer the interrupt: wait until it does, or");
+  await state.getByRole("button", { name: "restart the kernel" }).click();
+  await expect(state).toContainText("Cancelled: its kernel was");
+  await expect(page.locator(".kernel")).toHaveAttribute("title", /is idle/);
+});

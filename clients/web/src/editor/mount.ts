@@ -23,6 +23,7 @@ import { highlighting, theme } from "./theme.ts";
 
 const modes = new Compartment();
 const languages = new Compartment();
+const wrapping = new Compartment();
 /** Find and replace is the page's; marking the next of the same, for several carets, is the editor's. */
 const selecting = searchKeymap.filter(({ key }) => key === "Mod-d" || key === "Mod-Shift-l");
 
@@ -67,13 +68,23 @@ export function createEditor(options: EditorOptions): { view: EditorView; close:
   const insert = open.text;
   view.dispatch({ changes: { from: 0, insert }, annotations: fromOthers.of(true) });
   void furnish(view, options);
+  // A phone that is turned is narrow, or no more.
+  const narrow = matchMedia(NARROW);
+  const wrap = () => view.dispatch({ effects: wrapping.reconfigure(wraps(options)) });
+  narrow.addEventListener("change", wrap);
   return {
     view,
     close: () => {
+      narrow.removeEventListener("change", wrap);
       open?.close();
       view.destroy();
     },
   };
+}
+
+function wraps({ type, settings }: EditorOptions): Extension {
+  const isText = type !== "code" && type !== "sql";
+  return isText || settings.wrap || matchMedia(NARROW).matches ? EditorView.lineWrapping : [];
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
@@ -99,7 +110,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     // Text is written in the direction of its script, line by line.
     isText ? EditorView.perLineTextDirection.of(true) : [],
     isText ? [] : [indentOnInput(), bracketMatching(), autocompletion(), settings.closeBrackets ? closeBrackets() : []],
-    isText || settings.wrap || matchMedia(NARROW).matches ? EditorView.lineWrapping : [],
+    wrapping.of(wraps(options)),
     settings.lineNumbers ? lineNumbers() : [],
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
     EditorState.tabSize.of(settings.indent === "tab" ? 4 : Number(settings.indent)),

@@ -27,6 +27,7 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
   useTopics(store, `cell:${id}`);
   const root = useRef<HTMLDivElement>(null);
   const isPointed = useRef(false);
+  const pressed = useRef<Element>(null);
   const cell = store.document.cells.get(id);
   const isCurrent = store.current === id;
   const isEditing = isCurrent && store.isEditing;
@@ -68,8 +69,14 @@ export const Cell = memo(function Cell({ store, id }: { store: NotebookStore; id
       onFocus={(event) => event.target === root.current && !isCurrent && store.select(id)}
       onMouseDown={(event) => {
         isPointed.current = !isCurrent;
+        pressed.current = (event.target as HTMLElement).closest(".still");
         if (event.shiftKey && !isCurrent) store.select(id, { extend: true });
         else if (!isCurrent && !(event.target as HTMLElement).closest(".source")) store.select(id);
+      }}
+      onMouseUp={() => {
+        // The editor has come between press and release, because somebody else is in the cell: the click was meant for it.
+        if (pressed.current?.isConnected === false) store.select(id, { edit: true });
+        pressed.current = null;
       }}
     >
       <Gutter store={store} id={id} cell={cell} run={run} />

@@ -1,5 +1,6 @@
 // Beside and below a cell's source: the run button with its clock, and what became of the run, with the cause.
 import { ChevronDown, ChevronRight, EyeOff, Pin, Play, Square } from "lucide-react";
+import { useState } from "react";
 import { serverNow } from "../app/clock.ts";
 import { headingLevel } from "../app/headings.ts";
 import { useNow } from "../app/now.ts";
@@ -130,7 +131,7 @@ export function RunState({ store, id, run }: { store: NotebookStore; id: string;
     <p className={`state small ${isBad ? "bad" : "quiet"}`} role={isOpen ? "status" : undefined}>
       {(run.status !== "ok" || endSentence(run)) && <Words store={store} id={id} run={run} />}
       {isOpen && name !== "You" && name !== "" && <span> · {name} asked for it</span>}
-      {run.cancel_requested && isOpen && " · being interrupted"}
+      {run.cancel_requested && isOpen && <Interrupted store={store} run={run} />}
       {isStale && (
         <span className="stale" title={run.ended_at ? `It ran ${date(run.ended_at)}` : undefined}>
           {run.status === "ok" && !endSentence(run) ? "" : " · "}The cell has changed since it ran
@@ -163,6 +164,30 @@ function Blocked({ store, run }: { store: NotebookStore; run: Execution }) {
       </button>{" "}
       failed before it
     </>
+  );
+}
+
+/** Most code stops at once; what is then still running may never. */
+const UNANSWERED_MS = 5_000;
+
+function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {
+  const [since] = useState(() => Date.now());
+  const now = useNow(1_000);
+  const kernel = run.kernel_session;
+  if (now - since < UNANSWERED_MS || !kernel || run.status !== "running") return <> · being interrupted</>;
+  return (
+    <span className="bad">
+      {" "}
+      · its kernel does not answer the interrupt: wait until it does, or{" "}
+      <button
+        className="link"
+        disabled={!store.mayRun}
+        onClick={() => void store.do({ RestartKernel: { kernel_session: kernel } })}
+      >
+        restart the kernel
+      </button>
+      , which forgets its variables
+    </span>
   );
 }
 

@@ -110,7 +110,7 @@ function Timeline({ store }: { store: NotebookStore }) {
       {events.length === 0 && !error && <div className="shape" aria-busy="true" />}
       <ol className="steps">
         {all.map((step) => (
-          <li key={step.first} aria-current={store.past === step.last}>
+          <li key={step.first} aria-current={store.past !== undefined && step.first <= store.past && store.past <= step.last}>
             <button className="step" onClick={() => store.look(step.last)}>
               <span>
                 <Author store={store} actor={step.actor} /> {step.words.join(", ")}

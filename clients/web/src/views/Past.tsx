@@ -122,19 +122,25 @@ function Actions({ store, at, past }: { store: NotebookStore; at: number; past: 
         <RotateCcw size={14} aria-hidden /> Restore
       </button>
       <button
-        className="button"
-        title="Leads whoever may read this notebook to this version"
+        className="button icon"
+        aria-label="Copy a link to this version"
+        title="Copy a link: it leads whoever may read this notebook to this version"
         onClick={() =>
           void navigator.clipboard
             .writeText(`${location.origin}/#/n/${store.id}?at=${at}`)
             .then(() => store.toast({ text: `The link to version ${at} is on the clipboard` }))
         }
       >
-        <Link2 size={14} aria-hidden /> Link
+        <Link2 size={15} aria-hidden />
       </button>
       {store.session.userId !== undefined && (
-        <button className="button" title="A new notebook of this version" onClick={() => void fork()}>
-          <GitFork size={14} aria-hidden /> Fork
+        <button
+          className="button icon"
+          aria-label="Fork: a new notebook of this version"
+          title="Fork: a new notebook of this version"
+          onClick={() => void fork()}
+        >
+          <GitFork size={15} aria-hidden />
         </button>
       )}
       <button className="button primary" onClick={() => store.look(undefined)}>

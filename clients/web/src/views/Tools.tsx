@@ -11,6 +11,9 @@ const Outline = part(() => import("./Outline.tsx"));
 const Runs = part(() => import("./Runs.tsx"));
 const Settings = part(() => import("./Settings.tsx"));
 
+/** As in media.css. */
+const PHONE = "(max-width: 720px)";
+
 export function Tools({ store }: { store: NotebookStore }) {
   useTopics(store, "panel");
   const [open, setOpen] = useState<"settings" | { cell: string; run?: string }>();
@@ -18,7 +21,11 @@ export function Tools({ store }: { store: NotebookStore }) {
   const [find, setFind] = useState<{ text: string }>();
   useEffect(() => {
     Object.assign(page, {
-      find: () => setFind({ text: markedText() }),
+      find: () => {
+        // On a phone the panel would cover what is found.
+        if (store.panel !== undefined && matchMedia(PHONE).matches) store.show(store.panel);
+        setFind({ text: markedText() });
+      },
       settings: () => setOpen("settings"),
       runs: (of?: { cell: string; run: string }) => {
         if (of) setOpen(of);
