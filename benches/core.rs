@@ -70,6 +70,7 @@ impl World {
             ids: IdSource::new(self.commands, [7; 32]),
             history: History::default(),
             standings: Default::default(),
+            away: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -153,7 +153,7 @@ impl Agent {
                 notify(AgentNotice::Disconnected { cause: cause.to_string() });
             }
             ConnectionEvent::Failed(cause) => return Err(cause.into()),
-            ConnectionEvent::Subscribed(message) => self.updated(&message.notebook, &[]),
+            ConnectionEvent::Subscribed(message) => self.followed(&message.notebook),
             ConnectionEvent::Events { message, recorded } => self.updated(&message.notebook, &recorded),
             ConnectionEvent::Message(message) => self.message(message, notify),
         }
@@ -175,8 +175,7 @@ impl Agent {
         self.displaced_since = None;
         self.notify_hosts(|| Input::Online(true));
         self.open_ledger(&id);
-        let acts = self.roster.connected(id);
-        self.act_all(acts);
+        self.roster.connected(id);
         notify(AgentNotice::Connected { server: welcome.server });
         self.settled(notify);
         Ok(())
@@ -195,6 +194,12 @@ impl Agent {
             self.settling.spawn(report_ends(self.sender.clone(), orphans));
         }
         self.ledger = Some(ledger);
+    }
+
+    fn followed(&mut self, notebook: &NotebookId) {
+        let Some(state) = self.connection.replica(notebook) else { return };
+        let acts = self.roster.followed(state);
+        self.act_all(acts);
     }
 
     fn updated(&mut self, notebook: &NotebookId, events: &[notarium_core::Recorded]) {

@@ -62,6 +62,8 @@ pub struct Roster {
     /// Restarted sessions and those that follow them.
     successors: BTreeMap<KernelSessionId, KernelSessionId>,
     subscribed: BTreeSet<NotebookId>,
+    /// Those whose server has not been told since we came what is alive.
+    unreconciled: BTreeSet<NotebookId>,
     /// Places of this machine that tools refuse.
     hidden: Arc<[PathBuf]>,
 }
@@ -72,11 +74,21 @@ impl Roster {
         Self { hidden, ..Self::default() }
     }
 
-    /// Connected as this agent.
-    pub fn connected(&mut self, agent: AgentId) -> Vec<Act> {
+    /// Connected as this agent. What is alive is said of each notebook when its state has come: a kernel that was asked for
+    /// while we were away is to be known then.
+    pub fn connected(&mut self, agent: AgentId) {
         self.agent = Some(agent);
         self.claims.values_mut().for_each(|claim| claim.may_have_missed = true);
-        self.subscribed.iter().map(|notebook| self.reconcile(notebook)).collect()
+        self.unreconciled.clone_from(&self.subscribed);
+    }
+
+    /// The state of a notebook is here.
+    pub fn followed(&mut self, state: &Document) -> Vec<Act> {
+        let mut acts = self.updated(state, &[]);
+        if self.unreconciled.remove(&state.notebook_id) {
+            acts.push(self.reconcile(&state.notebook_id));
+        }
+        acts
     }
 
     /// Events of this notebook were left out; its state follows.
@@ -98,6 +110,7 @@ impl Roster {
         }
         let mut acts = Vec::new();
         if self.subscribed.insert(notebook.clone()) {
+            self.unreconciled.insert(notebook.clone());
             acts.push(Act::Subscribe(notebook.clone()));
         }
         let claim = Claim {
@@ -247,6 +260,7 @@ impl Roster {
     /// We may see this notebook no more.
     pub fn lost_access(&mut self, notebook: &NotebookId) {
         self.subscribed.remove(notebook);
+        self.unreconciled.remove(notebook);
     }
 
     fn reconcile(&self, notebook: &NotebookId) -> Act {
@@ -271,7 +285,10 @@ fn notify(kernel_session: &KernelSessionId, input: Input) -> Act {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use notarium_core::{Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested};
+    use notarium_core::{
+        Actor, Envelope, KernelLaunchClaimed, KernelLaunchRequested, KernelRestartRequested, KernelSessionStarted,
+        RawObject,
+    };
 
     fn recorded(version: Version, command: &str, event: impl Into<Event>) -> Recorded {
         let event = event.into();
@@ -372,7 +389,39 @@ mod tests {
     #[test]
     fn after_a_reconnect_what_is_held_or_claimed_is_alive() {
         let mut roster = claiming();
-        let acts = roster.connected("a".parse().unwrap());
-        assert!(matches!(acts.as_slice(), [Act::Reconcile { alive, .. }] if alive.len() == 1));
+        let said = |acts: Vec<Act>| -> Vec<usize> {
+            let alive = |act: &Act| match act {
+                Act::Reconcile { alive, .. } => Some(alive.len()),
+                _ => None,
+            };
+            acts.iter().filter_map(alive).collect()
+        };
+        assert_eq!(
+            said(roster.followed(&state(&[requested()]))),
+            [1],
+            "who comes for a kernel says what else is alive"
+        );
+        roster.connected("a".parse().unwrap());
+        assert_eq!(said(roster.followed(&state(&[requested()]))), [1]);
+        assert!(said(roster.followed(&state(&[requested()]))).is_empty(), "once");
+    }
+
+    #[test]
+    fn a_restart_that_was_asked_for_while_we_were_away_is_alive() {
+        let started = KernelSessionStarted {
+            kernel_session: "k".parse().unwrap(),
+            agent: "a".parse().unwrap(),
+            kernelspec: "python3".into(),
+            language_info: RawObject::default(),
+            sandbox: RawObject::default(),
+        };
+        let restart = KernelRestartRequested { kernel_session: "k".parse().unwrap(), next: "k2".parse().unwrap() };
+        let events = [requested(), claimed("c1"), recorded(3, "c2", started), recorded(4, "c3", restart)];
+        let mut roster = claiming();
+        roster.updated(&state(&events[..2]), &events[1..2]);
+        roster.connected("a".parse().unwrap());
+        let acts = roster.followed(&state(&events));
+        let both: Vec<KernelSessionId> = vec!["k".parse().unwrap(), "k2".parse().unwrap()];
+        assert!(acts.iter().any(|act| matches!(act, Act::Reconcile { alive, .. } if *alive == both)), "{acts:?}");
     }
 }

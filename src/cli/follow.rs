@@ -6,7 +6,7 @@ use std::sync::Arc;
 use notarium_agent::connection::{CommandSender, ConnectOptions, Connection, ConnectionEvent};
 use notarium_core::{
     Command, Document, Event, Execution, ExecutionId, ExecutionOutcome, ExecutionStatus, KernelLaunchRequested,
-    KernelSessionId, NotebookId, Outcome, Output, Recorded, Version,
+    KernelSessionId, NotebookId, Outcome, Output, Recorded, Version, session_of,
 };
 use notarium_wire::rest::Run;
 use notarium_wire::{ErrorMessage, EventsMessage, KernelStatus, ServerMessage, SubscribedMessage};
@@ -202,7 +202,7 @@ impl Runs {
         let Some(state) = self.follower.state() else { return Vec::new() };
         let waits = |session: &KernelSessionId| {
             // One that the replica does not know yet may wait for any of them.
-            let its = |id| state.executions.get(id).is_none_or(|run| run.kernel_session.as_ref() == Some(session));
+            let its = |id| state.executions.get(id).is_none_or(|run| session_of(state, run) == Some(session));
             self.open.keys().any(its)
         };
         let mut notes = Vec::new();

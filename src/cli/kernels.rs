@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use clap::Args;
-use notarium_core::{Command, Execution, KernelSessionId, Millis};
+use notarium_core::{Command, Document, Execution, KernelSessionId, Millis, session_of};
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::Kernels;
 
@@ -22,8 +22,8 @@ impl Unreachable {
     }
 
     /// Of a run that waits for such a kernel.
-    pub fn of_run(&self, execution: &Execution) -> Option<String> {
-        let since = self.0.get(execution.kernel_session.as_ref()?)?;
+    pub fn of_run(&self, state: &Document, execution: &Execution) -> Option<String> {
+        let since = self.0.get(session_of(state, execution)?)?;
         (!execution.status.is_finished()).then(|| words(*since))
     }
 
@@ -44,7 +44,7 @@ pub fn advice(since: Option<Millis>, notebook: &str) -> String {
     format!(
         "the kernel is unreachable{since}: its runtime agent is gone or cut off. Wait, and it goes on if the agent comes back; or \
          `notarium kernels give-up {notebook}`, or `notarium restart {notebook} --elsewhere` for a new kernel of another agent: \
-         its run and its variables are lost then"
+         its run and its variables are lost then, and what waits runs on the new kernel"
     )
 }
 

@@ -82,7 +82,9 @@ fn cell_heading(state: &Document, cell_id: &CellId, cell: &Cell, gone: &Unreacha
     let mut facts = vec![word(&cell.content.cell_type), format!("version {}", cell.cell_version)];
     let latest = state.latest_execution(cell_id);
     facts.extend(latest.map(|(_, execution)| run_facts(execution)));
-    facts.extend(latest.and_then(|(_, execution)| gone.of_run(execution)).map(|words| style(words).red().to_string()));
+    facts.extend(
+        latest.and_then(|(_, execution)| gone.of_run(state, execution)).map(|words| style(words).red().to_string()),
+    );
     facts.extend(cell.reply.as_deref().map(reply_facts));
     if state.is_stale(cell_id) {
         let since = if cell.reply.is_some() { "changed since it was answered" } else { "changed since it ran" };

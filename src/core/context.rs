@@ -36,7 +36,9 @@ pub struct Context {
     pub history: History,
     /// The answer to [`crate::required_standings`].
     pub standings: Standings,
-    /// Kernel sessions whose runtime agent cannot be reached, as the server sees it now.
+    /// Kernel sessions whose runtime agent is not connected: whether they live is not known until it is back.
+    pub away: BTreeSet<KernelSessionId>,
+    /// … and has been away for so long that everybody is told.
     pub unreachable: BTreeSet<KernelSessionId>,
     /// The quotas that hold on this server.
     pub limits: Limits,

@@ -9,6 +9,7 @@ use crate::command_values::{ExecutionTarget, RequestExecution};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
 use crate::history::replayed;
+use crate::kernel_ends;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
@@ -17,8 +18,8 @@ use notarium_record::{
     AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
     ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
     ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
-    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelCause, KernelPhase, KernelSession, KernelSessionEnded,
-    KernelSessionId, Millis, Output, Version,
+    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
+    Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.
@@ -79,19 +80,22 @@ fn request(
     timeout_ms: Option<Millis>,
     stop_on_error: bool,
 ) -> Result<Decision, Rejection> {
+    let is_named = kernel_session.is_some();
     let (session_id, mut events) = session_for(notebook, context, kernel_session)?;
+    // Whether that kernel lives, its agent says when it is back: until then the run is bound to none.
+    let is_bound = is_named || !context.away.contains(&session_id);
     events.push(
         ExecutionRequested {
             execution_id: execution_id.clone(),
             subject,
             cause: ExecutionCause::Requested.into(),
-            kernel_session: Some(session_id.clone()),
+            kernel_session: is_bound.then(|| session_id.clone()),
             timeout_ms,
             stop_on_error,
         }
         .into(),
     );
-    events.extend(assigned_at_once(notebook, &session_id, &execution_id));
+    events.extend(assigned_at_once(notebook, context, &session_id, &execution_id));
     let outcome = Outcome { executions: vec![execution_id], kernel_session: Some(session_id), ..Outcome::default() };
     Ok(Decision { events, outcome })
 }
@@ -161,7 +165,7 @@ fn session_for(
     match kernel_sessions::default_session(notebook).and_then(|id| Some((id, notebook.kernels.get(id)?))) {
         Some((id, session)) if is_worth_nothing(notebook, context, id) => {
             let launch = kernel_sessions::requested(notebook, context, session.kernelspec.clone());
-            let mut events = given_up(notebook, id, session);
+            let mut events = kernel_ends::replaced(notebook, context, id, session);
             let next = launch.kernel_session.clone();
             events.push(launch.into());
             Ok((next, events))
@@ -179,13 +183,32 @@ fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId
     context.unreachable.contains(id) && !notebook.ledger.kernels.has_run(id)
 }
 
-/// Request and assignment in one commit, when the kernel is idle.
-fn assigned_at_once(notebook: &Document, id: &KernelSessionId, execution_id: &ExecutionId) -> Option<Decided> {
-    let session = started(notebook, id)?;
+/// Request and assignment in one commit, when the kernel is idle and its agent is there.
+pub(crate) fn assigned_at_once(
+    notebook: &Notebook,
+    context: &Context,
+    id: &KernelSessionId,
+    execution_id: &ExecutionId,
+) -> Option<Decided> {
+    let session = started(notebook, id).filter(|_| !context.away.contains(id))?;
     let (agent, fence) = (session.agent.as_ref()?, session.fence?);
-    // From the newest: in a run of all cells what was requested just before is found at once.
-    let is_busy = unfinished_on(notebook, id).next_back().is_some();
-    (!is_busy).then(|| assignment(execution_id, id, agent, fence))
+    if is_busy(notebook, id) {
+        return None;
+    }
+    assign_next(notebook, id, agent, fence, &[]).or_else(|| Some(assignment(execution_id, id, agent, fence)))
+}
+
+/// The next of the queue of a kernel that lives, if it is idle.
+pub(crate) fn next_of(notebook: &Notebook, id: &KernelSessionId) -> Option<Decided> {
+    let session = started(notebook, id).filter(|_| !is_busy(notebook, id))?;
+    assign_next(notebook, id, session.agent.as_ref()?, session.fence?, &[])
+}
+
+fn is_busy(notebook: &Notebook, id: &KernelSessionId) -> bool {
+    match notebook.ledger.kernels.assigned(id) {
+        Some(run) => notebook.executions.get(run).is_some_and(|run| !run.status.is_finished()),
+        None => unfinished_on(notebook, id).any(|(_, execution)| execution.status != ExecutionStatus::Queued),
+    }
 }
 
 fn started<'a>(notebook: &'a Document, id: &KernelSessionId) -> Option<&'a KernelSession> {
@@ -197,14 +220,17 @@ fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentI
     ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
 }
 
-/// Executions of a session that have not ended.
+/// Executions of a session that have not ended. What is bound to none waits for the default kernel.
 pub(crate) fn unfinished_on<'a>(
     notebook: &'a Document,
     session: &'a KernelSessionId,
-) -> impl DoubleEndedIterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
-    notebook.executions.iter().filter(move |(_, execution)| {
-        !execution.status.is_finished() && execution.kernel_session.as_ref() == Some(session)
-    })
+) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
+    let is_default = kernel_sessions::default_session(notebook) == Some(session);
+    let is_its = move |execution: &Execution| match &execution.kernel_session {
+        Some(id) => id == session,
+        None => is_default,
+    };
+    notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))
 }
 
 /// The next of the queue, in the order of requests, but for those in `except`.
@@ -231,10 +257,20 @@ pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&Execu
 /// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
 /// next of the queue is assigned.
 pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
+    over(notebook, id, execution, end, |except| successor(notebook, execution, except))
+}
+
+fn over(
+    notebook: &Document,
+    id: &ExecutionId,
+    execution: &Execution,
+    end: Decided,
+    next: impl FnOnce(&[&ExecutionId]) -> Option<Decided>,
+) -> Decision {
     let is_ok = matches!(&end.event, Event::ExecutionCompleted(event) if event.outcome == ExecutionOutcome::Ok);
     let stopped = if is_ok { Vec::new() } else { stopped_by(notebook, execution) };
     let except: Vec<&ExecutionId> = stopped.iter().copied().chain([id]).collect();
-    let next = successor(notebook, execution, &except);
+    let next = next(&except);
     let blocked =
         |stopped: &ExecutionId| ExecutionBlocked { execution_id: stopped.clone(), blocked_by: id.clone() }.into();
     let events = [end].into_iter().chain(stopped.into_iter().map(blocked)).chain(next).collect();
@@ -248,40 +284,6 @@ fn stopped_by<'a>(notebook: &'a Document, failed: &Execution) -> Vec<&'a Executi
             && execution.correlation_id == failed.correlation_id
     };
     notebook.executions.iter().filter(|(_, execution)| waits(execution)).map(|(id, _)| id).collect()
-}
-
-// --- with the kernel ---
-
-/// The end of a kernel whose agent cannot be reached: nobody waits for it any more. If it comes back, it ends its kernel.
-pub(crate) fn given_up(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
-    let why = Because::new(KernelCause::GivenUp, "it was given up, because its runtime agent could not be reached");
-    ending(notebook, id, session, &why)
-}
-
-/// The end of a session: what waited is cancelled, what ran is lost, or cancelled where people wanted the end.
-pub(crate) fn ending(
-    notebook: &Document,
-    id: &KernelSessionId,
-    session: &KernelSession,
-    why: &Because<KernelCause>,
-) -> Vec<Decided> {
-    let wanted = session.phase == KernelPhase::Ending;
-    let of_run = Because { cause: EndCause::from(why.cause), detail: why.detail.clone() };
-    let end = |(execution_id, execution): (&ExecutionId, &std::sync::Arc<Execution>)| -> Decided {
-        match execution.status {
-            ExecutionStatus::Queued => cancelled(execution_id, of_run.clone()),
-            _ if wanted => cancelled(execution_id, of_run.clone()),
-            _ => {
-                let (cause, detail) = (of_run.cause.into(), of_run.detail.clone());
-                ExecutionLost { execution_id: execution_id.clone(), cause, detail }.into()
-            }
-        }
-    };
-    let mut events: Vec<Decided> = unfinished_on(notebook, id).map(end).collect();
-    events.push(
-        KernelSessionEnded { kernel_session: id.clone(), cause: why.cause.into(), detail: why.detail.clone() }.into(),
-    );
-    events
 }
 
 // --- cancel, give up, answer ---
@@ -315,7 +317,11 @@ pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
     ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
 }
 
-pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &ExecutionId) -> Result<Decision, Rejection> {
+pub(crate) fn decide_give_up(
+    notebook: &Notebook,
+    context: &mut Context,
+    id: &ExecutionId,
+) -> Result<Decision, Rejection> {
     let execution = known(notebook, id)?;
     if !matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running) {
         return Err(is_over(id));
@@ -324,13 +330,16 @@ pub(crate) fn decide_give_up(notebook: &Document, context: &Context, id: &Execut
         return Ok(Decision { events, outcome: Outcome::default() });
     }
     let lost = ExecutionLost { execution_id: id.clone(), cause: EndCause::GivenUp.into(), detail: None };
+    if execution.kernel_session.as_ref().is_some_and(|id| context.away.contains(id)) {
+        return Ok(over(notebook, id, execution, lost.into(), |_| None));
+    }
     Ok(ended(notebook, id, execution, lost.into()))
 }
 
 /// A run whose agent cannot be reached blocks its kernel: both go, and what waits is not left to wait.
-fn with_its_kernel(notebook: &Document, context: &Context, execution: &Execution) -> Option<Vec<Decided>> {
+fn with_its_kernel(notebook: &Notebook, context: &mut Context, execution: &Execution) -> Option<Vec<Decided>> {
     let id = execution.kernel_session.as_ref().filter(|id| context.unreachable.contains(*id))?;
-    Some(given_up(notebook, id, notebook.kernels.get(id)?))
+    notebook.kernels.contains_key(id).then(|| kernel_ends::given_up(notebook, context, id))
 }
 
 pub(crate) fn decide_answer(

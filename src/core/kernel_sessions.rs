@@ -5,7 +5,10 @@ use crate::context::Context;
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::words::word;
-use notarium_record::{Actor, AgentId, Document, KernelLaunchRequested, KernelSession, KernelSessionId, RawObject};
+use notarium_record::{
+    Actor, AgentId, Because, Document, Execution, ExecutionStatus, KernelCause, KernelLaunchRequested, KernelSession,
+    KernelSessionId, LostKernel, RawObject,
+};
 
 /// The event that asks for a kernel: of the named kernelspec, else the notebook's own, else `python3`.
 pub(crate) fn launch(
@@ -30,6 +33,20 @@ pub(crate) fn launch(
 pub(crate) fn requested(notebook: &Notebook, context: &mut Context, kernelspec: String) -> KernelLaunchRequested {
     let replaces = notebook.ledger.kernels.lost().cloned();
     KernelLaunchRequested { kernel_session: context.ids.ulid().into(), kernelspec, replaces }
+}
+
+/// The session that follows one that ends without anybody's wish; it says what is lost with that.
+pub(crate) fn requested_after(
+    notebook: &Notebook,
+    context: &mut Context,
+    id: &KernelSessionId,
+    session: &KernelSession,
+    why: &Because<KernelCause>,
+) -> KernelLaunchRequested {
+    let (kernel_session, cause, detail) = (id.clone(), why.cause.into(), why.detail.clone());
+    let lost = notebook.ledger.kernels.loses(id).then_some(LostKernel { kernel_session, cause, detail });
+    let launch = requested(notebook, context, session.kernelspec.clone());
+    KernelLaunchRequested { replaces: lost.or(launch.replaces), ..launch }
 }
 
 /// Of the kernel that code would run on now: of the one that is there, else of the one that would be launched.
@@ -71,8 +88,19 @@ pub(crate) fn usable<'a>(notebook: &'a Document, id: &KernelSessionId) -> Result
 
 /// The oldest session that takes executions.
 pub fn default_session(notebook: &Document) -> Option<&KernelSessionId> {
-    let usable = notebook.kernels.iter().filter(|(_, session)| session.is_usable());
+    default_but(notebook, &[])
+}
+
+/// … when these are gone.
+pub(crate) fn default_but<'a>(notebook: &'a Document, gone: &[&KernelSessionId]) -> Option<&'a KernelSessionId> {
+    let usable = notebook.kernels.iter().filter(|(id, session)| session.is_usable() && !gone.contains(id));
     usable.min_by_key(|(_, session)| session.requested_version).map(|(id, _)| id)
+}
+
+/// The session that runs an execution, or that it waits for.
+pub fn session_of<'a>(notebook: &'a Document, execution: &'a Execution) -> Option<&'a KernelSessionId> {
+    let waits_for = || default_session(notebook).filter(|_| execution.status == ExecutionStatus::Queued);
+    execution.kernel_session.as_ref().or_else(waits_for)
 }
 
 /// The language of the notebook's kernel, as the kernel told it.

@@ -2,15 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use notarium_record::{Event, KernelSessionEnded, KernelSessionId, LostKernel};
+use notarium_record::{Event, ExecutionId, KernelSessionEnded, KernelSessionId, LostKernel, Recorded, Version};
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Use {
     has_run: bool,
     /// People wanted its end, and know that what it held is gone.
     is_asked_to_end: bool,
+    /// The run that it was given last, and at which version.
+    assigned: Option<ExecutionId>,
+    assigned_at: Version,
+}
+
+impl Use {
+    fn loses(&self) -> bool {
+        self.has_run && !self.is_asked_to_end
+    }
 }
 
 /// By session.
@@ -28,15 +37,33 @@ impl KernelUses {
         self.kernels.get(id).is_some_and(|kernel| kernel.has_run)
     }
 
+    /// Whether its end, if it came now, would lose what nobody expects to lose.
+    pub(crate) fn loses(&self, id: &KernelSessionId) -> bool {
+        self.kernels.get(id).is_some_and(Use::loses)
+    }
+
+    /// The run that it was given last. `None`: none, or not noted by the release that wrote this.
+    pub(crate) fn assigned(&self, id: &KernelSessionId) -> Option<&ExecutionId> {
+        self.kernels.get(id)?.assigned.as_ref()
+    }
+
+    /// When it was given a run last; 0: never.
+    pub(crate) fn last_assigned(&self, id: &KernelSessionId) -> Version {
+        self.kernels.get(id).map_or(0, |kernel| kernel.assigned_at)
+    }
+
     /// The kernel that was lost since the last launch.
     pub(crate) fn lost(&self) -> Option<&LostKernel> {
         self.lost.as_ref()
     }
 
-    pub(crate) fn apply(&mut self, event: &Event) {
-        match event {
+    pub(crate) fn apply(&mut self, recorded: &Recorded) {
+        match &recorded.event {
             Event::ExecutionAssigned(event) => {
-                self.kernels.entry(event.kernel_session.clone()).or_default().has_run = true
+                let kernel = self.kernels.entry(event.kernel_session.clone()).or_default();
+                kernel.has_run = true;
+                kernel.assigned = Some(event.execution_id.clone());
+                kernel.assigned_at = recorded.envelope.version;
             }
             Event::KernelRestartRequested(event) => self.ask_to_end(&event.kernel_session),
             Event::KernelShutdownRequested(event) => self.ask_to_end(&event.kernel_session),
@@ -54,7 +81,7 @@ impl KernelUses {
 
     fn end(&mut self, KernelSessionEnded { kernel_session, cause, detail }: &KernelSessionEnded) {
         let ended = self.kernels.remove(kernel_session).unwrap_or_default();
-        if ended.has_run && !ended.is_asked_to_end {
+        if ended.loses() {
             let (kernel_session, cause, detail) = (kernel_session.clone(), cause.clone(), detail.clone());
             self.lost = Some(LostKernel { kernel_session, cause, detail });
         }

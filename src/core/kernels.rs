@@ -3,12 +3,13 @@
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::executions::{self, cancelled, ending, given_up, unfinished_on};
+use crate::executions::{self, cancelled, unfinished_on};
+use crate::kernel_ends;
 use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
-    Because, Document, EndCause, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
+    Because, Document, EndCause, Event, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
     KernelLaunchFailed, KernelPhase, KernelRestartRequested, KernelSession, KernelSessionEnded, KernelSessionId,
     KernelSessionStarted, KernelShutdownRequested, RawObject,
 };
@@ -61,15 +62,16 @@ fn restart_elsewhere(
 ) -> Decision {
     let launch = requested(notebook, context, session.kernelspec.clone());
     let outcome = Outcome { kernel_session: Some(launch.kernel_session.clone()), ..Outcome::default() };
-    let mut events = shut_down_unreachable(notebook, id, session);
+    let ended = kernel_ends::replaced(notebook, context, id, session);
+    let mut events = shut_down_unreachable(id, session, ended);
     events.push(launch.into());
     Decision { events, outcome }
 }
 
-fn shut_down_unreachable(notebook: &Document, id: &KernelSessionId, session: &KernelSession) -> Vec<Decided> {
+fn shut_down_unreachable(id: &KernelSessionId, session: &KernelSession, ended: Vec<Decided>) -> Vec<Decided> {
     let asked: Option<Decided> =
         (session.phase != KernelPhase::Ending).then(|| KernelShutdownRequested { kernel_session: id.clone() }.into());
-    asked.into_iter().chain(given_up(notebook, id, session)).collect()
+    asked.into_iter().chain(ended).collect()
 }
 
 pub(crate) fn decide_shut_down(
@@ -79,7 +81,7 @@ pub(crate) fn decide_shut_down(
 ) -> Result<Decision, Rejection> {
     let session = session(notebook, &id)?;
     if context.unreachable.contains(&id) {
-        let events = shut_down_unreachable(notebook, &id, session);
+        let events = shut_down_unreachable(&id, session, kernel_ends::given_up_for_good(notebook, &id, session));
         return Ok(Decision { events, outcome: Outcome::default() });
     }
     let mut events = cancel_queued(notebook, &id, &EndCause::KernelShutDown.into());
@@ -168,27 +170,46 @@ pub(crate) fn decide_failed(
 }
 
 pub(crate) fn decide_ended(
-    notebook: &Document,
-    context: &Context,
+    notebook: &Notebook,
+    context: &mut Context,
     id: KernelSessionId,
     why: Because<KernelCause>,
 ) -> Result<Decision, Rejection> {
     let Some(session) = notebook.kernels.get(&id) else { return Ok(Decision::nothing()) };
     check_owner(context, session)?;
     let why = Because { cause: why.cause, detail: context.limits.detail(why.detail) };
-    let events = ending(notebook, &id, session, &why);
+    let dead = match why.cause {
+        KernelCause::AgentLost => kernel_ends::with_successor(notebook, &id, session),
+        _ => vec![&id],
+    };
+    let events = kernel_ends::lost(notebook, context, &dead, &why);
     Ok(Decision { events, outcome: Outcome::default() })
 }
 
+/// What lives goes on with what waits for it; what does not has ended.
 pub(crate) fn decide_reconcile(
-    notebook: &Document,
-    context: &Context,
+    notebook: &Notebook,
+    context: &mut Context,
     alive: &[KernelSessionId],
 ) -> Result<Decision, Rejection> {
-    let Some(agent) = sender(context)? else { return Ok(Decision::nothing()) };
-    let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(agent));
-    let dead = mine.filter(|(id, _)| !alive.contains(id));
+    let Some(agent) = sender(context)?.cloned() else { return Ok(Decision::nothing()) };
+    let mine = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref() == Some(&agent));
+    let (living, dead): (Vec<_>, Vec<_>) = mine.map(|(id, _)| id).partition(|id| lives(notebook, alive, id));
+    context.away.retain(|id| !living.contains(&id));
     let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
-    let events = dead.flat_map(|(id, session)| ending(notebook, id, session, &why)).collect();
+    let mut events = kernel_ends::lost(notebook, context, &dead, &why);
+    let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
+    events.extend(idle.into_iter().filter_map(|id| executions::next_of(notebook, id)));
     Ok(Decision { events, outcome: Outcome::default() })
+}
+
+fn is_given_work(events: &[Decided], id: &KernelSessionId) -> bool {
+    let is_its = |event: &Event| matches!(event, Event::ExecutionAssigned(event) if event.kernel_session == *id);
+    events.iter().any(|decided| is_its(&decided.event))
+}
+
+/// It is named, or follows one that is: the agent may not have heard yet that it was asked for.
+fn lives(notebook: &Document, alive: &[KernelSessionId], id: &KernelSessionId) -> bool {
+    let place = |id| notebook.kernels.get(id).map(|session| session.requested_version);
+    alive.contains(id) || alive.iter().any(|old| place(old).is_some() && place(old) == place(id))
 }

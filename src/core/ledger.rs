@@ -59,7 +59,7 @@ impl Ledger {
         self.undo.note(recorded, self.turn_of_effect(recorded));
         self.note_latest(recorded);
         self.written.apply(&recorded.event);
-        self.kernels.apply(&recorded.event);
+        self.kernels.apply(recorded);
         self.registrations.apply(document, &recorded.event);
         self.requesters.apply(recorded);
         match &recorded.event {

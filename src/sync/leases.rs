@@ -112,16 +112,19 @@ impl Leases {
         self.agents.get(agent).filter(|lease| !lease.is_reachable(now, config))?.gone_at
     }
 
-    /// The sessions whose agent is not there.
+    /// The sessions whose agent is not there, be it for a moment.
+    pub(crate) fn away(&self, notebook: &Notebook) -> BTreeSet<KernelSessionId> {
+        sessions(notebook, |agent| self.agents.get(agent).is_none_or(|lease| lease.clients.is_empty()))
+    }
+
+    /// The sessions whose agent has not been there for a while.
     pub(crate) fn unreachable(
         &self,
         notebook: &Notebook,
         now: Millis,
         config: &RoomConfig,
     ) -> BTreeSet<KernelSessionId> {
-        let is_gone = |agent: &AgentId| !self.is_reachable(agent, now, config);
-        let gone = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref().is_some_and(is_gone));
-        gone.map(|(id, _)| id.clone()).collect()
+        sessions(notebook, |agent| !self.is_reachable(agent, now, config))
     }
 
     /// The statuses, if they are others than the last ones sent.
@@ -166,6 +169,12 @@ impl Lease {
     fn is_reachable(&self, now: Millis, config: &RoomConfig) -> bool {
         self.gone_at.is_none_or(|at| now < at + config.unreachable_after_ms)
     }
+}
+
+/// Those of such agents.
+fn sessions(notebook: &Notebook, is_meant: impl Fn(&AgentId) -> bool) -> BTreeSet<KernelSessionId> {
+    let meant = notebook.kernels.iter().filter(|(_, session)| session.agent.as_ref().is_some_and(&is_meant));
+    meant.map(|(id, _)| id.clone()).collect()
 }
 
 /// The agent that an actor is.

@@ -86,6 +86,7 @@ impl World {
             ids: IdSource::new(self.now, seed),
             history: History { judgement, ..History::of(self.recorded.clone()) },
             standings: Default::default(),
+            away: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -4,6 +4,7 @@
 mod support;
 
 mod access;
+mod away_agents;
 mod batch;
 mod bound;
 mod causation;

@@ -44,6 +44,8 @@ enum Try {
         command: &'static str,
         execution: Index,
     },
+    /// Its connection breaks. It is back when it says which kernels it has.
+    Leave(&'static str),
 }
 
 const PEOPLE: [&str; 7] = ["ann", "editor", "author", "runner", "viewer", "it", "stranger"];
@@ -129,6 +131,7 @@ fn attempt() -> impl Strategy<Value = Try> {
             .prop_map(|(who, execution, ahead, report)| Try::Report { who, execution, ahead, report }),
         2 => (person(), select(vec!["CancelExecution", "GiveUpExecution", "AnswerInput"]), any::<Index>())
             .prop_map(|(who, command, execution)| Try::Execution { who, command, execution }),
+        2 => agents().prop_map(Try::Leave),
     ]
 }
 
@@ -222,17 +225,33 @@ fn command_now(world: &World, attempt: &Try) -> Option<(Who, Value)> {
             }
             (who(name), json!({*command: body}))
         }
+        Try::Leave(_) => return None,
     })
+}
+
+fn sessions_of(world: &World, agent: &str) -> BTreeSet<KernelSessionId> {
+    let is_its = |session: &KernelSession| session.agent.as_ref().is_some_and(|id| id.as_str() == agent);
+    world.notebook.kernels.iter().filter(|(_, session)| is_its(session)).map(|(id, _)| id.clone()).collect()
 }
 
 /// Tries everything; gives the world back after each accepted command.
 fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
     let mut world = with_cells();
     for attempt in attempts {
+        if let Try::Leave(agent) = attempt {
+            let left = sessions_of(&world, agent);
+            world.away.extend(left);
+        }
         let Some((who, command)) = command_now(&world, attempt) else { continue };
         let before = world.json();
         match world.try_do(&who, &command) {
-            Ok(_) => after_each(&world),
+            Ok(_) => {
+                if let Try::Kernel { who, command: "ReconcileKernels", .. } = attempt {
+                    let back = sessions_of(&world, who);
+                    world.away.retain(|id| !back.contains(id));
+                }
+                after_each(&world);
+            }
             Err(rejection) => {
                 assert_eq!(world.json(), before, "a refusal left a trace: {rejection}");
                 assert_ne!(rejection.code, RejectionCode::Unavailable);
@@ -245,7 +264,8 @@ fn live(attempts: &[Try], mut after_each: impl FnMut(&World)) -> World {
     world
 }
 
-fn check_invariants(notebook: &Notebook) {
+fn check_invariants(world: &World) {
+    let notebook = &world.notebook;
     let mut expected: Vec<_> = notebook.cells.iter().map(|(id, cell)| (&cell.content.order_key, id)).collect();
     expected.sort();
     assert!(expected.windows(2).all(|pair| pair[0].0 < pair[1].0), "two cells at one place");
@@ -258,15 +278,18 @@ fn check_invariants(notebook: &Notebook) {
             assert!(busy.insert(&execution.kernel_session), "two executions at once in a session");
         }
         if !execution.status.is_finished() {
-            let session = execution.kernel_session.as_ref().and_then(|id| notebook.kernels.get(id));
+            let session = session_of(notebook, execution).and_then(|id| notebook.kernels.get(id));
             assert!(session.is_some(), "{id} waits for a kernel that is gone");
         }
     }
     for (cell, id) in &notebook.latest {
         assert!(notebook.cells.contains_key(cell) && notebook.executions.contains_key(id));
     }
-    for (id, session) in notebook.kernels.iter().filter(|(_, session)| session.phase == KernelPhase::Started) {
-        let of_it = || notebook.executions.values().filter(|execution| execution.kernel_session.as_ref() == Some(id));
+    let is_there = |id: &KernelSessionId, session: &KernelSession| {
+        session.phase == KernelPhase::Started && !world.away.contains(id)
+    };
+    for (id, session) in notebook.kernels.iter().filter(|(id, session)| is_there(id, session)) {
+        let of_it = || notebook.executions.values().filter(|execution| session_of(notebook, execution) == Some(id));
         let waits = of_it().any(|execution| execution.status == ExecutionStatus::Queued);
         let is_busy =
             of_it().any(|execution| matches!(execution.status, ExecutionStatus::Assigned | ExecutionStatus::Running));
@@ -333,7 +356,7 @@ proptest! {
     fn whatever_is_tried_the_invariants_hold_and_replay_is_the_live_state(
         attempts in prop::collection::vec(attempt(), 1..80), middle in any::<Index>(),
     ) {
-        let world = live(&attempts, |world| check_invariants(&world.notebook));
+        let world = live(&attempts, check_invariants);
         check_ends(&world);
         prop_assert_eq!(&replay(&world.log), &world.notebook);
         let versions: Vec<_> = world.log.iter().map(|stored| stored.envelope.version).collect();

@@ -18,7 +18,8 @@ pub struct ExecutionRequested {
     pub subject: ExecutionSubject,
     /// Whether it is to run here, or has run elsewhere.
     pub cause: Open<ExecutionCause>,
-    /// The session in whose queue it stands. Absent: a file brought the run.
+    /// The session in whose queue it stands. Absent: a file brought the run, or the agent of the default kernel was away when it
+    /// was asked for; the run then waits until that kernel, or another in its place, is given it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kernel_session: Option<KernelSessionId>,
     /// Interrupt the run after so long; absent means never.

@@ -38,7 +38,7 @@ pub struct Execution {
     pub requested_version: Version,
     /// Of its request: runs of one batch have the same.
     pub correlation_id: CorrelationId,
-    /// Where it runs, or is to. Absent: a file brought it.
+    /// Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_session: Option<KernelSessionId>,
     /// The only agent that may write about it.

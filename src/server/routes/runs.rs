@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::Method;
 use notarium_core::{
     CellId, CellType, Command, Document, Event, Execution, ExecutionId, ExecutionTarget, HistoryQuery, NotebookId,
-    Operation, Rejection, RejectionCode, RequestExecution,
+    Operation, Rejection, RejectionCode, RequestExecution, session_of,
 };
 use notarium_wire::KernelStatus;
 use notarium_wire::rest::{Comparison, InputValue, Run, RunPage, RunRequest, RunsQuery, Scratch};
@@ -116,13 +116,13 @@ async fn list_runs(
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
         let execution = execution_of(&app, state, &id).await?;
-        runs.push(run(id, without_outputs(execution), &read.kernels));
+        runs.push(run(id, without_outputs(execution), state, &read.kernels));
     }
     Ok(Json(RunPage { runs, next }))
 }
 
-fn run(id: ExecutionId, execution: Arc<Execution>, kernels: &[KernelStatus]) -> Run {
-    let is_its = |status: &&KernelStatus| execution.kernel_session.as_ref() == Some(&status.kernel_session);
+fn run(id: ExecutionId, execution: Arc<Execution>, state: &Document, kernels: &[KernelStatus]) -> Run {
+    let is_its = |status: &&KernelStatus| session_of(state, &execution) == Some(&status.kernel_session);
     let status = kernels.iter().find(is_its).filter(|_| !execution.status.is_finished());
     let unreachable_since = status.and_then(|status| status.unreachable_since);
     Run { id, execution, unreachable_since }
@@ -156,7 +156,7 @@ async fn read_run(
 ) -> Result<Json<Run>, Problem> {
     let read = app.read(&authenticated, &notebook).await?;
     let execution = execution_of(&app, &read.notebook, &id).await?;
-    Ok(Json(run(id, execution, &read.kernels)))
+    Ok(Json(run(id, execution, &read.notebook, &read.kernels)))
 }
 
 async fn compare_runs(
@@ -174,8 +174,8 @@ async fn compare_runs(
         same_outputs: one_text == other_text,
         source_diff: diff::unified(one.subject.source(), other.subject.source()),
         output_diff: diff::unified(&one_text, &other_text),
-        left: run(left, without_outputs(one), &read.kernels),
-        right: run(right, without_outputs(other), &read.kernels),
+        left: run(left, without_outputs(one), &read.notebook, &read.kernels),
+        right: run(right, without_outputs(other), &read.notebook, &read.kernels),
     }))
 }
 

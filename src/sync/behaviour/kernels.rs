@@ -1,6 +1,7 @@
 //! Runtime agents: work, leases, answers, and control that overtakes output.
 
-use notarium_core::{KernelSessionId, RejectionCode};
+use notarium_core::{ExecutionStatus, KernelSessionId, RejectionCode};
+use notarium_wire::AckMessage;
 
 use super::scene::{LAUNCH, Scene, agent, edit, user};
 use crate::config::RoomConfig;
@@ -177,4 +178,39 @@ fn a_notebook_that_cannot_be_written_asks_for_no_work_and_ends_no_kernel_again_a
     let asks = |it: &&Output| matches!(it, Output::WorkWanted { .. } | Output::WakeAssistants { .. });
     assert_eq!(scene.others.iter().filter(asks).count(), 0);
     assert_eq!(scene.disk.events.len(), written, "nothing is written");
+}
+
+/// How the run of the last request stands, and the kernel that it is bound to.
+fn status(scene: &Scene, ack: &AckMessage) -> (ExecutionStatus, bool) {
+    let run = &scene.room.state.executions[&ack.outcome.executions[0]];
+    (run.status, run.kernel_session.is_some())
+}
+
+#[test]
+fn a_run_that_is_asked_for_while_the_agent_is_away_waits_until_it_says_what_lives() {
+    const RUN: &str = r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#;
+    for is_restart in [false, true] {
+        let (mut scene, session) = with_kernel();
+        if is_restart {
+            scene = scene.restarted(RoomConfig::default());
+        } else {
+            scene.feed(Input::Unsubscribe { client: ClientId(9) });
+        }
+        let ack = scene.execute("anna", RUN).unwrap();
+        assert_eq!(status(&scene, &ack), (ExecutionStatus::Queued, false));
+        scene.subscribe(9, &agent(), None);
+        report(&mut scene, &format!(r#"{{"ReconcileKernels":{{"alive":["{session}"]}}}}"#));
+        assert_eq!(status(&scene, &ack), (ExecutionStatus::Assigned, true));
+    }
+}
+
+#[test]
+fn a_run_whose_kernel_did_not_come_back_is_work_for_whoever_offers_the_kernel() {
+    let (mut scene, _) = with_kernel();
+    scene.feed(Input::Unsubscribe { client: ClientId(9) });
+    let ack = scene.execute("anna", r#"{"RequestExecution":{"target":{"cell":{"cell_id":"a"}}}}"#).unwrap();
+    scene.others.clear();
+    scene.advance(15 * 60_000 + 1_000);
+    assert_eq!(status(&scene, &ack), (ExecutionStatus::Queued, false));
+    assert!(scene.others.iter().any(|it| matches!(it, Output::WorkWanted { .. })));
 }

@@ -199,6 +199,7 @@ impl Room {
             ids: self.next_ids(cycle.now),
             history: pending.history.take().unwrap_or_default(),
             standings: pending.submission.standings.clone(),
+            away: self.leases.away(&self.state),
             unreachable: self.leases.unreachable(&self.state, cycle.now, &self.config),
             limits: self.config.limits.clone(),
         }

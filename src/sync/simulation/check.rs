@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use notarium_core::{CommandId, Event, ExecutionId, Head, Notebook, Version, verify_chain};
+use notarium_core::{
+    CommandId, Event, ExecutionId, ExecutionStatus, Head, KernelPhase, Notebook, Version, session_of, verify_chain,
+};
 
 use super::agent::GHOST;
 use super::disk::context_notebook;
@@ -22,6 +24,7 @@ impl World {
         self.check_replicas(&state, head)?;
         self.check_commands()?;
         self.check_executions(&state)?;
+        check_queues(&state)?;
         self.audit.check_end()
     }
 
@@ -106,6 +109,18 @@ impl World {
             None => Ok(()),
         }
     }
+}
+
+/// Nobody is stranded: a kernel that is there and idle has nothing that waits for it.
+fn check_queues(state: &Notebook) -> Result<(), String> {
+    for (id, _) in state.kernels.iter().filter(|(_, session)| session.phase == KernelPhase::Started) {
+        let of_kernel = || state.executions.values().filter(|run| session_of(state, run) == Some(id));
+        let is_busy = of_kernel().any(|run| matches!(run.status, ExecutionStatus::Assigned | ExecutionStatus::Running));
+        if !is_busy && of_kernel().any(|run| run.status == ExecutionStatus::Queued) {
+            return Err(format!("kernel {id} is idle, and a run waits for it"));
+        }
+    }
+    Ok(())
 }
 
 fn ending(event: &Event) -> Option<&ExecutionId> {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use notarium_core::Stored;
+use notarium_core::{Actor, Event, ExecutionCause, Stored};
 
 /// Each must have happened in many stories together.
-const AT_LEAST_ONCE: [&str; 23] = [
+const AT_LEAST_ONCE: [&str; 25] = [
     "crash",
     "resync",
     "conflict",
@@ -16,6 +16,8 @@ const AT_LEAST_ONCE: [&str; 23] = [
     "shut out",
     "imported",
     "outcome unknown",
+    "waited for its agent",
+    "launched for the waiting",
     "AccessGranted",
     "AccessRevoked",
     "NotebookPolicyChanged",
@@ -48,6 +50,15 @@ impl Totals {
         self.events = log.len() as u64;
         for stored in log {
             self.count(&stored.envelope.event_type);
+            match stored.typed().map(|recorded| (recorded.envelope.actor, recorded.event)) {
+                Ok((_, Event::ExecutionRequested(event)))
+                    if event.kernel_session.is_none() && event.cause == ExecutionCause::Requested =>
+                {
+                    self.count("waited for its agent");
+                }
+                Ok((Actor::Agent { .. }, Event::KernelLaunchRequested(_))) => self.count("launched for the waiting"),
+                _ => {}
+            }
             for (word, what) in [("outcome_unknown", "outcome unknown"), (r#""cause":"imported""#, "imported")] {
                 if stored.payload.get().contains(word) {
                     self.count(what);

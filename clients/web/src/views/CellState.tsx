@@ -10,6 +10,7 @@ import { date, endSentence, ordinal, runSentence, shortDuration, statusWords } f
 import { isFinished } from "../protocol/apply/executions.ts";
 import type { Cell as CellValue, Execution } from "../protocol/messages.ts";
 import { useName } from "./Author.tsx";
+import { defaultKernel, statusOf } from "./Kernel.tsx";
 
 interface Props {
   store: NotebookStore;
@@ -192,8 +193,19 @@ function Interrupted({ store, run }: { store: NotebookStore; run: Execution }) {
 }
 
 function Unreachable({ store, id, run }: { store: NotebookStore; id: string; run: Execution }) {
-  const kernel = store.replica.kernels.find((each) => each.kernel_session === run.kernel_session);
-  if (kernel?.reachable !== false) return null;
+  const kernel_session = run.kernel_session ?? defaultKernel(store);
+  if (kernel_session === undefined || statusOf(store, kernel_session)?.reachable !== false) return null;
+  if (run.status === "queued")
+    return (
+      <span className="bad">
+        {" "}
+        · its runtime agent cannot be reached: it waits until the agent comes back, or{" "}
+        <button className="link" onClick={() => void store.do({ RestartKernel: { kernel_session } })}>
+          runs on another kernel
+        </button>
+        , without the variables
+      </span>
+    );
   return (
     <span className="bad">
       {" "}

@@ -7,6 +7,7 @@ import { useTopics } from "../app/topics.ts";
 import { date } from "../app/words.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { useName } from "./Author.tsx";
+import { defaultKernel } from "./Kernel.tsx";
 import { part } from "../ui/parts.ts";
 
 const SignInAgain = part(() => import("./SignInAgain.tsx"));
@@ -170,8 +171,11 @@ function Unreachable({ store }: { store: NotebookStore }) {
   const runs = store.queue.filter(([, run]) => run.status !== "queued" && ids.includes(run.kernel_session ?? ""));
   const giveUp = () => runs.forEach(([execution_id]) => void store.do({ GiveUpExecution: { execution_id } }));
   const elsewhere = async () => {
-    const commands = ids.map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
-    await store.do({ Batch: { commands: [...commands, { LaunchKernel: {} }] } });
+    const first = ids.find((id) => id === defaultKernel(store));
+    const others = ids.filter((id) => id !== first).map((kernel_session) => ({ ShutDownKernel: { kernel_session } }));
+    // What waits for the default kernel runs on the one in its place.
+    const next = first === undefined ? { LaunchKernel: {} } : { RestartKernel: { kernel_session: first } };
+    await store.do({ Batch: { commands: [...others, next] } });
   };
   const what =
     runs.length === 0 ? "" : runs.length === 1 ? " One run may still go on there." : ` ${runs.length} runs may still go on there.`;

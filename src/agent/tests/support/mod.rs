@@ -333,6 +333,7 @@ impl Inner {
             ids: IdSource::new(now, *blake(message.id.as_str())),
             history: History::default(),
             standings: Default::default(),
+            away: Default::default(),
             unreachable: Default::default(),
             limits: self.limits.clone(),
         };

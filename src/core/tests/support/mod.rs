@@ -93,6 +93,8 @@ pub struct World {
     pub correlation: Option<&'static str>,
     /// Kernel sessions whose agent cannot be reached.
     pub unreachable: BTreeSet<KernelSessionId>,
+    /// … and those whose agent is away.
+    pub away: BTreeSet<KernelSessionId>,
     /// Subjects that are not as all others are: active.
     pub standings: BTreeMap<Subject, Standing>,
     count: u64,
@@ -113,6 +115,7 @@ impl World {
             names: BTreeMap::new(),
             correlation: None,
             unreachable: BTreeSet::new(),
+            away: BTreeSet::new(),
             standings: BTreeMap::new(),
             count: 0,
         }
@@ -150,6 +153,7 @@ impl World {
             ids: IdSource::new(self.now, seed),
             history: History::default(),
             standings: Standings::default(),
+            away: self.away.union(&self.unreachable).cloned().collect(),
             unreachable: self.unreachable.clone(),
             limits: self.limits.clone(),
         }

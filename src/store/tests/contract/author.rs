@@ -34,6 +34,7 @@ impl Author {
             ids: IdSource::new(1_700_000_000_000, seed),
             history: History::default(),
             standings: Default::default(),
+            away: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };

@@ -187,6 +187,7 @@ impl World {
             ids: IdSource::new(self.now, self.chance.bytes()),
             history: History::default(),
             standings: Default::default(),
+            away: Default::default(),
             unreachable: Default::default(),
             limits: Limits::default(),
         };
