@@ -2238,7 +2238,7 @@ requested_at: number
 requested_version: number
 correlation_id: CorrelationId
 /**
- * Where it runs, or is to. Absent: a file brought it.
+ * Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away.
  */
 kernel_session?: (KernelSessionId | null)
 /**
@@ -3151,7 +3151,8 @@ execution_id: ExecutionId
 subject: ExecutionSubject
 cause: OpenExecutionCause
 /**
- * The session in whose queue it stands. Absent: a file brought the run.
+ * The session in whose queue it stands. Absent: a file brought the run, or the agent of the default kernel was away when it
+ * was asked for; the run then waits until that kernel, or another in its place, is given it.
  */
 kernel_session?: (KernelSessionId | null)
 /**

@@ -2347,7 +2347,7 @@ export interface components {
              * @description Of the assignment: writes about the execution must carry it.
              */
             fence?: number | null;
-            /** @description Where it runs, or is to. Absent: a file brought it. */
+            /** @description Where it runs, or is to. Absent: a file brought it, or it waits for a default kernel whose agent was away. */
             kernel_session?: components["schemas"]["KernelSessionId"] | null;
             /** @description A sentence about an odd end. */
             notice?: string | null;
