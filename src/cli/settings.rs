@@ -93,6 +93,9 @@ pub struct Settings {
     /// Large outputs of a workspace's notebooks, together.
     #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_BLOBS_PER_WORKSPACE", default_value = "500GiB")]
     max_blobs_per_workspace: Size,
+    /// What one runtime agent may have recorded in an hour, of all its runs together.
+    #[arg(long, value_name = "SIZE", env = "NOTARIUM_MAX_OUTPUT_PER_AGENT", default_value = "8GiB")]
+    max_output_per_agent: Size,
     /// Sockets that are open at a time.
     #[arg(long, value_name = "N", env = "NOTARIUM_MAX_SOCKETS", default_value_t = 20_000, value_parser = at_least_one)]
     max_sockets: usize,
@@ -135,6 +138,7 @@ impl Settings {
             (self.max_message_size.bytes(), self.max_message_size.bytes());
         server.max_sockets = self.max_sockets;
         server.max_imports = self.max_imports;
+        server.max_agent_output_bytes_per_hour = self.max_output_per_agent.0;
         server.max_queued_bytes = self.max_queued_per_subscriber.bytes();
         server.quotas = Quotas {
             person: Quota {

@@ -50,7 +50,7 @@ pub enum RejectionCode {
     StaleFence,
     /// A report is missing before this one: send from `expected_seq` on. 409
     ReportGap,
-    /// The run has written all that the server records of one run: report its end. 413
+    /// The run, or its runtime agent in an hour, has written all that the server records: report its end. 413
     OutputLimit,
     /// No question is open. 409
     NoInputRequested,

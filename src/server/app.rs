@@ -11,6 +11,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_locks::AgentLocks;
+use crate::agent_outputs::AgentOutputs;
 use crate::agents::Agents;
 use crate::auth::{Accounts, Authenticated};
 use crate::blob_check;
@@ -53,6 +54,7 @@ pub struct Parts {
     pub limits: ServerLimits,
     /// What people and workspaces use.
     pub usage: Arc<Usage>,
+    pub agent_outputs: AgentOutputs,
     /// What those who read states are being sent.
     pub state_texts: StateTexts,
     /// One permit per MiB of files that are being written.
@@ -117,10 +119,12 @@ impl App {
         standings::look_up(&self.accounts, message).await
     }
 
-    /// Refuses a command that goes beyond what its notebook's people may use, or names a blob which the notebook does not have.
+    /// Refuses a command that goes beyond what its notebook's people or its runtime agent may use, or names a blob which the notebook does not have.
     pub async fn check(&self, actor: &Actor, message: &CommandMessage) -> Result<(), Rejection> {
+        let now = self.clock.now();
         self.usage.check(actor, message)?;
-        blob_check::check(&self.blobs, &self.blob_claims, self.clock.now(), message).await
+        self.agent_outputs.check(actor, message, now)?;
+        blob_check::check(&self.blobs, &self.blob_claims, now, message).await
     }
 }
 

@@ -16,6 +16,7 @@
 //! and only it knows HTTP.
 
 mod agent_locks;
+mod agent_outputs;
 mod agents;
 mod allowed;
 mod app;

@@ -61,6 +61,8 @@ pub struct ServerLimits {
     pub max_subscriptions_per_socket: usize,
     /// Of a runtime agent's large reports that are not stored yet, in all notebooks together: then nothing more is read from it.
     pub max_waiting_report_bytes: usize,
+    /// What a runtime agent may have recorded in an hour, of all its runs: its reports and its large outputs.
+    pub max_agent_output_bytes_per_hour: u64,
     /// Messages that a connection may get wrong in a minute.
     pub max_errors_per_minute: u32,
     /// Commands of one connection that wait for their answers; more are not read until half of them are answered.
@@ -109,6 +111,7 @@ impl Default for ServerLimits {
             max_strangers_per_network: 64,
             max_subscriptions_per_socket: 1_000,
             max_waiting_report_bytes: 16 << 20,
+            max_agent_output_bytes_per_hour: 8 << 30,
             max_errors_per_minute: 60,
             max_unanswered_commands: 256,
             max_queued_frames: 1_024,

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_locks::AgentLocks;
+use crate::agent_outputs::AgentOutputs;
 use crate::agents::Agents;
 use crate::app::{App, Parts};
 use crate::assistant_host::AssistantHost;
@@ -170,6 +171,7 @@ fn app(
         clock: config.clock.clone(),
         limits: config.limits.clone(),
         usage,
+        agent_outputs: AgentOutputs::new(config.limits.max_agent_output_bytes_per_hour),
         state_texts: StateTexts::default(),
         making_files: Semaphore::new(MAX_MAKING_MIB as usize),
         imports: Semaphore::new(config.limits.max_imports),

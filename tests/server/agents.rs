@@ -5,7 +5,9 @@ use notarium_core::{
     RawJson, RawObject, RejectionCode, Version,
 };
 use notarium_wire::{ClientMessage, ErrorCode, OfferedKernelspec, ServerMessage};
+use reqwest::Method;
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::support::{Person, TestClient, TestServer};
 
@@ -283,4 +285,44 @@ async fn a_second_process_of_one_token_is_refused_and_ends_no_kernel() {
     third.run("n", &Command::ReconcileKernels { alive: Vec::new() }).await.unwrap();
     third.subscribe("n").await;
     assert!(third.state("n").kernels.is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_that_writes_too_much_in_an_hour_is_held_back_in_all_its_runs() {
+    let server = TestServer::with(|config| config.limits.max_agent_output_bytes_per_hour = 200_000).await;
+    let ann = server.person("Ann").await;
+    let http = notebook(&server, &ann).await;
+    let token = server.agent_token(&ann, "gpu").await;
+    let mut gpu = server.connect_as(&token).await;
+    offer(&mut gpu, "python3").await;
+    gpu.subscribe("n").await;
+    let content = format!(r#"{{"output_type":"stream","name":"stdout","text":"{}"}}"#, "x".repeat(150_000));
+    let large = || {
+        let outputs = vec![Output { content: RawJson::parse(&content).unwrap(), blobs: Vec::new(), display_id: None }];
+        ExecutionReport::Output { outputs }
+    };
+    let end = || ExecutionReport::Completed { outcome: ExecutionOutcome::Ok, execution_count: None, notice: None };
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let session = work(&mut gpu).await;
+    start(&mut gpu, &session).await;
+    let (first, fence) = assigned(&mut gpu).await;
+    for (seq, message) in [(1, ExecutionReport::Started {}), (2, large()), (3, large())] {
+        gpu.run("n", &report(&first, fence, seq, message)).await.unwrap();
+    }
+    let refused = gpu.run("n", &report(&first, fence, 4, large())).await.unwrap_err();
+    assert_eq!(refused.code, RejectionCode::OutputLimit);
+    assert!(refused.message.contains("--max-output-per-agent"), "{}", refused.message);
+    gpu.run("n", &report(&first, fence, 4, end())).await.unwrap();
+
+    http.post("/api/notebooks/n/runs", json!({"cells": ["c"]})).await.ok();
+    let (second, fence) = assigned(&mut gpu).await;
+    gpu.run("n", &report(&second, fence, 1, ExecutionReport::Started {})).await.unwrap();
+    let refused = gpu.run("n", &report(&second, fence, 2, large())).await.unwrap_err();
+    assert_eq!(refused.code, RejectionCode::OutputLimit);
+    gpu.run("n", &report(&second, fence, 2, end())).await.unwrap();
+    // Large outputs go another way, and count as well.
+    let blob = format!("/api/notebooks/n/blobs/{}", hex::encode(Sha256::digest("large")));
+    let as_agent = server.http_as(&token);
+    assert_eq!(as_agent.send(as_agent.request(Method::PUT, &blob).body("large")).await.refused(413), "output_limit");
+    http.send(http.request(Method::PUT, &blob).body("large")).await.ok();
 }

@@ -55,9 +55,12 @@ async fn upload_blob(
     {
         return Ok(axum::Json(Uploaded { sha256, size_bytes }).into_response());
     }
-    app.usage.check_blob(&notebook, declared_bytes(request.headers()))?;
+    let declared = declared_bytes(request.headers());
+    app.usage.check_blob(&notebook, declared)?;
+    app.agent_outputs.check_upload(&authenticated.actor, declared, app.clock.now())?;
     let media_type = media_type(request.headers());
     let size_bytes = app.blobs.put(&notebook, &sha256, request.into_body().into_data_stream()).await?;
+    app.agent_outputs.note(&authenticated.actor, size_bytes.saturating_sub(declared), app.clock.now());
     blobs::record(&app, &authenticated, &notebook, vec![Kept { sha256, size_bytes, media_type }]).await?;
     Ok((StatusCode::CREATED, axum::Json(Uploaded { sha256, size_bytes })).into_response())
 }
