@@ -1,43 +1,71 @@
 //! The state of a notebook as JSON, made once for all who read the same version at a time. It is gone when the last of them has it.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use bytes::Bytes;
 use notarium_core::{Document, NotebookId, Version};
 
+/// A large text grows by pieces of this size: one buffer that doubles would take twice as much while it grows.
+const PIECE_BYTES: usize = 256 << 10;
+
 /// What is being sent, and held by those who are sent it.
-type Kept = Option<(Version, Weak<Vec<u8>>)>;
+type Kept = Option<(Version, Weak<Vec<Bytes>>)>;
 
 /// By notebook. Who makes a text holds its lock: others wait for that text.
 #[derive(Debug, Default)]
 pub struct StateTexts(Mutex<HashMap<NotebookId, Arc<tokio::sync::Mutex<Kept>>>>);
 
-/// Bytes that are shared with [`StateTexts`].
-struct Shared(Arc<Vec<u8>>);
+/// A text as it is written.
+#[derive(Default)]
+struct Pieces {
+    whole: Vec<Bytes>,
+    last: Vec<u8>,
+}
 
-impl AsRef<[u8]> for Shared {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
+impl Pieces {
+    fn of(document: &Document) -> Option<Vec<Bytes>> {
+        let mut pieces = Self::default();
+        serde_json::to_writer(&mut pieces, document).ok()?;
+        let Self { mut whole, last } = pieces;
+        whole.push(last.into());
+        Some(whole)
+    }
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.last.len() == PIECE_BYTES {
+            let full = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE_BYTES));
+            self.whole.push(full.into());
+        }
+        let taken = bytes.len().min(PIECE_BYTES - self.last.len());
+        self.last.extend_from_slice(bytes.get(..taken).unwrap_or_default());
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
 impl StateTexts {
-    /// `None`: it could not be made.
-    pub async fn of(&self, document: Arc<Document>) -> Option<Bytes> {
+    /// The pieces of the text. `None`: it could not be made.
+    pub async fn of(&self, document: Arc<Document>) -> Option<Arc<Vec<Bytes>>> {
         let slot = self.slot(&document.notebook_id);
         let mut kept = slot.lock().await;
         if let Some((version, text)) = &*kept
             && *version == document.version
             && let Some(text) = text.upgrade()
         {
-            return Some(Bytes::from_owner(Shared(text)));
+            return Some(text);
         }
         let version = document.version;
-        let made = tokio::task::spawn_blocking(move || serde_json::to_vec(&*document)).await;
-        let text = Arc::new(made.ok()?.ok()?);
+        let made = tokio::task::spawn_blocking(move || Pieces::of(&document)).await;
+        let text = Arc::new(made.ok()??);
         *kept = Some((version, Arc::downgrade(&text)));
-        Some(Bytes::from_owner(Shared(text)))
+        Some(text)
     }
 
     fn slot(&self, notebook: &NotebookId) -> Arc<tokio::sync::Mutex<Kept>> {
@@ -61,12 +89,17 @@ mod tests {
         let document = Arc::new(Document::new("nb".parse().unwrap()));
         let (one, other) = tokio::join!(texts.of(document.clone()), texts.of(document.clone()));
         let (one, other) = (one.unwrap(), other.unwrap());
-        assert_eq!(one.as_ptr(), other.as_ptr());
-        assert_eq!(one, serde_json::to_vec(&*document).unwrap());
+        assert!(Arc::ptr_eq(&one, &other));
+        assert_eq!(one.concat(), serde_json::to_vec(&*document).unwrap());
         let mut later = (*document).clone();
         later.version = 1;
         assert_ne!(texts.of(Arc::new(later)).await.unwrap(), one, "another version is another text");
         drop((one, other));
+        let title = "t".repeat(3 * PIECE_BYTES);
+        let large = Document { title, ..(*document).clone() };
+        let pieces = texts.of(Arc::new(large.clone())).await.unwrap();
+        assert_eq!((pieces.len(), pieces.concat()), (4, serde_json::to_vec(&large).unwrap()));
+        drop(pieces);
         texts.slot(&"other".parse().unwrap());
         assert_eq!(texts.0.lock().unwrap().len(), 1, "only what is being read is kept");
     }

@@ -2,7 +2,7 @@
 
 use notarium_core::{Command, NotebookId};
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::floods::{peak_kib, status_kib};
 use crate::processes::Fixture;
@@ -40,6 +40,19 @@ async fn read_by_all(fixture: &Fixture, path: &str) -> (Vec<usize>, u64) {
     (bytes, peak_kib(server).saturating_sub(before))
 }
 
+async fn import(fixture: &Fixture, id: &str, file: &Value) {
+    let url = format!("http://{}/api/import?id={id}", fixture.address().trim_start_matches("http://"));
+    let import = reqwest::Client::new().post(&url).bearer_auth(fixture.session()).body(file.to_string());
+    import.send().await.unwrap().error_for_status().unwrap();
+}
+
+async fn check_export(fixture: &Fixture, id: &str) {
+    let (bytes, growth) = read_by_all(fixture, &format!("/api/notebooks/{id}/export")).await;
+    println!("export of {id}: {} MB each, {} MiB more", bytes[0] / 1_000_000, growth >> 10);
+    assert!(bytes.iter().all(|bytes| *bytes > CELLS * OUTPUTS * OUTPUT_BYTES), "{bytes:?}");
+    assert!(growth < MAX_GROWTH_KIB, "the export of {id} took {growth} KiB");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "moves gigabytes: `make soak`"]
 #[cfg(target_os = "linux")]
@@ -55,14 +68,17 @@ async fn five_readers_of_200_mb_of_outputs_take_little_memory() {
             "outputs": (0..OUTPUTS).map(output).collect::<Vec<_>>()})
     };
     let cells: Vec<_> = (0..CELLS).map(cell).collect();
-    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).to_string();
-    let url = format!("http://{}/api/import?id=large", fixture.address().trim_start_matches("http://"));
-    let import = reqwest::Client::new().post(&url).bearer_auth(fixture.session()).body(file);
-    import.send().await.unwrap().error_for_status().unwrap();
-    let (bytes, growth) = read_by_all(&fixture, "/api/notebooks/large/export").await;
-    println!("export: {} MB each, {} MiB more", bytes[0] / 1_000_000, growth >> 10);
-    assert!(bytes.iter().all(|bytes| *bytes > CELLS * OUTPUTS * OUTPUT_BYTES), "{bytes:?}");
-    assert!(growth < MAX_GROWTH_KIB, "the export took {growth} KiB");
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells});
+    import(&fixture, "large", &file).await;
+    check_export(&fixture, "large").await;
+
+    // The same in one cell.
+    let outputs = file["cells"].as_array().unwrap().iter().flat_map(|cell| cell["outputs"].as_array().unwrap().clone());
+    let mut one = file.clone();
+    one["cells"] = json!([{"cell_type": "code", "id": "one", "metadata": {}, "source": "x", "execution_count": 1,
+        "outputs": outputs.collect::<Vec<_>>()}]);
+    import(&fixture, "one", &one).await;
+    check_export(&fixture, "one").await;
 
     // The same in pieces that are too small to leave the state.
     let ada = fixture.person().await;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use notarium_wire::ipynb;
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -168,4 +169,29 @@ async fn uploads_are_counted_hashed_and_for_those_who_may() {
     server.http(&ann).put(&format!("/api/notebooks/{n}/access"), viewer).await.ok();
     assert_eq!(put(&server.http(&bob), &path(b"x"), b"x".to_vec()).await.refused(403), "forbidden");
     assert_eq!(server.http(&bob).get(&path(b"figure")).await.text, "figure");
+}
+
+#[tokio::test]
+async fn a_cell_that_is_written_output_by_output_is_the_same_file() {
+    let server = TestServer::start().await;
+    let http = server.http(&server.person("Ann").await);
+    let stream = |name: &str, text: &str| json!({"output_type": "stream", "name": name, "text": text.repeat(300_000)});
+    let large = |id: &str| {
+        let picture =
+            json!({"output_type": "display_data", "metadata": {}, "data": {"image/png": "a".repeat(2_000_000)}});
+        let odd = json!({"output_type": "display_data", "metadata": {}, "data": {"text/plain": "x"}, "unknown": [1, {"x": 2}]});
+        let outputs = json!([
+            odd, stream("stdout", "line\n"), stream("stdout", "more "), stream("stderr", "odd\n"), picture,
+            {"output_type": "of the future", "value": 1}, stream("stdout", "end")
+        ]);
+        json!({"cell_type": "code", "id": id, "metadata": {"tags": ["x"]}, "source": "x\ny", "execution_count": 3, "outputs": outputs})
+    };
+    let small = json!({"cell_type": "markdown", "id": "words", "metadata": {}, "source": "words"});
+    let cells = json!([large("first"), small, large("last")]);
+    let file = json!({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).to_string();
+    let imported = import(&http, "", file).await.ok();
+    let exported = export(&http, &imported["notebook"]).await.text;
+    let whole = ipynb::read(exported.as_bytes(), &ipynb::Limits::default(), &mut || "new".to_owned()).unwrap();
+    assert_eq!(whole.document.cells[0].outputs.len(), 6, "pieces of one stream are one output");
+    assert!(exported == ipynb::write(&whole.document), "it is the text of a file that is written at once");
 }

@@ -1,9 +1,10 @@
 //! From a notebook's state to a file.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use bytes::Bytes;
-use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, RawObject};
+use notarium_core::{BlobPart, Cell, CellFlags, CellId, CellReply, CellType, Document, Execution, Output, RawObject};
 use notarium_wire::ipynb::{Document as File, DocumentCell, Object};
 use serde_json::value::RawValue;
 
@@ -11,9 +12,14 @@ use super::parts;
 
 /// The blobs that the shown outputs of these cells name and a file holds, each once.
 pub fn named_blobs<'a>(notebook: &'a Document, cells: &'a [CellId]) -> Vec<&'a BlobPart> {
-    let mut seen = BTreeSet::new();
     let shown = cells.iter().filter_map(|id| notebook.latest_execution(id));
-    let named = shown.flat_map(|(_, run)| &run.outputs).flat_map(|output| &output.blobs);
+    named_by(shown.flat_map(|(_, run)| &run.outputs))
+}
+
+/// Those that these outputs name.
+pub fn named_by<'a>(outputs: impl IntoIterator<Item = &'a Output>) -> Vec<&'a BlobPart> {
+    let mut seen = BTreeSet::new();
+    let named = outputs.into_iter().flat_map(|output| &output.blobs);
     let named = named.filter(|part| parts::is_in_files(part));
     named.filter(|part| seen.insert(part.sha256.as_str())).collect()
 }
@@ -35,8 +41,43 @@ fn document_cell(
     latest: Option<&Execution>,
     blobs: &BTreeMap<String, Bytes>,
 ) -> DocumentCell {
+    let outputs = latest.map(|execution| self::outputs(&execution.outputs, blobs));
+    DocumentCell { outputs: outputs.unwrap_or_default(), ..without_outputs(cell_id, cell, latest) }
+}
+
+/// As a file holds them.
+pub fn outputs(outputs: &[Output], blobs: &BTreeMap<String, Bytes>) -> Vec<Box<RawValue>> {
+    one_stream_each(outputs.iter().map(|output| parts::join(output, blobs)))
+}
+
+/// The outputs that can be written by themselves: pieces of one stream belong together.
+pub fn groups(outputs: &[Output]) -> Vec<Range<usize>> {
+    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut last = None;
+    for (index, output) in outputs.iter().enumerate() {
+        let stream = stream_name(output);
+        match groups.last_mut().filter(|_| stream.is_some() && stream == last) {
+            Some(group) => group.end = index + 1,
+            None => groups.push(index..index + 1),
+        }
+        last = stream;
+    }
+    groups
+}
+
+fn stream_name(output: &Output) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        output_type: String,
+        name: String,
+    }
+    let kind: Kind = serde_json::from_str(output.content.get()).ok()?;
+    (kind.output_type == "stream").then_some(kind.name)
+}
+
+/// A cell to which its outputs are still to be added.
+pub fn without_outputs(cell_id: &CellId, cell: &Cell, latest: Option<&Execution>) -> DocumentCell {
     let content = &cell.content;
-    let outputs = latest.map(|execution| execution.outputs.iter().map(|output| parts::join(output, blobs)));
     let count = latest.and_then(|execution| execution.execution_count);
     DocumentCell {
         id: cell_id.to_string(),
@@ -45,7 +86,7 @@ fn document_cell(
         metadata: metadata(cell),
         attachments: content.attachments.as_ref().map(object),
         execution_count: count.and_then(|count| i64::try_from(count).ok()),
-        outputs: outputs.map(one_stream_each).unwrap_or_default(),
+        outputs: Vec::new(),
         flags: flags(&content.flags),
         extra: Object::new(),
     }

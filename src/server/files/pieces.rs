@@ -1,13 +1,14 @@
 //! A file on its way out, some cells at a time: nobody holds all of it, however many read it and however slowly.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
 use http::StatusCode;
-use notarium_core::{CellId, Document};
-use notarium_wire::ipynb;
+use notarium_core::{BlobPart, CellId, Document, Output};
+use notarium_wire::ipynb::{self, CellOutput};
 
 use super::export;
 use crate::app::App;
@@ -16,6 +17,8 @@ use crate::problem::Problem;
 
 /// Cells are taken together up to so many bytes.
 const PIECE_BYTES: u64 = 256 << 10;
+/// A cell that shows more is written output by output.
+const LARGE_CELL_BYTES: u64 = 4 << 20;
 /// A value is held as bytes, as JSON and as text of the file while a piece is made.
 const COPIES: u64 = 4;
 /// All pieces that are made at a time, in MiB: a piece that needs more is made alone.
@@ -24,7 +27,7 @@ pub const MAX_MAKING_MIB: u32 = 64;
 /// The file's text.
 pub fn of(app: App, state: Arc<Document>) -> impl Stream<Item = Result<String, std::io::Error>> + Send + 'static {
     let pieces = Arc::new(ipynb::Pieces::new(state.order.iter().map(CellId::as_str)));
-    let making = Making { app, state, pieces, next: 0, is_over: false };
+    let making = Making { app, state, pieces, next: 0, open: None, is_over: false };
     stream::try_unfold(making, async |mut making| {
         let piece = making.next().await.map_err(|problem| std::io::Error::other(problem.detail.clone()))?;
         Ok(piece.map(|piece| (piece, making)))
@@ -37,7 +40,21 @@ struct Making {
     pieces: Arc<ipynb::Pieces>,
     /// The next cell, counted from the top.
     next: usize,
+    /// The large cell before it.
+    open: Option<OpenCell>,
     is_over: bool,
+}
+
+/// A cell of which some is written.
+struct OpenCell {
+    index: usize,
+    /// Outputs that are written together, and the next of these.
+    groups: Vec<Range<usize>>,
+    next: usize,
+    /// How many outputs stand in the file.
+    written: usize,
+    /// What stands behind them.
+    after: String,
 }
 
 impl Making {
@@ -45,33 +62,126 @@ impl Making {
         if self.is_over {
             return Ok(None);
         }
+        if let Some(open) = self.open.take() {
+            return self.go_on(open).await.map(Some);
+        }
+        if let Some(before) = self.open_large().await? {
+            return Ok(Some(before));
+        }
+        self.some_cells().await.map(Some)
+    }
+
+    async fn some_cells(&mut self) -> Result<String, Problem> {
         let (first, bytes) = (self.next, self.take());
-        self.is_over = self.next == self.state.order.len();
-        let mib = u32::try_from((bytes * COPIES) >> 20).unwrap_or(u32::MAX).clamp(1, MAX_MAKING_MIB);
-        let permits = self.app.making_files.acquire_many(mib).await;
-        let blobs = self.load(first..self.next).await?;
+        let blobs = export::named_blobs(&self.state, &self.state.order[first..self.next]);
         let (state, pieces, cells) = (self.state.clone(), self.pieces.clone(), first..self.next);
-        let is_last = self.is_over;
-        let made = tokio::task::spawn_blocking(move || {
-            let mut text: String = cells.filter_map(|index| cell(&state, &pieces, index, &blobs)).collect();
-            if is_last {
-                text.push_str(&pieces.end(&export::frame(&state)));
+        let mut text = self
+            .making(bytes, blobs, move |blobs| {
+                cells.filter_map(|index| cell(&state, &pieces, index, blobs)).collect::<String>()
+            })
+            .await?;
+        self.end_file(&mut text);
+        Ok(text)
+    }
+
+    /// What stands behind the last cell.
+    fn end_file(&mut self, text: &mut String) {
+        self.is_over = self.next == self.state.order.len();
+        if self.is_over {
+            text.push_str(&self.pieces.end(&export::frame(&self.state)));
+        }
+    }
+
+    /// Makes something of these blobs, when there is room for so many bytes.
+    async fn making<T: Send + 'static>(
+        &self,
+        bytes: u64,
+        blobs: Vec<&BlobPart>,
+        make: impl FnOnce(&BTreeMap<String, Bytes>) -> T + Send + 'static,
+    ) -> Result<T, Problem> {
+        let mib = u32::try_from((bytes * COPIES) >> 20).unwrap_or(u32::MAX).clamp(1, MAX_MAKING_MIB);
+        let _permits = self.app.making_files.acquire_many(mib).await;
+        let mut loaded = BTreeMap::new();
+        for part in blobs {
+            if let Some(bytes) = blobs::load(&self.app, &self.state.notebook_id, &part.sha256).await? {
+                loaded.insert(part.sha256.clone(), bytes);
             }
-            text
-        });
-        let text = made.await.map_err(|error| {
+        }
+        tokio::task::spawn_blocking(move || make(&loaded)).await.map_err(|error| {
             tracing::error!(%error, "writing a file failed");
             Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the file could not be written: report it")
-        })?;
-        drop(permits);
-        Ok(Some(text))
+        })
+    }
+
+    // --- a large cell ---
+
+    /// Begins the next cell, if it is one that is written output by output.
+    async fn open_large(&mut self) -> Result<Option<String>, Problem> {
+        let index = self.next;
+        let Some(id) = self.state.order.get(index).filter(|id| self.bytes_of(id) > LARGE_CELL_BYTES) else {
+            return Ok(None);
+        };
+        let (Some(cell), Some((_, run))) = (self.state.cells.get(id), self.state.latest_execution(id)) else {
+            return Ok(None);
+        };
+        let bare = export::without_outputs(id, cell, Some(run));
+        if run.outputs.is_empty() || self.pieces.open(index, &bare, Vec::new()).is_none() {
+            return Ok(None);
+        }
+        // What does not fit into an output stands before all of them: they are looked at once for that.
+        let groups = batches(&run.outputs);
+        let (mut patches, mut count) = (Vec::new(), 0);
+        for group in &groups {
+            for output in self.outputs(index, group.clone(), count).await? {
+                patches.extend(output.patch);
+                count += 1;
+            }
+        }
+        let Some((before, after)) = self.pieces.open(index, &bare, patches) else { return Ok(None) };
+        self.next += 1;
+        self.open = Some(OpenCell { index, groups, next: 0, written: 0, after });
+        Ok(Some(before))
+    }
+
+    async fn go_on(&mut self, mut open: OpenCell) -> Result<String, Problem> {
+        let Some(group) = open.groups.get(open.next).cloned() else {
+            let mut text = open.after;
+            self.end_file(&mut text);
+            return Ok(text);
+        };
+        let mut text = String::new();
+        for output in self.outputs(open.index, group, open.written).await? {
+            text.push_str(if open.written > 0 { "," } else { "" });
+            text.push_str(&output.text);
+            open.written += 1;
+        }
+        open.next += 1;
+        self.open = Some(open);
+        Ok(text)
+    }
+
+    /// Some outputs of a cell as they stand in the file, when so many stand there already.
+    async fn outputs(&self, cell: usize, group: Range<usize>, before: usize) -> Result<Vec<CellOutput>, Problem> {
+        let shown = self.state.latest_execution(&self.state.order[cell]).map_or(&[][..], |(_, run)| &run.outputs);
+        let some = shown.get(group).unwrap_or_default();
+        let (bytes, blobs, own) = (some.iter().map(bytes_of_output).sum(), export::named_by(some), some.to_vec());
+        self.making(bytes, blobs, move |blobs| {
+            let outputs = export::outputs(&own, blobs);
+            outputs.iter().enumerate().map(|(index, output)| CellOutput::new(before + index, output)).collect()
+        })
+        .await
     }
 
     /// Moves on by as many cells as one piece has: at least one. Returns what their outputs hold.
     fn take(&mut self) -> u64 {
         let mut bytes = 0;
-        while self.next < self.state.order.len() && bytes < PIECE_BYTES {
-            bytes += self.bytes_of(&self.state.order[self.next]);
+        let first = self.next;
+        while let Some(id) = self.state.order.get(self.next).filter(|_| bytes < PIECE_BYTES) {
+            let more = self.bytes_of(id);
+            if more > LARGE_CELL_BYTES && self.next > first {
+                break;
+            }
+            bytes += more;
             self.next += 1;
         }
         bytes
@@ -80,21 +190,26 @@ impl Making {
     fn bytes_of(&self, id: &CellId) -> u64 {
         let source = self.state.cells.get(id).map_or(0, |cell| cell.content.source.len() as u64);
         let outputs = self.state.latest_execution(id).map_or(&[][..], |(_, run)| &run.outputs);
-        let output = |output: &notarium_core::Output| {
-            output.size_bytes() as u64 + output.blobs.iter().map(|part| part.size_bytes).sum::<u64>()
-        };
-        source + outputs.iter().map(output).sum::<u64>()
+        source + outputs.iter().map(bytes_of_output).sum::<u64>()
     }
+}
 
-    async fn load(&self, cells: std::ops::Range<usize>) -> Result<BTreeMap<String, Bytes>, Problem> {
-        let mut loaded = BTreeMap::new();
-        for part in export::named_blobs(&self.state, &self.state.order[cells]) {
-            if let Some(bytes) = blobs::load(&self.app, &self.state.notebook_id, &part.sha256).await? {
-                loaded.insert(part.sha256.clone(), bytes);
-            }
+/// Outputs that are written together.
+fn batches(outputs: &[Output]) -> Vec<Range<usize>> {
+    let bytes = |range: &Range<usize>| outputs[range.clone()].iter().map(bytes_of_output).sum::<u64>();
+    let mut batches: Vec<(Range<usize>, u64)> = Vec::new();
+    for group in export::groups(outputs) {
+        let more = bytes(&group);
+        match batches.last_mut().filter(|(_, bytes)| bytes + more <= PIECE_BYTES) {
+            Some((batch, bytes)) => (batch.end, *bytes) = (group.end, *bytes + more),
+            None => batches.push((group, more)),
         }
-        Ok(loaded)
     }
+    batches.into_iter().map(|(batch, _)| batch).collect()
+}
+
+fn bytes_of_output(output: &Output) -> u64 {
+    output.size_bytes() as u64 + output.blobs.iter().map(|part| part.size_bytes).sum::<u64>()
 }
 
 fn cell(state: &Document, pieces: &ipynb::Pieces, index: usize, blobs: &BTreeMap<String, Bytes>) -> Option<String> {

@@ -99,7 +99,7 @@ impl CellDraft {
         }
     }
 
-    fn settle_outputs(&mut self, notices: &mut Notices) {
+    pub fn settle_outputs(&mut self, notices: &mut Notices) {
         for value in &mut self.outputs {
             if !value.is_object() {
                 notices.add(NoticeCode::OutputNotAnObject);

@@ -28,7 +28,7 @@ mod tests;
 
 pub use notice::{Notice, NoticeCode};
 pub use read::read;
-pub use write::{Pieces, write};
+pub use write::{CellOutput, OutputPatch, Pieces, write};
 
 /// How deep a metadata value, an output or an attachment may nest.
 pub const MAX_DEPTH: usize = 100;

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::value::RawValue;
+
 use super::draft::{CellDraft, JUPYTER_FLAGS, NotebookDraft};
 use super::json::{Json, Map};
 use super::notice::Notices;
 use super::output;
 use super::schema::{self, Base};
 use super::{Document, DocumentCell};
+
+const OUTPUT_PATCHES: &str = "output_patches";
 
 /// Writes the document as nbformat 4.5, in the style of Python's `nbformat.write`, newline at the end included.
 ///
@@ -45,6 +49,33 @@ impl Pieces {
         text
     }
 
+    /// A code cell in parts: the text before its outputs, and the one after them. In between come those of its outputs, in order,
+    /// with `,` between them. The cell is given without outputs, and with what [`CellOutput::patch`] said of them. `None`: this cell can be
+    /// written only as a whole.
+    pub fn open(&self, index: usize, cell: &DocumentCell, patches: Vec<OutputPatch>) -> Option<(String, String)> {
+        // What an import could not place is mended with the outputs at hand.
+        if !cell.outputs.is_empty() || cell.metadata.contains_key("notarium") {
+            return None;
+        }
+        let mut draft = CellDraft::from_cell(cell);
+        draft.settle(&mut Notices::default());
+        draft.id = self.ids.get(index).cloned().unwrap_or_default();
+        if draft.base() != Base::Code {
+            return None;
+        }
+        let mut object = cell_object(draft);
+        if let (false, Some(Json::Object(metadata))) = (patches.is_empty(), object.get_mut("metadata")) {
+            let patches = patches.into_iter().map(|patch| patch.0).collect();
+            add_aside(metadata, Map::from([(OUTPUT_PATCHES.to_owned(), Json::Array(patches))]));
+        }
+        object.insert("outputs".to_owned(), Json::Array(vec![Json::Null]));
+        let mut text = if index == 0 { "{\n \"cells\": [\n  " } else { ",\n  " }.to_owned();
+        Json::Object(object).print(&mut text, Some(2));
+        // Line breaks stand between values alone, and only keys of the cell itself are indented so.
+        let (before, after) = text.split_once("\n   \"outputs\": [\n    null\n   ]")?;
+        Some((format!("{before}\n   \"outputs\": ["), format!("\n   ]{after}")))
+    }
+
     /// What stands behind the last cell; the document's cells are not looked at.
     pub fn end(&self, document: &Document) -> String {
         let mut notebook = NotebookDraft::from_document(document);
@@ -54,6 +85,32 @@ impl Pieces {
         Json::Object(notebook_metadata(notebook)).print(&mut text, Some(1));
         text.push_str(",\n \"nbformat\": 4,\n \"nbformat_minor\": 5\n}\n");
         text
+    }
+}
+
+/// What an output holds that the file has no place for among its outputs.
+#[derive(Debug, Clone)]
+pub struct OutputPatch(Json);
+
+/// One output of a code cell.
+#[derive(Debug)]
+pub struct CellOutput {
+    /// As it stands in the file.
+    pub text: String,
+    /// For [`Pieces::open`].
+    pub patch: Option<OutputPatch>,
+}
+
+impl CellOutput {
+    /// `index`: among the outputs of its cell.
+    pub fn new(index: usize, output: &RawValue) -> Self {
+        let mut draft = CellDraft { outputs: vec![Json::from_raw(output)], ..CellDraft::default() };
+        draft.settle_outputs(&mut Notices::default());
+        let settled = draft.outputs.first().and_then(Json::as_object).cloned().unwrap_or_default();
+        let (written, patch) = fitted(index, &settled);
+        let mut text = "\n    ".to_owned();
+        written.print(&mut text, Some(4));
+        Self { text, patch: patch.map(OutputPatch) }
     }
 }
 
@@ -129,19 +186,26 @@ fn outputs(outputs: &[Json], aside: &mut Map) -> Json {
     let mut patches = Vec::new();
     let mut written = Vec::with_capacity(outputs.len());
     for (index, value) in outputs.iter().filter_map(Json::as_object).enumerate() {
-        let (mut fitted, patch) = output::fit(value);
-        if let Some(mut patch) = patch {
-            patch.insert("index".to_owned(), Json::Number(index.to_string()));
-            patch.insert("digest".to_owned(), Json::String(output::digest(&fitted)));
-            patches.push(Json::Object(patch));
-        }
-        output::split_output(&mut fitted);
-        written.push(Json::Object(fitted));
+        let (output, patch) = fitted(index, value);
+        patches.extend(patch);
+        written.push(output);
     }
     if !patches.is_empty() {
-        aside.insert("output_patches".to_owned(), Json::Array(patches));
+        aside.insert(OUTPUT_PATCHES.to_owned(), Json::Array(patches));
     }
     Json::Array(written)
+}
+
+/// An output as the file may hold it, and what that lacks.
+fn fitted(index: usize, value: &Map) -> (Json, Option<Json>) {
+    let (mut fitted, patch) = output::fit(value);
+    let patch = patch.map(|mut patch| {
+        patch.insert("index".to_owned(), Json::Number(index.to_string()));
+        patch.insert("digest".to_owned(), Json::String(output::digest(&fitted)));
+        Json::Object(patch)
+    });
+    output::split_output(&mut fitted);
+    (Json::Object(fitted), patch)
 }
 
 fn outputs_aside(outputs: Vec<Json>, count: Json, aside: &mut Map) {

@@ -179,6 +179,18 @@ fn any_document_cell() -> impl Strategy<Value = DocumentCell> {
     )
 }
 
+/// A cell that is written output by output is the same text.
+fn check_in_parts(document: &Document, index: usize, cell: &DocumentCell) {
+    let pieces = Pieces::new(document.cells.iter().map(|cell| cell.id.as_str()));
+    let outputs = || cell.outputs.iter().enumerate().map(|(index, output)| CellOutput::new(index, output));
+    let bare = DocumentCell { outputs: Vec::new(), ..cell.clone() };
+    let patches = outputs().filter_map(|output| output.patch).collect();
+    if let Some((before, after)) = pieces.open(index, &bare, patches).filter(|_| !cell.outputs.is_empty()) {
+        let texts: Vec<String> = outputs().map(|output| output.text).collect();
+        assert_eq!(format!("{before}{}{after}", texts.join(",")), pieces.cell(index, cell));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
@@ -191,7 +203,9 @@ proptest! {
     fn any_document_is_written_valid_and_stable(
         metadata in any_object(), extra in any_object(), cells in prop::collection::vec(any_document_cell(), 0..4)
     ) {
-        export(&Document { metadata, extra, cells, nbformat_original: (4, 5) });
+        let document = Document { metadata, extra, cells, nbformat_original: (4, 5) };
+        export(&document);
+        document.cells.iter().enumerate().for_each(|(index, cell)| check_in_parts(&document, index, cell));
     }
 
     #[test]
