@@ -2,12 +2,12 @@
 
 use crate::command::Command;
 use crate::command_values::RequestToolCall;
-use crate::executions::unfinished_on;
 use crate::gate::code_target;
 use crate::history::{History, JudgementQuery};
 use crate::kernel_sessions;
 use crate::kernel_tools;
 use crate::offered::find;
+use crate::queues::unfinished_on;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::tools::{Arguments, NewCell};
 use notarium_record::{

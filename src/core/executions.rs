@@ -12,14 +12,13 @@ use crate::history::replayed;
 use crate::kernel_ends;
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
+use crate::queues::{assigned_at_once, cancelled, successor};
 use crate::rejection::{Rejection, RejectionCode};
 use crate::words::word;
 use notarium_record::{
-    AgentId, Because, CellId, CellType, Document, EndCause, Event, Execution, ExecutionAssigned, ExecutionBlocked,
-    ExecutionCancelRequested, ExecutionCancelled, ExecutionCause, ExecutionCompleted, ExecutionId,
-    ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended, ExecutionRequested,
-    ExecutionStatus, ExecutionSubject, HistoryQuery, KernelPhase, KernelSession, KernelSessionId, Millis, Output,
-    Version,
+    CellId, CellType, Document, EndCause, Event, Execution, ExecutionBlocked, ExecutionCancelRequested, ExecutionCause,
+    ExecutionCompleted, ExecutionId, ExecutionInputAnswered, ExecutionLost, ExecutionOutcome, ExecutionOutputAppended,
+    ExecutionRequested, ExecutionStatus, ExecutionSubject, HistoryQuery, KernelSessionId, Millis, Output, Version,
 };
 
 /// A report on an execution that has left the state is judged by its record.
@@ -183,77 +182,6 @@ fn is_worth_nothing(notebook: &Notebook, context: &Context, id: &KernelSessionId
     context.unreachable.contains(id) && !notebook.ledger.kernels.has_run(id)
 }
 
-/// Request and assignment in one commit, when the kernel is idle and its agent is there.
-pub(crate) fn assigned_at_once(
-    notebook: &Notebook,
-    context: &Context,
-    id: &KernelSessionId,
-    execution_id: &ExecutionId,
-) -> Option<Decided> {
-    let session = started(notebook, id).filter(|_| !context.away.contains(id))?;
-    let (agent, fence) = (session.agent.as_ref()?, session.fence?);
-    if is_busy(notebook, id) {
-        return None;
-    }
-    assign_next(notebook, id, agent, fence, &[]).or_else(|| Some(assignment(execution_id, id, agent, fence)))
-}
-
-/// The next of the queue of a kernel that lives, if it is idle.
-pub(crate) fn next_of(notebook: &Notebook, id: &KernelSessionId) -> Option<Decided> {
-    let session = started(notebook, id).filter(|_| !is_busy(notebook, id))?;
-    assign_next(notebook, id, session.agent.as_ref()?, session.fence?, &[])
-}
-
-fn is_busy(notebook: &Notebook, id: &KernelSessionId) -> bool {
-    match notebook.ledger.kernels.assigned(id) {
-        Some(run) => notebook.executions.get(run).is_some_and(|run| !run.status.is_finished()),
-        None => unfinished_on(notebook, id).any(|(_, execution)| execution.status != ExecutionStatus::Queued),
-    }
-}
-
-fn started<'a>(notebook: &'a Document, id: &KernelSessionId) -> Option<&'a KernelSession> {
-    notebook.kernels.get(id).filter(|session| session.phase == KernelPhase::Started)
-}
-
-fn assignment(id: &ExecutionId, kernel_session: &KernelSessionId, agent: &AgentId, fence: Version) -> Decided {
-    let (execution_id, kernel_session, agent) = (id.clone(), kernel_session.clone(), agent.clone());
-    ExecutionAssigned { execution_id, kernel_session, agent, fence }.into()
-}
-
-/// Executions of a session that have not ended. What is bound to none waits for the default kernel.
-pub(crate) fn unfinished_on<'a>(
-    notebook: &'a Document,
-    session: &'a KernelSessionId,
-) -> impl Iterator<Item = (&'a ExecutionId, &'a Arc<Execution>)> {
-    let is_default = kernel_sessions::default_session(notebook) == Some(session);
-    let is_its = move |execution: &Execution| match &execution.kernel_session {
-        Some(id) => id == session,
-        None => is_default,
-    };
-    notebook.executions.iter().filter(move |(_, execution)| !execution.status.is_finished() && is_its(execution))
-}
-
-/// The next of the queue, in the order of requests, but for those in `except`.
-pub(crate) fn assign_next(
-    notebook: &Document,
-    session_id: &KernelSessionId,
-    agent: &AgentId,
-    fence: Version,
-    except: &[&ExecutionId],
-) -> Option<Decided> {
-    let queued = unfinished_on(notebook, session_id)
-        .filter(|(id, execution)| execution.status == ExecutionStatus::Queued && !except.contains(id));
-    let (execution_id, _) = queued.min_by_key(|(_, execution)| execution.requested_version)?;
-    Some(assignment(execution_id, session_id, agent, fence))
-}
-
-/// The assignment that follows when `ended` leaves its kernel session free.
-pub(crate) fn successor(notebook: &Document, ended: &Execution, except: &[&ExecutionId]) -> Option<Decided> {
-    let session_id = ended.kernel_session.as_ref()?;
-    let session = started(notebook, session_id)?;
-    assign_next(notebook, session_id, session.agent.as_ref()?, session.fence?, except)
-}
-
 /// The end of a run and what follows: after a failure what waits behind it is blocked where it was asked for, and the
 /// next of the queue is assigned.
 pub(crate) fn ended(notebook: &Document, id: &ExecutionId, execution: &Execution, end: Decided) -> Decision {
@@ -311,10 +239,6 @@ pub(crate) fn cancellation(id: &ExecutionId, status: ExecutionStatus) -> Decided
         ExecutionStatus::Queued => cancelled(id, EndCause::Requested.into()),
         _ => ExecutionCancelRequested { execution_id: id.clone() }.into(),
     }
-}
-
-pub(crate) fn cancelled(id: &ExecutionId, why: Because<EndCause>) -> Decided {
-    ExecutionCancelled { execution_id: id.clone(), cause: why.cause.into(), detail: why.detail }.into()
 }
 
 pub(crate) fn decide_give_up(

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::decision::Decided;
-use crate::executions::{assigned_at_once, cancelled, unfinished_on};
 use crate::kernel_sessions;
 use crate::notebook::Notebook;
+use crate::queues::{assigned_at_once, cancelled, unfinished_on};
 use notarium_record::{
     Because, CorrelationId, Document, EndCause, Execution, ExecutionId, ExecutionLost, ExecutionStatus, KernelCause,
     KernelPhase, KernelSession, KernelSessionEnded, KernelSessionId,

@@ -3,10 +3,11 @@
 use crate::checks::{check_metadata, check_not_archived};
 use crate::context::Context;
 use crate::decision::{Decided, Decision, Outcome};
-use crate::executions::{self, cancelled, unfinished_on};
+use crate::executions;
 use crate::kernel_ends;
 use crate::kernel_sessions::{check_owner, launch, requested, sender, session, wrong_phase};
 use crate::notebook::Notebook;
+use crate::queues::{self, cancelled, unfinished_on};
 use crate::rejection::{Rejection, RejectionCode};
 use notarium_record::{
     Because, Document, EndCause, Event, ExecutionStatus, KernelCause, KernelInterruptRequested, KernelLaunchClaimed,
@@ -144,7 +145,7 @@ pub(crate) fn decide_started(
         _ => return Err(wrong_phase(&id, session)),
     };
     // The start is the first event of this decision: its version is the fence.
-    let next = executions::assign_next(notebook, &id, &agent, notebook.version + 1, &[]);
+    let next = queues::assign_next(notebook, &id, &agent, notebook.version + 1, &[]);
     let kernelspec = session.kernelspec.clone();
     let started = KernelSessionStarted { kernel_session: id, agent, kernelspec, language_info, sandbox };
     Ok(Decision { events: [started.into()].into_iter().chain(next).collect(), outcome: Outcome::default() })
@@ -199,7 +200,7 @@ pub(crate) fn decide_reconcile(
     let why = Because::new(KernelCause::AgentLost, "its runtime agent came back without this kernel");
     let mut events = kernel_ends::lost(notebook, context, &dead, &why);
     let idle: Vec<_> = living.into_iter().filter(|id| !is_given_work(&events, id)).collect();
-    events.extend(idle.into_iter().filter_map(|id| executions::next_of(notebook, id)));
+    events.extend(idle.into_iter().filter_map(|id| queues::next_of(notebook, id)));
     Ok(Decision { events, outcome: Outcome::default() })
 }
 

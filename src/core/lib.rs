@@ -46,6 +46,7 @@ mod limits;
 pub mod mask;
 mod notebook;
 pub mod offered;
+mod queues;
 mod registrations;
 mod rejection;
 mod replies;

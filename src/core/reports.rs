@@ -3,10 +3,11 @@
 use crate::command_values::ExecutionReport;
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::executions::{cancelled, ended};
+use crate::executions::ended;
 use crate::history::replayed;
 use crate::mask::mask_outputs;
 use crate::notebook::Notebook;
+use crate::queues::cancelled;
 use crate::rejection::{Rejection, RejectionCode};
 use crate::written::{Written, limit_notice};
 use notarium_record::{
