@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use notarium_core::{Actor, AgentId, Command, KernelCause, KernelSessionId, NotebookId, Version};
-use notarium_wire::{OfferedKernelspec, ServerMessage, WelcomeMessage};
+use notarium_wire::{ClientMessage, KernelQuestionMessage, OfferedKernelspec, ServerMessage, WelcomeMessage};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -221,12 +221,23 @@ impl Agent {
                     host.send(Input::Answer { execution_id, value });
                 }
             }
+            ServerMessage::KernelQuestion(question) => self.question(question),
             ServerMessage::Resync { notebook, .. } => self.roster.resync(&notebook),
             ServerMessage::Access { notebook, role: None } => self.roster.lost_access(&notebook),
             ServerMessage::Error(error) => {
                 tracing::warn!(code = ?error.code, message = error.message, "the server complains");
             }
             _ => {}
+        }
+    }
+
+    fn question(&self, question: KernelQuestionMessage) {
+        match self.hosts.get(&question.kernel_session) {
+            Some(host) => host.ask(question),
+            None => {
+                let (id, answer) = (question.id, host::no_kernel());
+                self.sender.ephemeral(ClientMessage::AnswerQuestion { id, answer });
+            }
         }
     }
 

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use futures_util::future::OptionFuture;
 use notarium_core::{ExecutionId, KernelCause, KernelSessionId, NotebookId};
-use notarium_wire::ClientMessage;
-use tokio::sync::mpsc;
+use notarium_wire::{ClientMessage, KernelAnswer, KernelQuestionMessage, QuestionRefusal};
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::Spill;
 use crate::connection::CommandSender;
-use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions};
+use crate::kernel::{ExecuteRequest, Kernel, KernelEvent, LaunchError, LaunchOptions, Question};
 use crate::kernelspecs::Kernelspec;
 use crate::reporter::{Job, Reporter};
 use crate::session::{Input, KernelSessionLimits, KernelSessionMachine, Output, PendingCommand, PendingReport, Report};
@@ -25,6 +25,9 @@ const MAX_WAITING_EVENTS: usize = 8;
 
 /// How long a kernel may take for each step of its end when the agent itself stops, so that time is left to report it.
 const HURRIED_SHUTDOWN: Duration = Duration::from_secs(2);
+
+/// How long an answer is waited for at most, whatever the server says.
+const MAX_QUESTION_TIME: Duration = Duration::from_secs(60);
 
 /// What a host needs.
 pub(crate) struct HostOptions {
@@ -49,12 +52,24 @@ pub(crate) struct HostEnd {
 #[derive(Debug)]
 pub(crate) struct HostHandle {
     inputs: mpsc::UnboundedSender<Input>,
+    /// The server has few on their way at a time.
+    questions: mpsc::UnboundedSender<KernelQuestionMessage>,
 }
 
 impl HostHandle {
+    pub fn ask(&self, question: KernelQuestionMessage) {
+        let _ = self.questions.send(question);
+    }
+
     pub fn send(&self, input: Input) {
         let _ = self.inputs.send(input);
     }
+}
+
+/// What there is to do next.
+enum Next {
+    Input(Input),
+    Question(KernelQuestionMessage),
 }
 
 enum Launched {
@@ -67,6 +82,7 @@ struct Host {
     options: HostOptions,
     session: KernelSessionMachine,
     inputs: mpsc::UnboundedReceiver<Input>,
+    questions: mpsc::UnboundedReceiver<KernelQuestionMessage>,
     jobs: mpsc::UnboundedSender<Job>,
     launched: Launched,
     events: Option<mpsc::Receiver<KernelEvent>>,
@@ -80,6 +96,7 @@ struct Host {
 /// Starts a host for a session that this agent has claimed. Its task ends when everything is reported.
 pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> HostHandle {
     let (sender, inputs) = mpsc::unbounded_channel();
+    let (questions_sender, questions) = mpsc::unbounded_channel();
     let stop_reporter = CancellationToken::new();
     let jobs = options.reporter.clone().start(sender.clone(), stop_reporter.clone());
     let session = KernelSessionMachine::new(options.kernel_session.clone(), options.limits, 0);
@@ -87,6 +104,7 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         options,
         session,
         inputs,
+        questions,
         jobs,
         launched: Launched::No,
         events: None,
@@ -102,13 +120,19 @@ pub(crate) fn start(options: HostOptions, running: &mut JoinSet<HostEnd>) -> Hos
         let is_fault = AssertUnwindSafe(host.run()).catch_unwind().await.is_err();
         HostEnd { kernel_session, is_fault }
     });
-    HostHandle { inputs: sender }
+    HostHandle { inputs: sender, questions: questions_sender }
 }
 
 impl Host {
     async fn run(mut self) {
         while !self.is_over {
-            let input = self.next().await;
+            let input = match self.next().await {
+                Next::Input(input) => input,
+                Next::Question(question) => {
+                    self.ask(question);
+                    continue;
+                }
+            };
             #[cfg(test)]
             assert_ne!(self.options.kernel_session.as_str(), FAULT, "a planted fault");
             let now_ms = self.now_ms();
@@ -124,16 +148,21 @@ impl Host {
     }
 
     /// What comes first. Control before output: an interrupt never waits behind a flood.
-    async fn next(&mut self) -> Input {
+    async fn next(&mut self) -> Next {
         let deadline = self.session.deadline();
         let due = deadline.map(|deadline| (self.clock + Duration::from_millis(deadline)).into());
         let is_up = !matches!(self.launched, Launched::Starting(_));
         tokio::select! {
             biased;
-            input = self.inputs.recv() => input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())),
-            result = launch_result(&mut self.launched) => self.launch_ended(result),
-            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Input::Tick,
-            event = next_event(&mut self.events), if is_up && self.session.takes_output() => Input::Kernel(event),
+            input = self.inputs.recv() => {
+                Next::Input(input.unwrap_or_else(|| Input::Stop(KernelCause::AgentStopped.into())))
+            }
+            result = launch_result(&mut self.launched) => Next::Input(self.launch_ended(result)),
+            Some(()) = OptionFuture::from(due.map(tokio::time::sleep_until)) => Next::Input(Input::Tick),
+            Some(question) = self.questions.recv() => Next::Question(question),
+            event = next_event(&mut self.events), if is_up && self.session.takes_output() => {
+                Next::Input(Input::Kernel(event))
+            }
         }
     }
 
@@ -184,6 +213,23 @@ impl Host {
         let Launched::Yes(kernel) = &self.launched else { return };
         // A kernel that is gone says so by its end, which names this execution's session.
         let _ = kernel.execute(request).await;
+    }
+
+    /// Beside the session, which is about the log: neither the question nor its answer is.
+    fn ask(&self, message: KernelQuestionMessage) {
+        let (answer, answered) = oneshot::channel();
+        let KernelQuestionMessage { id, asker, code, cursor, kind, timeout_ms, .. } = message;
+        let deadline = Instant::now() + Duration::from_millis(timeout_ms).min(MAX_QUESTION_TIME);
+        if let Launched::Yes(kernel) = &self.launched {
+            kernel.ask(Question { asker, code, cursor, kind, deadline, answer });
+        } else {
+            drop(answer);
+        }
+        let sender = self.options.sender.clone();
+        tokio::spawn(async move {
+            let answer = answered.await.unwrap_or_else(|_| no_kernel());
+            sender.ephemeral(ClientMessage::AnswerQuestion { id, answer });
+        });
     }
 
     fn with_kernel(&self, act: impl FnOnce(&Kernel) -> bool) {
@@ -247,6 +293,11 @@ impl Host {
         let (notebook, kernel_session) = (notebook.clone(), kernel_session.clone());
         sender.ephemeral(ClientMessage::KernelStatus { notebook, kernel_session, busy });
     }
+}
+
+/// The answer where there is nobody to ask.
+pub(crate) fn no_kernel() -> KernelAnswer {
+    QuestionRefusal::NoKernel.because("the kernel is not running: run a cell, and ask again")
 }
 
 async fn launch_result(launched: &mut Launched) -> Result<Kernel, LaunchError> {

@@ -13,11 +13,13 @@ mod executions;
 mod launch;
 mod messages;
 mod process;
+mod questions;
 
 use notarium_core::{Because, KernelCause, RawObject};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use notarium_wire::QuestionRefusal;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 
@@ -27,6 +29,7 @@ use crate::sandbox::Sandbox;
 
 pub use launch::LaunchError;
 pub use process::ExitStatus;
+pub use questions::Question;
 
 /// Names an execution; opaque here.
 pub type ExecutionId = String;
@@ -197,6 +200,7 @@ pub struct Kernel {
     process: process::KernelProcess,
     requests: mpsc::Sender<ExecuteRequest>,
     urgent: mpsc::Sender<driver::Urgent>,
+    questions: mpsc::Sender<Question>,
 }
 
 impl Kernel {
@@ -226,6 +230,14 @@ impl Kernel {
     /// Answers the last [`KernelEvent::InputRequest`]. An answer that nobody waits for is ignored.
     pub fn answer_input(&self, value: impl Into<String>) -> Result<(), KernelGone> {
         self.urgent.try_send(driver::Urgent::AnswerInput(value.into())).map_err(|_| KernelGone)
+    }
+
+    /// Asks about code that is being written, beside the runs. The answer comes by the question's own way; none comes from a
+    /// kernel that is gone.
+    pub fn ask(&self, question: Question) {
+        if let Err(mpsc::error::TrySendError::Full(question)) = self.questions.try_send(question) {
+            question.refuse(QuestionRefusal::KernelBusy, "the kernel has too many questions: ask again in a moment");
+        }
     }
 
     /// Stops the kernel process: asks, then SIGTERM, then SIGKILL. `Ended` is the last event; it may still be on its way

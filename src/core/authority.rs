@@ -21,7 +21,7 @@ pub enum Operation {
     Comment,
     /// Insert, edit, move, delete, restore, retype cells; undo and redo; metadata, title.
     Edit,
-    /// Request and cancel executions; launch a kernel.
+    /// Request and cancel executions; launch a kernel; ask one about code that is being written.
     Run,
     /// Interrupt, restart, shut down a kernel; clear the queue.
     ControlKernel,

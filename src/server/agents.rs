@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashmap::DashMap;
-use notarium_core::{KernelSessionId, NotebookId};
+use notarium_core::{Actor, AgentId, KernelSessionId, NotebookId};
 use notarium_wire::{OfferedKernelspec, ServerMessage};
 
 use crate::auth::Authenticated;
@@ -78,6 +78,12 @@ impl Agents {
         let covering = self.connected.iter().filter(|agent| agent.authenticated.may_see(notebook));
         let offers = covering.flat_map(|agent| agent.offers.clone()).map(|offer| (offer.name.clone(), offer));
         offers.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// The connection of an agent, where it has made an offer.
+    pub fn connection_of(&self, id: &AgentId) -> Option<(ClientId, Outbox)> {
+        let is_it = |agent: &Agent| matches!(&agent.authenticated.actor, Actor::Agent { id: other } if other == id);
+        self.connected.iter().find(|agent| is_it(agent)).map(|agent| (*agent.key(), agent.outbox.clone()))
     }
 
     /// How many agents have made an offer.

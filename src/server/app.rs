@@ -18,6 +18,7 @@ use crate::blob_check;
 use crate::blob_claims::BlobClaims;
 use crate::checks::Checks;
 use crate::clock::Clock;
+use crate::kernel_questions::KernelQuestions;
 use crate::limits::ServerLimits;
 use crate::mcp::McpMount;
 use crate::notices::NoticeQueue;
@@ -41,6 +42,7 @@ pub struct Parts {
     pub rooms: Arc<Rooms>,
     pub accounts: Accounts,
     pub agents: Agents,
+    pub kernel_questions: KernelQuestions,
     pub assistants: NoticeQueue,
     /// What assistants are writing, beside the log.
     pub turn_activity: TurnActivityHub,

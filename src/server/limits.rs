@@ -84,6 +84,8 @@ pub struct ServerLimits {
     /// How long the body of a request may take beside the time that `min_bytes_per_second` gives it.
     pub body_timeout: Duration,
     pub hello_timeout: Duration,
+    /// How long somebody who asks a kernel about code waits for its answer.
+    pub kernel_question_timeout: Duration,
     pub heartbeat: Duration,
     /// How long a connection may take none of the bytes that are sent to it.
     pub stall_timeout: Duration,
@@ -123,6 +125,7 @@ impl Default for ServerLimits {
             header_timeout: Duration::from_secs(30),
             body_timeout: Duration::from_secs(20),
             hello_timeout: Duration::from_secs(10),
+            kernel_question_timeout: Duration::from_secs(3),
             heartbeat: Duration::from_secs(20),
             stall_timeout: Duration::from_secs(20),
             min_bytes_per_second: 64 << 10,

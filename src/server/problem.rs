@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use notarium_core::{Rejection, RejectionCode};
 use notarium_store::StoreError;
 use notarium_store::accounts::{AccountError, ForbiddenScope};
-use notarium_wire::rest;
+use notarium_wire::{QuestionRefusal, rest};
 use serde::Serialize;
 
 use crate::auth::AuthError;
@@ -45,6 +45,23 @@ impl Problem {
 
     pub fn invalid(detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "invalid_value", detail)
+    }
+
+    /// A question to a kernel that has no answer.
+    pub fn unanswered(code: QuestionRefusal, detail: impl Into<String>) -> Self {
+        use QuestionRefusal as Q;
+        let status = match code {
+            Q::Forbidden => StatusCode::FORBIDDEN,
+            Q::UnknownNotebook | Q::UnknownKernelSession => StatusCode::NOT_FOUND,
+            Q::NotRunnable | Q::InvalidValue => StatusCode::BAD_REQUEST,
+            Q::NoKernel | Q::KernelBusy | Q::Cancelled => StatusCode::CONFLICT,
+            Q::LimitExceeded => StatusCode::PAYLOAD_TOO_LARGE,
+            Q::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Q::KernelFailed => StatusCode::BAD_GATEWAY,
+            Q::AgentUnreachable | Q::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Q::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        };
+        Self::new(status, &wire_name(&code), detail)
     }
 }
 
@@ -106,7 +123,7 @@ fn status_of(code: RejectionCode) -> StatusCode {
 }
 
 /// The code as it is on the wire.
-fn wire_name(code: RejectionCode) -> String {
+fn wire_name(code: &impl Serialize) -> String {
     match serde_json::to_value(code) {
         Ok(serde_json::Value::String(name)) => name,
         _ => "rejected".to_owned(),
@@ -115,7 +132,7 @@ fn wire_name(code: RejectionCode) -> String {
 
 impl From<Rejection> for Problem {
     fn from(rejection: Rejection) -> Self {
-        let mut problem = Self::new(status_of(rejection.code), &wire_name(rejection.code), rejection.message);
+        let mut problem = Self::new(status_of(rejection.code), &wire_name(&rejection.code), rejection.message);
         problem.0.expected_version = rejection.expected_version;
         problem.0.actual_version = rejection.actual_version;
         problem.0.part = rejection.part;

@@ -23,6 +23,7 @@ use crate::blob_claims::BlobClaims;
 use crate::checks::Checks;
 use crate::clock::Clock;
 use crate::files::pieces::MAX_MAKING_MIB;
+use crate::kernel_questions::KernelQuestions;
 use crate::limits::ServerLimits;
 use crate::mcp::{McpHandler, McpMount};
 use crate::notices::NoticeQueue;
@@ -162,6 +163,7 @@ fn app(
         rooms: Rooms::counted(storage.events.clone(), config.rooms.clone(), notices, usage.clone()),
         accounts,
         agents: Agents::default(),
+        kernel_questions: KernelQuestions::default(),
         assistants: NoticeQueue::default(),
         turn_activity: TurnActivityHub::default(),
         has_assistants: config.assistants,

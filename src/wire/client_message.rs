@@ -4,6 +4,8 @@ use notarium_core::{CellId, CommandId, CorrelationId, EventId, Hash, KernelSessi
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::kernel_questions::{AskKernelMessage, KernelAnswer};
+
 /// What a client sends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -34,6 +36,8 @@ pub enum ClientMessage {
         /// Replaces what was shown before. The server forgets it after 30 seconds without another.
         state: PresenceState,
     },
+    /// Asks a kernel about code that is being written: the answer is `kernel_answer`. Ephemeral.
+    AskKernel(AskKernelMessage),
     /// From runtime agents: what I can launch. Replaces the last offer.
     Offer {
         /// At most 200.
@@ -47,6 +51,13 @@ pub enum ClientMessage {
         kernel_session: KernelSessionId,
         /// Whether the kernel is executing something, whoever asked for it.
         busy: bool,
+    },
+    /// From runtime agents: the answer to a `kernel_question`.
+    AnswerQuestion {
+        /// That of the question. One that nobody waits for any more is passed over.
+        id: u64,
+        /// What the kernel says, or why it says nothing.
+        answer: KernelAnswer,
     },
 }
 

@@ -15,6 +15,7 @@
 mod client_message;
 pub mod frame;
 pub mod ipynb;
+mod kernel_questions;
 pub mod kernel_tools;
 mod live;
 pub mod rest;
@@ -24,6 +25,10 @@ mod server_message;
 pub use client_message::{
     CheckMessage, ClientMessage, CommandMessage, HelloMessage, LastEvent, OfferedKernelspec, PresenceState,
     ProtocolRange, SubscribeMessage, UnconfirmedText,
+};
+pub use kernel_questions::{
+    AskKernelMessage, Completion, CompletionMatch, Inspection, KernelAnswer, KernelAnswerMessage,
+    KernelQuestionMessage, MAX_MATCHES, QuestionKind, QuestionRefusal, characters_before, utf16_after,
 };
 pub use live::{ActivityKind, PendingActivity, TurnActivity};
 pub use server_message::{

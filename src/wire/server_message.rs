@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::client_message::{PresenceState, ProtocolRange};
+use crate::kernel_questions::{KernelAnswerMessage, KernelQuestionMessage};
 use crate::live::TurnActivity;
 
 /// What the server sends.
@@ -44,6 +45,8 @@ pub enum ServerMessage {
         /// All kernels of the notebook: replaces what was sent before.
         kernels: Vec<KernelStatus>,
     },
+    /// The answer to `ask_kernel`.
+    KernelAnswer(KernelAnswerMessage),
     /// What assistants are writing this moment. Ephemeral, and left out for slow readers: what it comes to follows as events,
     /// and counts.
     Activity {
@@ -90,6 +93,8 @@ pub enum ServerMessage {
         /// What was typed, without a line break at its end.
         value: String,
     },
+    /// To the runtime agent of a session: somebody asks its kernel. The answer is `answer_question`, within the time.
+    KernelQuestion(KernelQuestionMessage),
     /// Something is wrong with a message or the connection.
     Error(ErrorMessage),
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use notarium_core::{Rejection, RejectionCode};
 use notarium_server::problem::Problem;
+use notarium_wire::QuestionRefusal;
 use serde_json::Value;
 
 fn at(path: &str) -> PathBuf {
@@ -34,6 +35,16 @@ fn rejections() -> String {
     format!("| code | HTTP | |\n| --- | --- | --- |\n{}", rows.collect::<String>())
 }
 
+fn unanswered() -> String {
+    let rows = codes_of("QuestionRefusal").into_iter().map(|(name, words)| {
+        let code: QuestionRefusal = serde_json::from_value(name.clone().into()).unwrap();
+        let (sentence, status) = words.rsplit_once(' ').unwrap();
+        assert_eq!(Problem::unanswered(code, "").status.to_string(), status, "{name}");
+        format!("| `{name}` | {status} | {sentence} |\n")
+    });
+    format!("| code | HTTP | |\n| --- | --- | --- |\n{}", rows.collect::<String>())
+}
+
 fn connection_errors() -> String {
     let rows = codes_of("ErrorCode").into_iter().map(|(name, words)| format!("| `{name}` | {words} |\n"));
     format!("| code | |\n| --- | --- |\n{}", rows.collect::<String>())
@@ -51,7 +62,8 @@ fn with_table(text: &str, name: &str, table: &str) -> String {
 fn errors_md_is_current() {
     let path = at("protocol/errors.md");
     let text = std::fs::read_to_string(&path).unwrap();
-    let found = with_table(&with_table(&text, "rejections", &rejections()), "connection", &connection_errors());
+    let tables = [("rejections", rejections()), ("connection", connection_errors()), ("questions", unanswered())];
+    let found = tables.iter().fold(text.clone(), |text, (name, table)| with_table(&text, name, table));
     if std::env::var_os("NOTARIUM_BLESS").is_some() {
         std::fs::write(&path, &found).unwrap();
         return;

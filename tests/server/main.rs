@@ -10,6 +10,7 @@ mod chat;
 mod checks;
 mod errors;
 mod files;
+mod questions;
 mod quotas;
 mod refused;
 mod rest;

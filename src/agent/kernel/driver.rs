@@ -11,6 +11,7 @@ use super::channels::{Channels, Incoming, MAX_WAITING_REQUESTS};
 use super::executions::Executions;
 use super::messages::Message;
 use super::process::{Exit, ExitReceiver, ProcessGroup, exited};
+use super::questions::{Question, Questions};
 use super::{EndCause, ExecuteRequest, KernelEvent, LossReason};
 use crate::kernelspecs::InterruptMode;
 use crate::leftovers::TemporaryFolder;
@@ -36,6 +37,8 @@ pub(super) struct Driver {
     pub outbox: VecDeque<KernelEvent>,
     pub requests: mpsc::Receiver<ExecuteRequest>,
     pub urgent: mpsc::Receiver<Urgent>,
+    pub asks: mpsc::Receiver<Question>,
+    pub questions: Questions,
     pub exit: ExitReceiver,
     pub group: ProcessGroup,
     pub interrupt_mode: InterruptMode,
@@ -66,6 +69,7 @@ impl Driver {
         let running = self.state.exited.is_none();
         let accepting = running && self.executions.unfinished_count() < MAX_WAITING_REQUESTS;
         let deadline = self.deadline().map(|deadline| tokio::time::sleep_until(deadline.into()));
+        let question_deadline = self.questions.deadline().map(|deadline| tokio::time::sleep_until(deadline.into()));
         tokio::select! {
             Some(urgent) = self.urgent.recv() => self.urgent(urgent),
             () = send_next(&self.events, &mut self.outbox), if !listening => self.sent(),
@@ -75,6 +79,16 @@ impl Driver {
             Some(incoming) = self.channels.stdin.recv() => self.stdin(incoming),
             Some(incoming) = self.channels.iopub.recv(), if listening => self.iopub(incoming),
             Some(()) = OptionFuture::from(deadline), if listening => self.deadline_passed(),
+            Some(question) = self.asks.recv(), if running => self.questions.ask(question),
+            Some(()) = OptionFuture::from(question_deadline) => self.questions.expire(Instant::now()),
+        }
+        self.ask_next();
+    }
+
+    fn ask_next(&mut self) {
+        let is_busy = self.executions.unfinished_count() > 0;
+        if let Some(request) = self.questions.next(is_busy) {
+            send(&self.channels.shell_out, request);
         }
     }
 
@@ -117,6 +131,9 @@ impl Driver {
             true => EndCause::Shutdown,
             false => EndCause::Died { status: exit.status, output_tail: exit.output_tail.clone() },
         };
+        // Those who wait for answers see that it is over.
+        self.asks.close();
+        self.questions = Questions::default();
         let mut unfinished = self.executions.end();
         // What was asked meanwhile and never reached the kernel ends with it.
         self.requests.close();
@@ -186,8 +203,10 @@ impl Driver {
 
     fn shell(&mut self, incoming: Incoming) {
         self.heard_after_exit();
-        if let Some(message) = read(incoming) {
-            self.outbox.extend(self.executions.shell(Instant::now(), &message));
+        match read(incoming) {
+            Some(message) if self.questions.is_of_question(&message) => self.questions.shell(&message),
+            Some(message) => self.outbox.extend(self.executions.shell(Instant::now(), &message)),
+            None => {}
         }
     }
 
@@ -200,6 +219,7 @@ impl Driver {
     fn iopub(&mut self, incoming: Incoming) {
         self.heard_after_exit();
         match read(incoming) {
+            Some(message) if self.questions.is_of_question(&message) => {}
             Some(message) => self.outbox.extend(self.executions.iopub(Instant::now(), &message)),
             None => {
                 self.outbox.push_back(KernelEvent::OutputsLost { execution_id: None, reason: LossReason::Unreadable })

@@ -20,6 +20,7 @@ use super::channels::{Channels, MAX_WAITING_REQUESTS};
 use super::driver::{Driver, State};
 use super::executions::Executions;
 use super::process::{ExitStatus, KernelProcess, exited};
+use super::questions::{MAX_WAITING_QUESTIONS, Questions};
 use super::{Kernel, KernelEvent, LaunchOptions, TransportChoice};
 use crate::kernelspecs::Kernelspec;
 use crate::leftovers::TemporaryFolder;
@@ -148,6 +149,7 @@ pub(super) async fn launch(
     let interrupt_mode = kernelspec.interrupt_mode;
     let (requests, requests_receiver) = mpsc::channel(MAX_WAITING_REQUESTS);
     let (urgent, urgent_receiver) = mpsc::channel(64);
+    let (questions, asks) = mpsc::channel(MAX_WAITING_QUESTIONS);
     let driver = Driver {
         channels,
         executions: Executions::new(options.idle_timeout),
@@ -155,6 +157,8 @@ pub(super) async fn launch(
         outbox: VecDeque::from([ready(&kernel_info, options)]),
         requests: requests_receiver,
         urgent: urgent_receiver,
+        asks,
+        questions: Questions::default(),
         exit: process.exit(),
         group: process.group().clone(),
         interrupt_mode,
@@ -162,7 +166,7 @@ pub(super) async fn launch(
         _folder: folder.0,
     };
     tokio::spawn(driver.run());
-    Ok(Kernel { interrupt_mode, shutdown_timeout: options.shutdown_timeout, process, requests, urgent })
+    Ok(Kernel { interrupt_mode, shutdown_timeout: options.shutdown_timeout, process, requests, urgent, questions })
 }
 
 /// A kernel process that has answered.

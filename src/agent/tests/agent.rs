@@ -1,6 +1,7 @@
 //! The agent against the core behind a fake server, with real kernels.
 
 mod faults;
+mod questions;
 mod support;
 mod tools;
 

@@ -4,11 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::{Command, KernelSessionId, NotebookId, Operation};
-use notarium_wire::rest::{Kernels, Launch};
+use notarium_wire::rest::{AskCompletion, AskInspection, Kernels, Launch};
+use notarium_wire::{AskKernelMessage, Completion, Inspection, KernelAnswer, QuestionKind, QuestionRefusal};
 
-use crate::app::App;
+use crate::app::{App, identity};
+use crate::ask_kernel::KernelAsker;
 use crate::auth::Authenticated;
-use crate::extract::{NoBody, OptionalJson, Params};
+use crate::extract::{JsonBody, NoBody, OptionalJson, Params};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
 
@@ -39,6 +41,10 @@ pub fn routes(router: GuardedRouter<App>) -> GuardedRouter<App> {
         .command(control, Method::DELETE, "/kernels/{kernel}", |(_, kernel_session): KernelPath, _: NoBody| {
             Ok(Command::ShutDownKernel { kernel_session })
         })
+        .says("What could stand at a place in code that is being written. Nothing of it is recorded.")
+        .on(Guard::Notebook(Operation::Run), Method::POST, "/kernels/{kernel}/complete", complete)
+        .says("What the name at a place in code is; behind an open bracket, what is called. Nothing of it is recorded.")
+        .on(Guard::Notebook(Operation::Run), Method::POST, "/kernels/{kernel}/inspect", inspect)
         .says("Cancels everything that waits and interrupts what runs.")
         .command(control, Method::POST, "/stop", |_: NotebookId, _: NoBody| Ok(Command::StopAll {}))
 }
@@ -55,4 +61,58 @@ async fn list_kernels(
         notice: state.notebook.kernel_notice.clone(),
         kernelspecs: app.agents.kernelspecs(&notebook),
     }))
+}
+
+async fn complete(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(path): Params<KernelPath>,
+    JsonBody(AskCompletion { code, cursor }): JsonBody<AskCompletion>,
+) -> Result<Json<Completion>, Problem> {
+    match ask(&app, &who, path, code, cursor, QuestionKind::Complete {}).await {
+        KernelAnswer::Completed(completion) => Ok(Json(completion)),
+        other => Err(no_answer(other)),
+    }
+}
+
+async fn inspect(
+    State(app): State<App>,
+    who: Authenticated,
+    Params(path): Params<KernelPath>,
+    JsonBody(AskInspection { code, cursor, detail }): JsonBody<AskInspection>,
+) -> Result<Json<Inspection>, Problem> {
+    match ask(&app, &who, path, code, cursor, QuestionKind::Inspect { detail }).await {
+        KernelAnswer::Inspected(inspection) => Ok(Json(inspection)),
+        other => Err(no_answer(other)),
+    }
+}
+
+/// Each request is an asker of its own: it cancels no other.
+async fn ask(
+    app: &App,
+    who: &Authenticated,
+    (notebook, kernel_session): KernelPath,
+    code: String,
+    cursor: u32,
+    kind: QuestionKind,
+) -> KernelAnswer {
+    let number = match app.kernel_questions.number(&who.token_id) {
+        Ok(number) => number,
+        Err(refused) => return refused,
+    };
+    let room = match app.room(who, &notebook) {
+        Ok(room) => room,
+        Err(rejection) => return QuestionRefusal::UnknownNotebook.because(rejection.message),
+    };
+    let asker = KernelAsker { identity: identity(who, &notebook, ""), room, name: format!("r{number}"), number };
+    let kernel_session = Some(kernel_session);
+    asker.ask(app, AskKernelMessage { id: 0, notebook, cell_id: None, kernel_session, code, cursor, kind }).await
+}
+
+/// The problem of a refusal. An agent that answers another question than was asked has not answered.
+fn no_answer(answer: KernelAnswer) -> Problem {
+    match answer {
+        KernelAnswer::Refused { code, message } => Problem::unanswered(code, message),
+        _ => Problem::unanswered(QuestionRefusal::KernelFailed, "the kernel answered something else: ask again"),
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use notarium_core::{Actor, KernelSessionId, NotebookId, Rejection, Scope, Standings};
 use notarium_wire::{
-    CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, OfferedKernelspec, PresenceState,
-    ServerMessage, SubscribeMessage,
+    AskKernelMessage, CheckMessage, ClientMessage, CommandMessage, ErrorCode, ErrorMessage, KernelAnswer,
+    OfferedKernelspec, PresenceState, QuestionRefusal, ServerMessage, SubscribeMessage,
 };
 use tokio::sync::Semaphore;
 
@@ -18,6 +18,7 @@ use super::waiting::Waiting;
 use crate::agent_locks::AgentLock;
 use crate::agents::{MAX_OFFERED_KERNELSPECS, frame};
 use crate::app::{App, identity, is_agent, unknown_notebook};
+use crate::ask_kernel::{KernelAsker, answer_to};
 use crate::auth::Authenticated;
 use crate::rooms::{Client, ClientId, Identity, Input, Outbox, ReplyTo, RoomHandle, Submission};
 
@@ -128,6 +129,15 @@ impl Connection {
             }
             ClientMessage::Check(message) => self.check(message),
             ClientMessage::Presence { notebook, state } => self.presence(&notebook, state),
+            ClientMessage::AskKernel(message) => {
+                self.ask_kernel(message);
+                Ok(())
+            }
+            ClientMessage::AnswerQuestion { id, answer } => {
+                self.check_is_agent()?;
+                self.app.kernel_questions.answer(self.client.id, id, answer);
+                Ok(())
+            }
             ClientMessage::Offer { kernelspecs } => self.offer(kernelspecs),
             ClientMessage::KernelStatus { notebook, kernel_session, busy } => {
                 self.kernel_status(&notebook, kernel_session, busy)
@@ -278,6 +288,28 @@ impl Connection {
         Ok(())
     }
 
+    /// Answered when the kernel has; meanwhile the connection goes on.
+    fn ask_kernel(&mut self, message: AskKernelMessage) {
+        let (id, notebook) = (message.id, message.notebook.clone());
+        let asker = match self.asker(&notebook) {
+            Ok(asker) => asker,
+            Err(refused) => return self.send(&answer_to(id, notebook, refused)),
+        };
+        let (app, outbox) = (self.app.clone(), self.outbox.clone());
+        tokio::spawn(async move {
+            let answer = asker.ask(&app, message).await;
+            outbox.send(frame(&answer_to(id, notebook, answer)));
+        });
+    }
+
+    fn asker(&mut self, notebook: &NotebookId) -> Result<KernelAsker, KernelAnswer> {
+        let number = self.app.kernel_questions.number(&self.authenticated.token_id)?;
+        let name = self.connection.clone();
+        let joined =
+            self.join(notebook).map_err(|rejection| QuestionRefusal::UnknownNotebook.because(rejection.message))?;
+        Ok(KernelAsker { identity: joined.identity.clone(), room: joined.room.clone(), name, number })
+    }
+
     // --- runtime agents ---
 
     fn check_is_agent(&self) -> Done {
@@ -325,6 +357,7 @@ impl Drop for Connection {
         }
         if self.has_offered {
             self.app.agents.leave(self.client.id);
+            self.app.kernel_questions.agent_left(self.client.id);
         }
     }
 }

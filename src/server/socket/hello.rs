@@ -55,6 +55,11 @@ pub fn refusal(error: &AuthError) -> ErrorMessage {
     fatal(code, message)
 }
 
+fn features(app: &App) -> Vec<String> {
+    let features = app.has_assistants.then_some("assistants").into_iter().chain(["kernel_questions"]);
+    features.map(str::to_owned).collect()
+}
+
 /// The answer to `hello`.
 pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, protocol: u32) -> ServerMessage {
     ServerMessage::Welcome(WelcomeMessage {
@@ -66,6 +71,6 @@ pub fn welcome(app: &App, authenticated: &Authenticated, connection: &str, proto
         expires_at: authenticated.expires_at,
         max_frame_bytes: app.limits.max_frame_bytes as u64,
         heartbeat_ms: u64::try_from(app.limits.heartbeat.as_millis()).unwrap_or(u64::MAX),
-        features: app.has_assistants.then(|| "assistants".to_owned()).into_iter().collect(),
+        features: features(app),
     })
 }

@@ -7,8 +7,19 @@ use notarium_wire::{ClientMessage, ErrorCode, ErrorMessage, RejectMessage};
 use serde::de::IgnoredAny;
 
 /// The names of all client messages.
-const NAMES: [&str; 9] =
-    ["hello", "refresh", "subscribe", "unsubscribe", "command", "check", "presence", "offer", "kernel_status"];
+const NAMES: [&str; 11] = [
+    "hello",
+    "refresh",
+    "subscribe",
+    "unsubscribe",
+    "command",
+    "check",
+    "presence",
+    "ask_kernel",
+    "offer",
+    "kernel_status",
+    "answer_question",
+];
 
 /// Reads one message.
 pub fn parse(text: &str) -> Result<ClientMessage, ErrorMessage> {

@@ -29,3 +29,27 @@ pub struct Launch {
     /// Absent: the notebook's own, else `python3`.
     pub kernelspec: Option<String>,
 }
+
+/// Asks what could stand at a place in code that is being written.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskCompletion {
+    /// The text around the place.
+    pub code: String,
+    /// The place in `code`, in UTF-16 code units.
+    pub cursor: u32,
+}
+
+/// Asks what the name at a place in code is; behind an open bracket, what is called.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskInspection {
+    /// The text around the place.
+    pub code: String,
+    /// The place in `code`, in UTF-16 code units.
+    pub cursor: u32,
+    /// 0: signature and documentation; 1: the source too, where the kernel has it.
+    #[serde(default)]
+    #[schemars(range(max = 1))]
+    pub detail: u8,
+}

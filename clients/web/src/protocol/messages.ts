@@ -29,6 +29,8 @@ notebook: NotebookId
 state: PresenceState
 }
 } | {
+ask_kernel: AskKernelMessage
+} | {
 offer: {
 /**
  * At most 200.
@@ -43,6 +45,14 @@ kernel_session: KernelSessionId
  * Whether the kernel is executing something, whoever asked for it.
  */
 busy: boolean
+}
+} | {
+answer_question: {
+/**
+ * That of the question. One that nobody waits for any more is passed over.
+ */
+id: number
+answer: KernelAnswer
 }
 })
 /**
@@ -828,6 +838,44 @@ detail?: (string | null)
 }
 })
 /**
+ * What is asked about the code at the cursor.
+ * 
+ */
+export type QuestionKind = ({
+complete: {
+
+}
+} | {
+inspect: {
+/**
+ * 0: signature and documentation; 1: the source too, where the kernel has it.
+ */
+detail?: number
+}
+})
+/**
+ * What a kernel says, or why it says nothing.
+ * 
+ */
+export type KernelAnswer = ({
+completed: Completion
+} | {
+inspected: Inspection
+} | {
+refused: {
+code: QuestionRefusal
+/**
+ * One sentence for people that says what to do.
+ */
+message: string
+}
+})
+/**
+ * Why a question has no answer. Each ends with its HTTP status.
+ * 
+ */
+export type QuestionRefusal = ("forbidden" | "unknown_notebook" | "unknown_kernel_session" | "not_runnable" | "no_kernel" | "kernel_busy" | "agent_unreachable" | "timeout" | "cancelled" | "limit_exceeded" | "invalid_value" | "rate_limited" | "kernel_failed" | "unavailable")
+/**
  * What the server sends.
  * 
  */
@@ -863,6 +911,8 @@ notebook: NotebookId
  */
 kernels: KernelStatus[]
 }
+} | {
+kernel_answer: KernelAnswerMessage
 } | {
 activity: {
 notebook: NotebookId
@@ -912,6 +962,8 @@ execution_id: ExecutionId
  */
 value: string
 }
+} | {
+kernel_question: KernelQuestionMessage
 } | {
 error: ErrorMessage
 })
@@ -1336,7 +1388,14 @@ MessageBlock?: MessageBlock
 TurnEnd?: TurnEnd
 CheckMessage?: CheckMessage
 PresenceState?: PresenceState
+AskKernelMessage?: AskKernelMessage
+QuestionKind?: QuestionKind
 OfferedKernelspec?: OfferedKernelspec
+KernelAnswer?: KernelAnswer
+Completion?: Completion
+CompletionMatch?: CompletionMatch
+Inspection?: Inspection
+QuestionRefusal?: QuestionRefusal
 ServerMessage?: ServerMessage
 WelcomeMessage?: WelcomeMessage
 Actor?: Actor
@@ -1382,8 +1441,10 @@ Outcome?: Outcome
 RejectMessage?: RejectMessage
 RejectionCode?: RejectionCode
 CheckedMessage?: CheckedMessage
+KernelAnswerMessage?: KernelAnswerMessage
 TurnActivity?: TurnActivity
 ActivityKind?: ActivityKind
+KernelQuestionMessage?: KernelQuestionMessage
 ErrorMessage?: ErrorMessage
 ErrorCode?: ErrorCode
 NoCommonProtocol?: NoCommonProtocol
@@ -1857,6 +1918,34 @@ selection?: (number[] | null)
 typing?: boolean
 }
 /**
+ * A question to a kernel. The next one of the same connection to the same kernel cancels it.
+ * 
+ */
+export interface AskKernelMessage {
+/**
+ * Chosen by the client: the answer names it.
+ */
+id: number
+notebook: NotebookId
+/**
+ * The cell that the code is of. One that does not run is refused.
+ */
+cell_id?: (CellId | null)
+/**
+ * Absent: the kernel that the cell would run on now.
+ */
+kernel_session?: (KernelSessionId | null)
+/**
+ * The text as it stands in the editor: it need not be the cell's source.
+ */
+code: string
+/**
+ * The place in `code`, in UTF-16 code units.
+ */
+cursor: number
+kind: QuestionKind
+}
+/**
  * A kernel that a runtime agent can launch, as Jupyter describes it.
  * 
  */
@@ -1873,6 +1962,66 @@ display_name: string
  * Of the code, as in `python`.
  */
 language: string
+}
+/**
+ * What could stand in place of a piece of the code.
+ * 
+ */
+export interface Completion {
+/**
+ * Where the piece begins that a match replaces, in UTF-16 code units of the code.
+ */
+from: number
+/**
+ * Where it ends.
+ */
+to: number
+/**
+ * In the kernel's order; at most 500.
+ */
+matches: CompletionMatch[]
+/**
+ * The kernel has more matches: they were left out.
+ */
+is_cut?: boolean
+}
+/**
+ * One text that could stand there.
+ * 
+ */
+export interface CompletionMatch {
+/**
+ * Replaces the piece.
+ */
+text: string
+/**
+ * What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
+ */
+type?: (string | null)
+/**
+ * How it is called, as in `(a, b=1)`.
+ */
+signature?: (string | null)
+}
+/**
+ * What a name is.
+ * 
+ */
+export interface Inspection {
+/**
+ * False: the kernel knows nothing by that name.
+ */
+found: boolean
+/**
+ * The description by MIME type: `text/plain` (with ANSI colours), `text/html`, `text/markdown`; each at most 64 KiB.
+ */
+data?: {
+[k: string]: string
+}
+/**
+ * The description was longer: its end was left out.
+ */
+is_cut?: boolean
 }
 /**
  * Who the client is, and what the server allows it.
@@ -2720,6 +2869,18 @@ digest?: (Hash | null)
 differs?: boolean
 }
 /**
+ * The answer to `ask_kernel`.
+ * 
+ */
+export interface KernelAnswerMessage {
+/**
+ * That of the question.
+ */
+id: number
+notebook: NotebookId
+answer: KernelAnswer
+}
+/**
  * One piece of a turn's activity.
  * 
  */
@@ -2735,6 +2896,35 @@ model_call: number
  */
 attempt: number
 what: ActivityKind
+}
+/**
+ * A question on its way to the runtime agent of a kernel.
+ * 
+ */
+export interface KernelQuestionMessage {
+/**
+ * Chosen by the server: the agent's answer names it.
+ */
+id: number
+notebook: NotebookId
+kernel_session: KernelSessionId
+/**
+ * Who asks. A question replaces the one before of the same asker, which needs no answer any more.
+ */
+asker: string
+/**
+ * The text.
+ */
+code: string
+/**
+ * The place in `code`, in UTF-16 code units.
+ */
+cursor: number
+kind: QuestionKind
+/**
+ * How long an answer is waited for, in milliseconds.
+ */
+timeout_ms: number
 }
 /**
  * A message or the connection is wrong. What is wrong with a command's body comes as a `reject`.

@@ -615,6 +615,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/notebooks/{notebook}/kernels/{kernel}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What could stand at a place in code that is being written. Nothing of it is recorded. */
+        post: operations["post_notebooks_notebook_kernels_kernel_complete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/notebooks/{notebook}/kernels/{kernel}/inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What the name at a place in code is; behind an open bracket, what is called. Nothing of it is recorded. */
+        post: operations["post_notebooks_notebook_kernels_kernel_inspect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/notebooks/{notebook}/kernels/{kernel}/interrupt": {
         parameters: {
             query?: never;
@@ -1507,6 +1541,32 @@ export interface components {
         };
         AnyJson: unknown;
         AnyObject: Record<string, unknown>;
+        /** @description Asks what could stand at a place in code that is being written. */
+        AskCompletion: {
+            /** @description The text around the place. */
+            code: string;
+            /**
+             * Format: uint32
+             * @description The place in `code`, in UTF-16 code units.
+             */
+            cursor: number;
+        };
+        /** @description Asks what the name at a place in code is; behind an open bracket, what is called. */
+        AskInspection: {
+            /** @description The text around the place. */
+            code: string;
+            /**
+             * Format: uint32
+             * @description The place in `code`, in UTF-16 code units.
+             */
+            cursor: number;
+            /**
+             * Format: uint8
+             * @description 0: signature and documentation; 1: the source too, where the kernel has it.
+             * @default 0
+             */
+            detail?: number;
+        };
         /** @description A person's leave for the calls of one conversation. */
         AssistantGrant: {
             /** @description The only one that it is for. */
@@ -2040,6 +2100,32 @@ export interface components {
             /** @description From the left source to the right one; empty when they are the same. */
             source_diff: string;
         };
+        /** @description What could stand in place of a piece of the code. */
+        Completion: {
+            /**
+             * Format: uint32
+             * @description Where the piece begins that a match replaces, in UTF-16 code units of the code.
+             */
+            from: number;
+            /** @description The kernel has more matches: they were left out. */
+            is_cut?: boolean;
+            /** @description In the kernel's order; at most 500. */
+            matches: components["schemas"]["CompletionMatch"][];
+            /**
+             * Format: uint32
+             * @description Where it ends.
+             */
+            to: number;
+        };
+        /** @description One text that could stand there. */
+        CompletionMatch: {
+            /** @description How it is called, as in `(a, b=1)`. */
+            signature?: string | null;
+            /** @description Replaces the piece. */
+            text: string;
+            /** @description What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` … */
+            type?: string | null;
+        };
         /** @description What confirming would do. */
         Confirmation: {
             /** @description In the order in which it would happen. */
@@ -2519,6 +2605,17 @@ export interface components {
         InputValue: {
             /** @description Without the line break at its end; at most 64 KiB. Of a password the record keeps nothing. */
             value: string;
+        };
+        /** @description What a name is. */
+        Inspection: {
+            /** @description The description by MIME type: `text/plain` (with ANSI colours), `text/html`, `text/markdown`; each at most 64 KiB. */
+            data?: {
+                [key: string]: string;
+            };
+            /** @description False: the kernel knows nothing by that name. */
+            found: boolean;
+            /** @description The description was longer: its end was left out. */
+            is_cut?: boolean;
         };
         /** @description One life of a server process: who holds a notebook's lease, and whose a claim is. */
         InstanceId: string;
@@ -5682,6 +5779,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_kernels_kernel_complete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kernel: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskCompletion"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Completion"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_notebooks_notebook_kernels_kernel_inspect: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                kernel: string;
+                notebook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskInspection"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Inspection"];
                 };
             };
             default: {

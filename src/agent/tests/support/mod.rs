@@ -13,12 +13,12 @@ use notarium_core::{
     seal,
 };
 use notarium_wire::{
-    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, LastEvent, PROTOCOLS, RejectMessage,
-    ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
+    AckMessage, ClientMessage, CommandMessage, EventMessage, EventsMessage, KernelAnswer, KernelQuestionMessage,
+    LastEvent, PROTOCOLS, RejectMessage, ServerMessage, SubscribeMessage, SubscribedMessage, WelcomeMessage,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio_tungstenite::tungstenite::Message;
 
 /// How long a test waits for something that must come.
@@ -43,6 +43,8 @@ struct Inner {
     rooms: BTreeMap<NotebookId, Room>,
     answers: HashMap<CommandId, ServerMessage>,
     clients: BTreeMap<u64, Client>,
+    /// Who waits for the answer to a question to a kernel.
+    questions: HashMap<u64, oneshot::Sender<KernelAnswer>>,
     blobs: BTreeMap<String, Vec<u8>>,
     next: u64,
     limits: Limits,
@@ -121,6 +123,19 @@ impl FakeServer {
         for client in self.inner.lock().unwrap().clients.values().filter(|client| !client.offers.is_empty()) {
             let _ = client.out.send(message.clone());
         }
+    }
+
+    /// Asks the agents.
+    pub async fn ask(&self, question: KernelQuestionMessage) -> KernelAnswer {
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut inner = self.inner.lock().unwrap();
+            inner.questions.insert(question.id, answer);
+            for client in inner.clients.values().filter(|client| !client.offers.is_empty()) {
+                let _ = client.out.send(ServerMessage::KernelQuestion(question.clone()));
+            }
+        }
+        tokio::time::timeout(PATIENCE, answered).await.unwrap().unwrap()
     }
 
     async fn serve(self, mut stream: TcpStream) {
@@ -251,6 +266,9 @@ impl Inner {
             ClientMessage::Offer { kernelspecs } => {
                 self.clients.get_mut(&number).unwrap().offers = kernelspecs.into_iter().map(|spec| spec.name).collect();
                 self.tell_work();
+            }
+            ClientMessage::AnswerQuestion { id, answer } => {
+                let _ = self.questions.remove(&id).unwrap().send(answer);
             }
             _ => {}
         }

@@ -1,0 +1,154 @@
+//! Asks a kernel about code that is being written: who may ask, the way to the kernel's runtime agent, and the answer.
+//!
+//! Neither a question nor its answer enters the log, and no kernel is started for one. To ask needs the right to run, because
+//! kernels may run code to answer (a property, a `__dir__`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use notarium_core::{
+    AgentId, CellType, Document, KernelPhase, KernelSessionId, NotebookId, Operation, RejectionCode, default_session,
+    not_open,
+};
+use notarium_wire::{
+    AskKernelMessage, KernelAnswer, KernelAnswerMessage, KernelQuestionMessage, KernelStatus, QuestionRefusal,
+    ServerMessage, characters_before,
+};
+use tokio::sync::oneshot;
+
+use crate::agents::frame;
+use crate::app::App;
+use crate::kernel_questions::{Waiting, cancelled, too_many, unreachable};
+use crate::rooms::{Identity, Offered, ReadState, RoomHandle};
+
+/// Longest code.
+const MAX_CODE_BYTES: usize = 256 << 10;
+/// How much longer than its agent the server waits: the agent knows why there is no answer.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// Who asks, and through which room.
+pub struct KernelAsker {
+    pub identity: Arc<Identity>,
+    pub room: RoomHandle,
+    /// The connection. Its next question to a kernel cancels the one before.
+    pub name: String,
+    /// [`crate::kernel_questions::KernelQuestions::number`], taken when the question came.
+    pub number: u64,
+}
+
+/// Where a question goes.
+struct Target {
+    kernel_session: KernelSessionId,
+    agent: AgentId,
+}
+
+impl KernelAsker {
+    /// The answer of the kernel, within the server's time limit.
+    pub async fn ask(self, app: &App, question: AskKernelMessage) -> KernelAnswer {
+        self.try_ask(app, question).await.unwrap_or_else(|refused| refused).bounded()
+    }
+
+    async fn try_ask(self, app: &App, question: AskKernelMessage) -> Result<KernelAnswer, KernelAnswer> {
+        check_code(&question)?;
+        let state = self.room.read(self.identity.clone()).await.map_err(|rejection| {
+            let is_unavailable = rejection.code == RejectionCode::Unavailable;
+            let code = if is_unavailable { QuestionRefusal::Unavailable } else { QuestionRefusal::UnknownNotebook };
+            code.because(rejection.message)
+        })?;
+        self.check_right(&state)?;
+        check_cell(&state.notebook, &question)?;
+        let target = target(&state.notebook, &state.kernels, question.kernel_session.as_ref())?;
+        self.send(app, question, target).await
+    }
+
+    fn check_right(&self, state: &ReadState) -> Result<(), KernelAnswer> {
+        if !Operation::Run.is_open_to(state.role) {
+            return Err(QuestionRefusal::Forbidden.because(not_open(state.role, Operation::Run)));
+        }
+        if !self.identity.authority.scopes.contains(&Operation::Run.scope()) {
+            let message = "this token lacks the scope run, and kernels may run code to answer: use one that has it";
+            return Err(QuestionRefusal::Forbidden.because(message));
+        }
+        Ok(())
+    }
+
+    async fn send(self, app: &App, question: AskKernelMessage, target: Target) -> Result<KernelAnswer, KernelAnswer> {
+        let (agent, outbox) = app.agents.connection_of(&target.agent).ok_or_else(unreachable)?;
+        let (answer, answered) = oneshot::channel();
+        let number = self.number;
+        let waiting =
+            Waiting { asker: self.name.clone(), kernel_session: target.kernel_session.clone(), agent, answer };
+        let _place = app.kernel_questions.wait(number, waiting)?;
+        let timeout = app.limits.kernel_question_timeout;
+        let AskKernelMessage { notebook, code, cursor, kind, .. } = question;
+        let (kernel_session, asker) = (target.kernel_session, self.name);
+        let timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let id = number;
+        let message = KernelQuestionMessage { id, notebook, kernel_session, asker, code, cursor, kind, timeout_ms };
+        match outbox.offer(frame(&ServerMessage::KernelQuestion(message))) {
+            Offered::Queued => {}
+            Offered::Full => return Err(too_many()),
+            Offered::Closed => return Err(unreachable()),
+        }
+        match tokio::time::timeout(timeout + GRACE, answered).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(_)) => Err(cancelled()),
+            Err(_) => Err(QuestionRefusal::Timeout.because("the kernel did not answer in time: ask again")),
+        }
+    }
+}
+
+fn check_code(question: &AskKernelMessage) -> Result<(), KernelAnswer> {
+    if question.code.len() > MAX_CODE_BYTES {
+        let message = format!("a question has at most {MAX_CODE_BYTES} bytes of code: ask with less around the cursor");
+        return Err(QuestionRefusal::LimitExceeded.because(message));
+    }
+    match characters_before(&question.code, question.cursor) {
+        Some(_) => Ok(()),
+        None => Err(QuestionRefusal::InvalidValue.because(
+            "the cursor is not a place in the code: count UTF-16 code units, and never into a surrogate pair",
+        )),
+    }
+}
+
+fn check_cell(notebook: &Document, question: &AskKernelMessage) -> Result<(), KernelAnswer> {
+    let refused = |message: &str| Err(QuestionRefusal::NotRunnable.because(message));
+    if notebook.archived {
+        return refused("the notebook is archived: unarchive it first");
+    }
+    let Some(cell) = &question.cell_id else { return Ok(()) };
+    match notebook.cells.get(cell) {
+        Some(cell) if cell.content.cell_type == CellType::Code => Ok(()),
+        Some(_) => refused("only code cells ask kernels"),
+        None => refused("this notebook has no such cell: it was deleted, or is not there yet"),
+    }
+}
+
+/// The kernel that is meant, if it runs and can be reached.
+fn target(
+    notebook: &Document,
+    statuses: &[KernelStatus],
+    named: Option<&KernelSessionId>,
+) -> Result<Target, KernelAnswer> {
+    let no_kernel = |message: &str| QuestionRefusal::NoKernel.because(message);
+    let id = named.or_else(|| default_session(notebook));
+    let id =
+        id.ok_or_else(|| no_kernel("no kernel runs in this notebook: run a cell or start a kernel, then ask again"))?;
+    let unknown = || format!("no kernel session {id} in this notebook: it has ended, or never was");
+    let session = notebook.kernels.get(id).ok_or_else(|| QuestionRefusal::UnknownKernelSession.because(unknown()))?;
+    let agent = match (session.phase, &session.agent) {
+        (KernelPhase::Started, Some(agent)) => agent.clone(),
+        (KernelPhase::Ending, _) => return Err(no_kernel("the kernel is ending: start another")),
+        _ => return Err(no_kernel("the kernel is still starting: ask again when it runs")),
+    };
+    let is_reachable = statuses.iter().any(|status| status.kernel_session == *id && status.reachable);
+    if !is_reachable {
+        return Err(unreachable());
+    }
+    Ok(Target { kernel_session: id.clone(), agent })
+}
+
+/// The answer to a message of this notebook.
+pub fn answer_to(id: u32, notebook: NotebookId, answer: KernelAnswer) -> ServerMessage {
+    ServerMessage::KernelAnswer(KernelAnswerMessage { id, notebook, answer })
+}

@@ -1,0 +1,209 @@
+//! The questions to kernels that are not answered yet: which cancels which, how many there are, and who may answer. In memory alone.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use notarium_core::{KernelSessionId, TokenId};
+use notarium_wire::{KernelAnswer, QuestionRefusal};
+use tokio::sync::oneshot;
+
+use crate::rooms::ClientId;
+
+/// Questions that one runtime agent has at a time.
+const MAX_PER_AGENT: usize = 64;
+/// Questions of one token within the window.
+const MAX_PER_WINDOW: u32 = 100;
+const WINDOW: Duration = Duration::from_secs(10);
+/// Tokens above which those are forgotten that have not asked for a while.
+const MAX_REMEMBERED_TOKENS: usize = 1_024;
+
+/// The questions that are not answered yet.
+#[derive(Default)]
+pub struct KernelQuestions {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number of the last question: numbers follow the order in which questions came.
+    last: u64,
+    waiting: BTreeMap<u64, Waiting>,
+    rates: HashMap<TokenId, Rate>,
+}
+
+/// A question on its way.
+pub struct Waiting {
+    /// The connection: its next question to the kernel cancels this one.
+    pub asker: String,
+    pub kernel_session: KernelSessionId,
+    /// The connection of the kernel's runtime agent.
+    pub agent: ClientId,
+    pub answer: oneshot::Sender<KernelAnswer>,
+}
+
+/// Questions since the window began.
+struct Rate {
+    since: Instant,
+    count: u32,
+}
+
+impl KernelQuestions {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number for a question of this token, unless it has asked too much.
+    pub fn number(&self, token: &TokenId) -> Result<u64, KernelAnswer> {
+        let mut state = self.state();
+        let rate = state.rate(token);
+        if rate.count >= MAX_PER_WINDOW {
+            let left = WINDOW.saturating_sub(rate.since.elapsed()).as_secs() + 1;
+            let message = format!("more than {MAX_PER_WINDOW} questions within {} s: wait {left} s", WINDOW.as_secs());
+            return Err(QuestionRefusal::RateLimited.because(message));
+        }
+        rate.count += 1;
+        state.last += 1;
+        Ok(state.last)
+    }
+
+    /// Of an agent's connection: the answer to a question that went there.
+    pub fn answer(&self, agent: ClientId, number: u64, answer: KernelAnswer) {
+        let mut state = self.state();
+        if state.waiting.get(&number).is_some_and(|waiting| waiting.agent == agent) {
+            state.settle(number, answer);
+        }
+    }
+
+    /// An agent's connection has ended, and nothing more comes from it.
+    pub fn agent_left(&self, agent: ClientId) {
+        let mut state = self.state();
+        let lost: Vec<u64> =
+            state.waiting.iter().filter(|(_, waiting)| waiting.agent == agent).map(|(number, _)| *number).collect();
+        for number in lost {
+            state.settle(number, unreachable());
+        }
+    }
+
+    /// Waits under its number. It cancels the earlier one of the same asker to the same kernel, and is cancelled by a later one.
+    /// Its place is kept until what is returned is dropped.
+    pub fn wait(&self, number: u64, waiting: Waiting) -> Result<Place<'_>, KernelAnswer> {
+        let mut state = self.state();
+        let is_same = |it: &Waiting| it.asker == waiting.asker && it.kernel_session == waiting.kernel_session;
+        let other = state.waiting.iter().find(|(_, it)| is_same(it)).map(|(number, _)| *number);
+        match other {
+            Some(later) if later > number => return Err(cancelled()),
+            Some(earlier) => state.settle(earlier, cancelled()),
+            None => {}
+        }
+        if state.waiting.values().filter(|it| it.agent == waiting.agent).count() >= MAX_PER_AGENT {
+            return Err(too_many());
+        }
+        state.waiting.insert(number, waiting);
+        Ok(Place { questions: self, number })
+    }
+
+    fn forget(&self, number: u64) {
+        self.state().waiting.remove(&number);
+    }
+}
+
+impl State {
+    fn rate(&mut self, token: &TokenId) -> &mut Rate {
+        if self.rates.len() >= MAX_REMEMBERED_TOKENS {
+            self.rates.retain(|_, rate| rate.since.elapsed() < WINDOW);
+        }
+        let fresh = || Rate { since: Instant::now(), count: 0 };
+        let rate = self.rates.entry(token.clone()).or_insert_with(fresh);
+        if rate.since.elapsed() >= WINDOW {
+            *rate = fresh();
+        }
+        rate
+    }
+
+    /// Who asked may have gone.
+    fn settle(&mut self, number: u64, answer: KernelAnswer) {
+        if let Some(waiting) = self.waiting.remove(&number) {
+            let _ = waiting.answer.send(answer);
+        }
+    }
+}
+
+/// Forgets its question however the asking ends.
+pub struct Place<'a> {
+    questions: &'a KernelQuestions,
+    number: u64,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.questions.forget(self.number);
+    }
+}
+
+pub fn unreachable() -> KernelAnswer {
+    QuestionRefusal::AgentUnreachable.because("the kernel's runtime agent cannot be reached: wait until it is back")
+}
+
+pub fn cancelled() -> KernelAnswer {
+    QuestionRefusal::Cancelled.because("a later question took its place")
+}
+
+pub fn too_many() -> KernelAnswer {
+    QuestionRefusal::KernelBusy.because("the kernel's runtime agent has too many questions: ask again in a moment")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(asker: &str) -> (Waiting, oneshot::Receiver<KernelAnswer>) {
+        let (answer, answered) = oneshot::channel();
+        let (asker, kernel_session) = (asker.to_owned(), "k".parse().unwrap());
+        (Waiting { asker, kernel_session, agent: ClientId(1), answer }, answered)
+    }
+
+    #[test]
+    fn of_two_questions_of_one_connection_the_later_counts_in_whichever_order_they_get_through() {
+        let questions = KernelQuestions::default();
+        let (earlier, mut answered) = waiting("a");
+        let _places = [
+            questions.wait(1, earlier).unwrap(),
+            questions.wait(2, waiting("b").0).unwrap(),
+            questions.wait(4, waiting("a").0).unwrap(),
+        ];
+        assert_eq!(answered.try_recv().unwrap(), cancelled());
+        assert_eq!(questions.wait(3, waiting("a").0).err(), Some(cancelled()));
+        assert_eq!(questions.state().waiting.keys().copied().collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn only_the_connection_that_was_asked_answers_and_its_end_is_an_answer() {
+        let questions = KernelQuestions::default();
+        let (one, mut answered) = waiting("a");
+        let _place = questions.wait(1, one).unwrap();
+        questions.answer(ClientId(2), 1, cancelled());
+        assert!(answered.try_recv().is_err());
+        questions.agent_left(ClientId(1));
+        assert_eq!(answered.try_recv().unwrap(), unreachable());
+    }
+
+    #[test]
+    fn one_token_asks_so_often_and_an_agent_has_so_many() {
+        let questions = KernelQuestions::default();
+        let token = "t".parse().unwrap();
+        for _ in 0..MAX_PER_WINDOW {
+            questions.number(&token).unwrap();
+        }
+        let refused = questions.number(&token).unwrap_err();
+        assert!(matches!(refused, KernelAnswer::Refused { code: QuestionRefusal::RateLimited, .. }), "{refused:?}");
+        assert!(questions.number(&"other".parse().unwrap()).is_ok());
+        let mut kept = Vec::new();
+        for number in 0..=MAX_PER_AGENT as u64 {
+            let (one, answered) = waiting(&number.to_string());
+            kept.push((questions.wait(number, one), answered));
+        }
+        assert_eq!(kept.pop().unwrap().0.err(), Some(too_many()));
+        assert!(kept.iter().all(|(waits, _)| waits.is_ok()));
+    }
+}

@@ -1,0 +1,322 @@
+//! Questions to a kernel about code that is being written: what could stand here, and what is this? Ephemeral: neither a
+//! question nor its answer enters the log.
+
+use std::collections::BTreeMap;
+
+use notarium_core::{CellId, KernelSessionId, NotebookId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Matches of one answer at most.
+pub const MAX_MATCHES: usize = 500;
+/// Bytes of one text in a match. A longer match is left out, a longer signature cut.
+const MAX_MATCH_BYTES: usize = 1 << 10;
+/// Bytes of all matches of one answer.
+const MAX_COMPLETION_BYTES: usize = 64 << 10;
+/// Bytes of each representation in an inspection.
+const MAX_INSPECTION_BYTES: usize = 64 << 10;
+/// What an inspection may hold, by its MIME type.
+const INSPECTION_TYPES: [&str; 3] = ["text/plain", "text/html", "text/markdown"];
+
+/// What is asked about the code at the cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum QuestionKind {
+    /// What could stand at the cursor.
+    Complete {},
+    /// What the name at the cursor is; behind an open bracket, what is called (so it is also the help for signatures).
+    Inspect {
+        /// 0: signature and documentation; 1: the source too, where the kernel has it.
+        #[serde(default)]
+        #[schemars(range(max = 1))]
+        detail: u8,
+    },
+}
+
+/// A question to a kernel. The next one of the same connection to the same kernel cancels it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AskKernelMessage {
+    /// Chosen by the client: the answer names it.
+    pub id: u32,
+    /// The notebook whose kernel is asked. No subscription is needed.
+    pub notebook: NotebookId,
+    /// The cell that the code is of. One that does not run is refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cell_id: Option<CellId>,
+    /// Absent: the kernel that the cell would run on now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_session: Option<KernelSessionId>,
+    /// The text as it stands in the editor: it need not be the cell's source.
+    pub code: String,
+    /// The place in `code`, in UTF-16 code units.
+    pub cursor: u32,
+    /// What is asked.
+    pub kind: QuestionKind,
+}
+
+/// A question on its way to the runtime agent of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelQuestionMessage {
+    /// Chosen by the server: the agent's answer names it.
+    pub id: u64,
+    /// The notebook of the session.
+    pub notebook: NotebookId,
+    /// The session that is asked.
+    pub kernel_session: KernelSessionId,
+    /// Who asks. A question replaces the one before of the same asker, which needs no answer any more.
+    pub asker: String,
+    /// The text.
+    pub code: String,
+    /// The place in `code`, in UTF-16 code units.
+    pub cursor: u32,
+    /// What is asked.
+    pub kind: QuestionKind,
+    /// How long an answer is waited for, in milliseconds.
+    pub timeout_ms: u64,
+}
+
+/// The answer to `ask_kernel`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KernelAnswerMessage {
+    /// That of the question.
+    pub id: u32,
+    /// The notebook of the question.
+    pub notebook: NotebookId,
+    /// What the kernel says, or why it says nothing.
+    pub answer: KernelAnswer,
+}
+
+/// What a kernel says, or why it says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KernelAnswer {
+    /// To `complete`.
+    Completed(Completion),
+    /// To `inspect`.
+    Inspected(Inspection),
+    /// There is no answer.
+    Refused {
+        /// For programs.
+        code: QuestionRefusal,
+        /// One sentence for people that says what to do.
+        message: String,
+    },
+}
+
+/// What could stand in place of a piece of the code.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Completion {
+    /// Where the piece begins that a match replaces, in UTF-16 code units of the code.
+    pub from: u32,
+    /// Where it ends.
+    pub to: u32,
+    /// In the kernel's order; at most 500.
+    pub matches: Vec<CompletionMatch>,
+    /// The kernel has more matches: they were left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
+
+/// One text that could stand there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompletionMatch {
+    /// Replaces the piece.
+    pub text: String,
+    /// What it is, in the kernel's words: `function`, `class`, `instance`, `module`, `keyword`, `param`, `path`, `magic` …
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub match_type: Option<String>,
+    /// How it is called, as in `(a, b=1)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+/// What a name is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Inspection {
+    /// False: the kernel knows nothing by that name.
+    pub found: bool,
+    /// The description by MIME type: `text/plain` (with ANSI colours), `text/html`, `text/markdown`; each at most 64 KiB.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub data: BTreeMap<String, String>,
+    /// The description was longer: its end was left out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_cut: bool,
+}
+
+/// Why a question has no answer. Each ends with its HTTP status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionRefusal {
+    /// Who may not run code may not ask: an answer can run code in a kernel. 403
+    Forbidden,
+    /// No such notebook, or it is not for your eyes. 404
+    UnknownNotebook,
+    /// No kernel of this id in this notebook. 404
+    UnknownKernelSession,
+    /// The cell is no code cell of this notebook, or the notebook is archived. 400
+    NotRunnable,
+    /// The notebook has no kernel that runs: asking starts none. 409
+    NoKernel,
+    /// The kernel was executing something all the time, or has too many questions. 409
+    KernelBusy,
+    /// The kernel's runtime agent cannot be reached. 503
+    AgentUnreachable,
+    /// The kernel did not answer in time. 504
+    Timeout,
+    /// A later question of the same connection took its place. 409
+    Cancelled,
+    /// The code is too long; the message names the limit. 413
+    LimitExceeded,
+    /// The cursor is not a place in the code. 400
+    InvalidValue,
+    /// Too many questions in a short time; the message says how long to wait. 429
+    RateLimited,
+    /// The kernel says that it cannot answer. 502
+    KernelFailed,
+    /// The server cannot ask now: again later. 503
+    Unavailable,
+}
+
+impl QuestionRefusal {
+    /// With a sentence that says what to do.
+    pub fn because(self, message: impl Into<String>) -> KernelAnswer {
+        KernelAnswer::Refused { code: self, message: message.into() }
+    }
+}
+
+impl KernelAnswer {
+    /// Within the limits of an answer, whoever made it.
+    pub fn bounded(self) -> Self {
+        match self {
+            Self::Completed(completion) => Self::Completed(completion.bounded()),
+            Self::Inspected(inspection) => Self::Inspected(inspection.bounded()),
+            Self::Refused { code, mut message } => {
+                cut(&mut message, MAX_MATCH_BYTES);
+                Self::Refused { code, message }
+            }
+        }
+    }
+}
+
+impl Completion {
+    fn bounded(mut self) -> Self {
+        let all = self.matches.len();
+        let mut left = MAX_COMPLETION_BYTES;
+        self.matches.retain(|it| it.text.len() <= MAX_MATCH_BYTES);
+        self.matches.truncate(MAX_MATCHES);
+        for one in &mut self.matches {
+            for text in [&mut one.match_type, &mut one.signature].into_iter().flatten() {
+                cut(text, MAX_MATCH_BYTES);
+            }
+        }
+        let fits = self.matches.iter().take_while(|it| {
+            let rest = left.checked_sub(it.bytes());
+            left = rest.unwrap_or(0);
+            rest.is_some()
+        });
+        let fitting = fits.count();
+        self.matches.truncate(fitting);
+        self.is_cut |= fitting < all;
+        self
+    }
+}
+
+impl CompletionMatch {
+    fn bytes(&self) -> usize {
+        let optional = [&self.match_type, &self.signature];
+        self.text.len() + optional.into_iter().flatten().map(String::len).sum::<usize>()
+    }
+}
+
+impl Inspection {
+    fn bounded(mut self) -> Self {
+        self.data.retain(|mime, _| INSPECTION_TYPES.contains(&mime.as_str()));
+        // Half a page of HTML may be no HTML.
+        let is_fit = |mime: &str, text: &str| mime != "text/html" || text.len() <= MAX_INSPECTION_BYTES;
+        let before = self.data.len();
+        self.data.retain(|mime, text| is_fit(mime, text));
+        self.is_cut |= self.data.len() < before;
+        for text in self.data.values_mut() {
+            self.is_cut |= cut(text, MAX_INSPECTION_BYTES);
+        }
+        self
+    }
+}
+
+/// Whether something was cut off.
+fn cut(text: &mut String, max_bytes: usize) -> bool {
+    let is_longer = text.len() > max_bytes;
+    text.truncate(text.floor_char_boundary(max_bytes));
+    is_longer
+}
+
+/// How many characters stand before a place that is given in UTF-16 code units, as Jupyter counts. `None`: there is no such
+/// place, or it is in the middle of a character.
+pub fn characters_before(code: &str, utf16: u32) -> Option<usize> {
+    let mut left = utf16 as usize;
+    let mut characters = code.chars();
+    let mut count = 0;
+    while left > 0 {
+        left = left.checked_sub(characters.next()?.len_utf16())?;
+        count += 1;
+    }
+    Some(count)
+}
+
+/// The place after so many characters, in UTF-16 code units; at most the end of the code.
+pub fn utf16_after(code: &str, characters: usize) -> u32 {
+    let units: usize = code.chars().take(characters).map(char::len_utf16).sum();
+    u32::try_from(units).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str, signature: Option<&str>) -> CompletionMatch {
+        CompletionMatch { text: text.to_owned(), match_type: None, signature: signature.map(str::to_owned) }
+    }
+
+    fn completed(matches: Vec<CompletionMatch>) -> Completion {
+        let answer = KernelAnswer::Completed(Completion { from: 0, to: 0, matches, is_cut: false }).bounded();
+        let KernelAnswer::Completed(completion) = answer else { panic!("{answer:?}") };
+        completion
+    }
+
+    #[test]
+    fn places_are_counted_in_both_units() {
+        let code = "a😀b";
+        for (utf16, characters) in [(0, Some(0)), (1, Some(1)), (2, None), (3, Some(2)), (4, Some(3)), (5, None)] {
+            assert_eq!(characters_before(code, utf16), characters, "{utf16}");
+        }
+        for (characters, utf16) in [(0, 0), (1, 1), (2, 3), (3, 4), (9, 4)] {
+            assert_eq!(utf16_after(code, characters), utf16, "{characters}");
+        }
+    }
+
+    #[test]
+    fn a_completion_is_cut_by_number_and_by_size() {
+        let few = completed(vec![one("a", Some("()")), one("b", None)]);
+        assert_eq!((few.matches.len(), few.is_cut), (2, false));
+        let many = completed(vec![one("x", None); MAX_MATCHES + 1]);
+        assert_eq!((many.matches.len(), many.is_cut), (MAX_MATCHES, true));
+        let signature = "s".repeat(MAX_MATCH_BYTES * 2);
+        let large = completed(vec![one("x", Some(&signature)); 100]);
+        assert_eq!(large.matches.len(), MAX_COMPLETION_BYTES / (MAX_MATCH_BYTES + 1));
+        assert!(large.is_cut && large.matches[0].signature.as_ref().unwrap().len() == MAX_MATCH_BYTES);
+        let odd = completed(vec![one(&signature, None), one("b", None)]);
+        assert_eq!((odd.matches, odd.is_cut), (vec![one("b", None)], true));
+    }
+
+    #[test]
+    fn an_inspection_keeps_what_can_be_shown_and_cuts_only_text() {
+        let long = "é".repeat(MAX_INSPECTION_BYTES);
+        let data = [("text/plain", &*long), ("text/html", &*long), ("application/x", "1")];
+        let data = data.into_iter().map(|(mime, text)| (mime.to_owned(), text.to_owned())).collect();
+        let answer = KernelAnswer::Inspected(Inspection { found: true, data, is_cut: false }).bounded();
+        let KernelAnswer::Inspected(inspection) = answer else { panic!("{answer:?}") };
+        assert_eq!(inspection.data.keys().collect::<Vec<_>>(), ["text/plain"]);
+        assert_eq!((inspection.data["text/plain"].len(), inspection.is_cut), (MAX_INSPECTION_BYTES, true));
+    }
+}

@@ -1,0 +1,231 @@
+//! Questions to kernels about code that is being written: who may ask, what comes back, and that nothing of it is recorded.
+
+use std::time::Duration;
+
+use notarium_core::{Command, KernelSessionId, RawObject, Scope};
+use notarium_wire::{
+    AskKernelMessage, ClientMessage, Completion, CompletionMatch, KernelAnswer, KernelQuestionMessage, QuestionKind,
+    QuestionRefusal, ServerMessage,
+};
+use serde_json::json;
+
+use crate::support::{Http, Person, TestClient, TestServer};
+
+/// A notebook with a kernel of this agent.
+async fn kernel(server: &TestServer, ann: &Person) -> (Http, TestClient, KernelSessionId) {
+    let http = server.http(ann);
+    http.post("/api/notebooks", json!({"id": "n", "title": "Notes"})).await.ok();
+    http.post("/api/notebooks/n/cells", json!({"cell_id": "c", "cell_type": "code", "source": ""})).await.ok();
+    http.post("/api/notebooks/n/cells", json!({"cell_id": "m", "cell_type": "markdown", "source": ""})).await.ok();
+    let mut agent = server.connect_as(&server.agent_token(ann, "gpu").await).await;
+    agent.send(&ClientMessage::Offer { kernelspecs: Vec::new() }).await;
+    agent.subscribe("n").await;
+    let launched = http.post("/api/notebooks/n/kernels", json!({})).await.ok();
+    let kernel: KernelSessionId = launched["outcome"]["kernel_session"].as_str().unwrap().parse().unwrap();
+    let kernel_session = kernel.clone();
+    agent.run("n", &Command::ClaimKernelLaunch { kernel_session: kernel_session.clone() }).await.unwrap();
+    let (language_info, sandbox) = (RawObject::default(), RawObject::default());
+    agent.run("n", &Command::ReportKernelStarted { kernel_session, language_info, sandbox }).await.unwrap();
+    (http, agent, kernel)
+}
+
+fn question(id: u32) -> AskKernelMessage {
+    let (notebook, code, kind) = ("n".parse().unwrap(), "é😀.x".to_owned(), QuestionKind::Complete {});
+    AskKernelMessage { id, notebook, cell_id: None, kernel_session: None, code, cursor: 5, kind }
+}
+
+async fn ask(client: &mut TestClient, question: AskKernelMessage) {
+    client.send(&ClientMessage::AskKernel(question)).await;
+}
+
+/// The next question that comes to the agent.
+async fn asked(agent: &mut TestClient) -> KernelQuestionMessage {
+    let is_question = |message: &ServerMessage| matches!(message, ServerMessage::KernelQuestion(_));
+    let at = agent.until(|agent| agent.others.iter().position(is_question)).await;
+    let ServerMessage::KernelQuestion(question) = agent.others.remove(at) else { unreachable!() };
+    question
+}
+
+/// The answer to this question.
+async fn answer(client: &mut TestClient, id: u32) -> KernelAnswer {
+    client
+        .until(|client| {
+            client.others.iter().find_map(|message| match message {
+                ServerMessage::KernelAnswer(message) if message.id == id => Some(message.answer.clone()),
+                _ => None,
+            })
+        })
+        .await
+}
+
+async fn refusal(client: &mut TestClient, question: AskKernelMessage) -> QuestionRefusal {
+    let id = question.id;
+    ask(client, question).await;
+    match answer(client, id).await {
+        KernelAnswer::Refused { code, message } => {
+            assert!(!message.is_empty());
+            code
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn completed(texts: &[&str]) -> KernelAnswer {
+    let one = |text: &&str| CompletionMatch { text: (*text).to_owned(), match_type: None, signature: None };
+    KernelAnswer::Completed(Completion { from: 4, to: 5, matches: texts.iter().map(one).collect(), is_cut: false })
+}
+
+#[tokio::test]
+async fn a_question_goes_to_the_kernel_s_agent_and_nothing_of_it_is_recorded() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let before = http.get("/api/notebooks/n").await.ok()["version"].clone();
+    let mut client = server.connect(&ann).await;
+    assert!(client.welcome.as_ref().unwrap().features.contains(&"kernel_questions".to_owned()));
+    ask(&mut client, AskKernelMessage { cell_id: Some("c".parse().unwrap()), ..question(7) }).await;
+    let came = asked(&mut agent).await;
+    assert_eq!((&came.kernel_session, came.code.as_str(), came.cursor), (&kernel, "é😀.x", 5));
+    assert_eq!((came.kind, came.timeout_ms), (QuestionKind::Complete {}, 3_000));
+    // Somebody else's word counts for nothing.
+    client.send(&ClientMessage::AnswerQuestion { id: came.id, answer: completed(&["forged"]) }).await;
+    client.error("only agents answer").await;
+    let many: Vec<&str> = std::iter::repeat_n("x1", notarium_wire::MAX_MATCHES + 1).collect();
+    agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: completed(&many) }).await;
+    let KernelAnswer::Completed(completion) = answer(&mut client, 7).await else { panic!() };
+    assert_eq!((completion.matches.len(), completion.is_cut), (notarium_wire::MAX_MATCHES, true));
+    assert_eq!(http.get("/api/notebooks/n").await.ok()["version"], before, "the record has grown");
+}
+
+#[tokio::test]
+async fn the_next_question_of_a_connection_cancels_the_one_before_and_no_other_s() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (_, mut agent, _) = kernel(&server, &ann).await;
+    let (mut one, mut other) = (server.connect(&ann).await, server.connect(&ann).await);
+    ask(&mut other, question(1)).await;
+    let of_other = asked(&mut agent).await;
+    ask(&mut one, question(1)).await;
+    let first = asked(&mut agent).await;
+    assert_eq!(refusal_after(&mut one, &mut agent, first).await, QuestionRefusal::Cancelled);
+    agent.send(&ClientMessage::AnswerQuestion { id: of_other.id, answer: completed(&["x1"]) }).await;
+    assert_eq!(answer(&mut other, 1).await, completed(&["x1"]));
+}
+
+/// What becomes of question 1 when question 2 is asked and answered.
+async fn refusal_after(
+    client: &mut TestClient,
+    agent: &mut TestClient,
+    first: KernelQuestionMessage,
+) -> QuestionRefusal {
+    ask(client, question(2)).await;
+    let second = asked(agent).await;
+    assert_eq!(first.asker, second.asker);
+    for id in [first.id, second.id] {
+        agent.send(&ClientMessage::AnswerQuestion { id, answer: completed(&["x2"]) }).await;
+    }
+    assert_eq!(answer(client, 2).await, completed(&["x2"]));
+    match answer(client, 1).await {
+        KernelAnswer::Refused { code, .. } => code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_run_may_not_ask() {
+    let server = TestServer::start().await;
+    let (ann, bob) = (server.person("Ann").await, server.person("Bob").await);
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let mut client = server.connect(&bob).await;
+    assert_eq!(refusal(&mut client, question(1)).await, QuestionRefusal::UnknownNotebook);
+    let complete = format!("/api/notebooks/n/kernels/{kernel}/complete");
+    let body = || json!({"code": "x.", "cursor": 2});
+    for (id, role) in (2..).zip(["viewer", "commenter", "author"]) {
+        let subject = json!({"kind": "user", "id": bob.id.as_str()});
+        http.put("/api/notebooks/n/access", json!({"subject": subject, "role": role})).await.ok();
+        assert_eq!(refusal(&mut client, question(id)).await, QuestionRefusal::Forbidden, "{role}");
+        assert_eq!(server.http(&bob).post(&complete, body()).await.refused(403), "forbidden", "{role}");
+    }
+    let editor = server.api_token(&ann, &[Scope::Read, Scope::Edit]).await;
+    let mut client = server.connect_as(&editor).await;
+    assert_eq!(refusal(&mut client, question(9)).await, QuestionRefusal::Forbidden);
+    assert!(agent.others.iter().all(|message| !matches!(message, ServerMessage::KernelQuestion(_))));
+    // A runtime agent reports, and asks nothing.
+    assert_eq!(refusal(&mut agent, question(1)).await, QuestionRefusal::Forbidden);
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused_by_its_cause() {
+    let server = TestServer::with(|config| config.limits.kernel_question_timeout = Duration::from_millis(50)).await;
+    let ann = server.person("Ann").await;
+    let (http, agent, kernel) = kernel(&server, &ann).await;
+    let mut client = server.connect(&ann).await;
+    let of_cell = |cell: &str| AskKernelMessage { cell_id: Some(cell.parse().unwrap()), ..question(1) };
+    let long = "x".repeat((256 << 10) + 1);
+    for (id, (asked, code)) in (10..).zip([
+        (of_cell("m"), QuestionRefusal::NotRunnable),
+        (of_cell("gone"), QuestionRefusal::NotRunnable),
+        (AskKernelMessage { cursor: 2, ..question(1) }, QuestionRefusal::InvalidValue),
+        (AskKernelMessage { cursor: 6, ..question(1) }, QuestionRefusal::InvalidValue),
+        (AskKernelMessage { code: long, ..question(1) }, QuestionRefusal::LimitExceeded),
+        (
+            AskKernelMessage { kernel_session: Some("x".parse().unwrap()), ..question(1) },
+            QuestionRefusal::UnknownKernelSession,
+        ),
+        // The agent reads it, and says nothing.
+        (question(1), QuestionRefusal::Timeout),
+    ]) {
+        assert_eq!(refusal(&mut client, AskKernelMessage { id, ..asked }).await, code);
+    }
+    drop(agent);
+    assert_eq!(refusal(&mut client, question(30)).await, QuestionRefusal::AgentUnreachable);
+    http.delete(&format!("/api/notebooks/n/kernels/{kernel}")).await.ok();
+    assert_eq!(refusal(&mut client, question(31)).await, QuestionRefusal::NoKernel);
+    for id in 100.. {
+        if refusal(&mut client, question(id)).await == QuestionRefusal::RateLimited {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_goes_answers_by_going() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (_, mut agent, _) = kernel(&server, &ann).await;
+    let mut client = server.connect(&ann).await;
+    ask(&mut client, question(1)).await;
+    asked(&mut agent).await;
+    drop(agent);
+    assert!(matches!(
+        answer(&mut client, 1).await,
+        KernelAnswer::Refused { code: QuestionRefusal::AgentUnreachable, .. }
+    ));
+}
+
+#[tokio::test]
+async fn rest_asks_the_same() {
+    let server = TestServer::start().await;
+    let ann = server.person("Ann").await;
+    let (http, mut agent, kernel) = kernel(&server, &ann).await;
+    let inspect = format!("/api/notebooks/n/kernels/{kernel}/inspect");
+    let inspected = json!({"found": true, "data": {"text/plain": "Signature: f()"}});
+    let body = json!({"code": "f(", "cursor": 2, "detail": 1});
+    let answering = async {
+        let came = asked(&mut agent).await;
+        assert_eq!(came.kind, QuestionKind::Inspect { detail: 1 });
+        let answer = serde_json::from_value(json!({"inspected": inspected})).unwrap();
+        agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer }).await;
+        // The other question gets an answer to none.
+        let came = asked(&mut agent).await;
+        agent.send(&ClientMessage::AnswerQuestion { id: came.id, answer: completed(&[]) }).await;
+    };
+    let asking = async {
+        let answer = http.post(&inspect, body).await.ok();
+        (answer, http.post(&inspect, json!({"code": "f(", "cursor": 2})).await.refused(502))
+    };
+    let ((found, refused), ()) = tokio::join!(asking, answering);
+    assert_eq!((found, refused.as_str()), (inspected, "kernel_failed"));
+    assert_eq!(http.post(&inspect, json!({"code": "", "cursor": 1})).await.refused(400), "invalid_value");
+    assert_eq!(http.post(&inspect, json!({"code": "", "cursor": 0, "x": 1})).await.refused(400), "malformed");
+}
