@@ -4,6 +4,7 @@ import { Texts } from "../collab/texts.ts";
 import { isFinished } from "../protocol/apply/executions.ts";
 import { newId } from "../transport/ids.ts";
 import { type Done, Rejected } from "../transport/outbox.ts";
+import { Questions } from "../transport/questions.ts";
 import { Replica } from "../transport/replica.ts";
 import { Ahead } from "./ahead.ts";
 import { type Chunk, rechunk } from "./chunks.ts";
@@ -40,6 +41,7 @@ const DEAF_MS = 1_500;
 export class NotebookStore extends Topics {
   readonly replica: Replica;
   readonly texts: Texts;
+  readonly questions: Questions;
   chunks: Chunk[] = [];
   /** The cell with the focus. */
   current: string | undefined;
@@ -75,6 +77,7 @@ export class NotebookStore extends Topics {
     super();
     this.replica = new Replica(session.connection, id);
     this.texts = new Texts(this.replica);
+    this.questions = new Questions(session.connection, id);
     this.replica.changed.add((touched) => {
       if (touched.parts.has("assistants")) this.#propose();
       if (touched.parts.has("order")) this.#reorder();
@@ -136,6 +139,7 @@ export class NotebookStore extends Topics {
   }
 
   close(): void {
+    this.questions.close();
     this.replica.close();
   }
 

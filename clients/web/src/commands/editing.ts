@@ -1,12 +1,17 @@
 // Actions of the editor and of what is opened over a notebook.
 import type { Action } from "./table.ts";
 
+/** What the editor of a cell does itself. */
+export type EditorCommand = "complete" | "inspect";
+
 /** What the page opens; it registers these when it is there. */
 export interface EditingPage {
   find: () => void;
   settings: () => void;
   /** Of the current cell; or of another, with one of them to look at. */
   runs: (of?: { cell: string; run: string }) => void;
+  /** While a cell is edited. */
+  inEditor: (command: EditorCommand) => void;
 }
 
 export const editing = (page: Partial<EditingPage>): Action[] => [
@@ -23,6 +28,20 @@ export const editing = (page: Partial<EditingPage>): Action[] => [
     title: "Give the keys to the output (Esc takes them back)",
     editKeys: ["Control+Alt+k"],
     run: (store) => document.querySelector<HTMLElement>(`[data-cell="${CSS.escape(store.current ?? "")}"] .frame`)?.focus(),
+  },
+  {
+    id: "complete",
+    title: "Complete the name at the caret, or take the marked one",
+    editKeys: ["Tab"],
+    inEditor: "complete",
+    run: () => page.inEditor?.("complete"),
+  },
+  {
+    id: "inspect",
+    title: "What the kernel knows about the name at the caret (again: with its source)",
+    editKeys: ["Shift+Tab"],
+    inEditor: "inspect",
+    run: () => page.inEditor?.("inspect"),
   },
   { id: "runs", title: "All runs of the cell, two side by side", run: () => page.runs?.() },
 ];

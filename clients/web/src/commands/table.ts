@@ -5,7 +5,7 @@ import { headingLevel } from "../app/headings.ts";
 import { go } from "../app/route.ts";
 import type { NotebookStore } from "../app/store.ts";
 import type { CellType } from "../protocol/messages.ts";
-import { type EditingPage, editing } from "./editing.ts";
+import { type EditingPage, type EditorCommand, editing } from "./editing.ts";
 
 export interface Action {
   id: string;
@@ -17,6 +17,8 @@ export interface Action {
   /** Not again while the key is held. */
   once?: boolean;
   needs?: "edit" | "run";
+  /** Its keys are the editor's alone, which may leave them to others. */
+  inEditor?: EditorCommand;
   run: (store: NotebookStore) => void;
 }
 

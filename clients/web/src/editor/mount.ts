@@ -1,5 +1,5 @@
 // A CodeMirror editor for one cell. Loaded when the page has painted.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { autocompletion, closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { python } from "@codemirror/lang-python";
@@ -18,6 +18,7 @@ import {
 import type { Settings } from "../app/settings.ts";
 import type { OpenText, Texts } from "../collab/texts.ts";
 import type { CellType } from "../protocol/messages.ts";
+import { type Ask, kernelCompletion, listKeys } from "./completion.ts";
 import { peerCarets } from "./peers.ts";
 import { highlighting, theme } from "./theme.ts";
 
@@ -43,6 +44,8 @@ export interface EditorOptions {
   settings: Settings;
   label: string;
   keys: KeyBinding[];
+  /** The kernel that the code of a code cell is for. */
+  ask: Ask;
   /** What would not fit into a cell was not taken. */
   refused: (characters: number) => void;
   moved: (anchor: number, head: number, typed: boolean) => void;
@@ -88,10 +91,11 @@ function wraps({ type, settings }: EditorOptions): Extension {
 }
 
 function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[] {
-  const { type, isReadOnly, label, keys, refused, moved, focused, settings } = options;
+  const { type, isReadOnly, label, keys, ask, refused, moved, focused, settings } = options;
   const isText = type !== "code" && type !== "sql";
   return [
     modes.of([]),
+    isText ? [] : Prec.highest(keymap.of(listKeys)),
     Prec.highest(keymap.of(keys)),
     EditorView.cspNonce.of(nonce()),
     // The caret keeps away from the page's edges, and from the bar.
@@ -109,7 +113,8 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     languages.of(type === "code" ? python() : []),
     // Text is written in the direction of its script, line by line.
     isText ? EditorView.perLineTextDirection.of(true) : [],
-    isText ? [] : [indentOnInput(), bracketMatching(), autocompletion(), settings.closeBrackets ? closeBrackets() : []],
+    isText ? [] : [indentOnInput(), bracketMatching(), settings.closeBrackets ? closeBrackets() : []],
+    type === "code" ? kernelCompletion(ask) : type === "sql" ? autocompletion({ defaultKeymap: false }) : [],
     wrapping.of(wraps(options)),
     settings.lineNumbers ? lineNumbers() : [],
     indentUnit.of(settings.indent === "tab" ? "\t" : " ".repeat(Number(settings.indent))),
@@ -123,7 +128,7 @@ function extensions(options: EditorOptions, edit: OpenText["edit"]): Extension[]
     highlighting,
     theme,
     peerCarets,
-    keymap.of([...closeBracketsKeymap, ...completionKeymap, ...selecting, ...historyKeymap, indentWithTab, ...defaultKeymap]),
+    keymap.of([...closeBracketsKeymap, ...selecting, ...historyKeymap, indentWithTab, ...defaultKeymap]),
     EditorView.updateListener.of((update) => {
       const isOwn = !update.transactions.some((transaction) => transaction.annotation(fromOthers));
       if (update.docChanged && isOwn) edit(update.changes);

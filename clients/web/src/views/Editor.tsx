@@ -5,7 +5,8 @@ import { useSettings } from "../app/settings.ts";
 import type { NotebookStore } from "../app/store.ts";
 import { hueOf, kindOf } from "../app/words.ts";
 import { keysOf } from "../commands/keys.ts";
-import { actions, editorKey, isAllowed } from "../commands/table.ts";
+import { actions, editorKey, isAllowed, page } from "../commands/table.ts";
+import { commands } from "../editor/completion.ts";
 import { createEditor, vimTakesEscape } from "../editor/mount.ts";
 import { setPeers } from "../editor/peers.ts";
 import type { CellType, PeerState } from "../protocol/messages.ts";
@@ -37,6 +38,7 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
       ...{ texts: store.texts, cellId: id, type, isReadOnly: !store.mayEdit, label: `Source of a ${type} cell` },
       settings,
       keys: keys(store, id),
+      ask: async (kind, code, cursor) => (store.mayRun ? store.questions.ask({ cell_id: id, code, cursor, kind }) : undefined),
       refused: (characters) => store.toast({ text: tooLong(characters), isError: true }),
       moved: (anchor, head, typed) => show(anchor, head, typed),
       focused: (isFocused) => {
@@ -60,6 +62,15 @@ export default function Editor({ store, id, type, isEditing, at, peers }: Props)
     const written = store.ahead.arrive(id);
     if (written !== undefined) editor.dispatch({ selection: { anchor: Math.min(written, editor.state.doc.length) } });
   }, [store, id, isEditing, at, settings]);
+
+  useEffect(() => {
+    if (!isEditing) return;
+    page.inEditor = (command) => {
+      view.current?.focus();
+      if (view.current) commands[command](view.current);
+    };
+    return () => void delete page.inEditor;
+  }, [isEditing]);
 
   // A phone's keyboard takes half of the page: the caret stays in the other.
   useEffect(() => {
@@ -117,7 +128,8 @@ function keys(store: NotebookStore, id: string): KeyBinding[] {
   const table = actions.flatMap((action) =>
     keysOf(action).editKeys.map((press) => ({
       key: editorKey(press),
-      run: () => {
+      run: (view: EditorView) => {
+        if (action.inEditor) return commands[action.inEditor](view);
         if (isAllowed(action, store)) action.run(store);
         return true;
       },

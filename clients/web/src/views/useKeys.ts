@@ -66,6 +66,7 @@ export function useKeys(store: NotebookStore): void {
 
 function bindings(store: NotebookStore): Record<string, (event: KeyboardEvent) => void> {
   const all = actions.flatMap((action) => {
+    if (action.inEditor) return [];
     const run = (event: KeyboardEvent) => {
       if (!isAllowed(action, store) || (action.once && event.repeat)) return;
       event.preventDefault();

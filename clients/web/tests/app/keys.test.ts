@@ -44,6 +44,8 @@ const JUPYTER = {
   "$mod+Enter": "run",
   "Alt+Enter": "run-insert",
   "$mod+Shift+p": "palette",
+  Tab: "complete",
+  "Shift+Tab": "inspect",
 };
 
 test("Jupyter's keys do what they do there", () => {

@@ -34,6 +34,8 @@ export class ReferenceServer {
   /** Refuses every token. */
   refuses = false;
   answersChecks = true;
+  /** Parts of the protocol that it says it has. */
+  features: string[] = [];
   /** How many commands were decided, repeats aside. */
   decided = 0;
   readonly #answers = new Map<string, Answer>();
@@ -100,7 +102,7 @@ export class ReferenceServer {
     client.user = token;
     client.send({
       welcome: {
-        ...{ protocol: 1, server: "reference", connection: client.connection, scopes: [], features: [] },
+        ...{ protocol: 1, server: "reference", connection: client.connection, scopes: [], features: this.features },
         actor: { kind: "user", id: token },
         max_frame_bytes: 1 << 23,
         heartbeat_ms: HEARTBEAT_MS,

@@ -1,0 +1,55 @@
+// Questions to the kernels of a notebook about code that is being written. Ephemeral: what a lost connection takes with it is not asked again.
+import type { AskKernelMessage, KernelAnswer, ServerMessage } from "../protocol/messages.ts";
+import type { Connection } from "./connection.ts";
+
+export type Question = Omit<AskKernelMessage, "id" | "notebook">;
+
+export class Questions {
+  readonly #connection: Connection;
+  readonly #notebook: string;
+  readonly #waiting = new Map<number, (answer: KernelAnswer | undefined) => void>();
+  readonly #ends: (() => void)[];
+  #last = 0;
+
+  constructor(connection: Connection, notebook: string) {
+    this.#connection = connection;
+    this.#notebook = notebook;
+    this.#ends = [
+      connection.received.add((message) => this.#hear(message)),
+      connection.changed.add(({ name }) => name !== "live" && this.#forget()),
+    ];
+  }
+
+  /** The answer; nothing where there is nobody to ask. The server answers in seconds, whatever the kernel does. */
+  ask(question: Question): Promise<KernelAnswer | undefined> {
+    const { welcome } = this.#connection;
+    // An older server would take it for a mistake.
+    if (!welcome?.features.includes("kernel_questions")) return Promise.resolve(undefined);
+    const id = (this.#last += 1);
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      if (!this.#connection.send({ ask_kernel: { id, notebook: this.#notebook, ...question } })) this.#settle(id, undefined);
+    });
+  }
+
+  close(): void {
+    for (const end of this.#ends) end();
+    this.#forget();
+  }
+
+  #hear(message: ServerMessage): void {
+    if (!("kernel_answer" in message)) return;
+    const { id, notebook, answer } = message.kernel_answer;
+    if (notebook === this.#notebook) this.#settle(id, answer);
+  }
+
+  #forget(): void {
+    for (const id of [...this.#waiting.keys()]) this.#settle(id, undefined);
+  }
+
+  #settle(id: number, answer: KernelAnswer | undefined): void {
+    const resolve = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    resolve?.(answer);
+  }
+}
