@@ -7,7 +7,7 @@ use clap::Args;
 use notarium_agent::connection::ConnectOptions;
 use notarium_core::Scope;
 use notarium_server::RunningServer;
-use notarium_server::auth::{NewAgent, issue_owner_token};
+use notarium_server::auth::{ClientInfo, NewAgent, issue_owner_token};
 use notarium_store::accounts::Coverage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,7 +181,7 @@ impl Keys {
             }
         };
         let signed_in =
-            accounts.exchange(&owner, None, None, None, "notarium up").await.map_err(anyhow::Error::from)?;
+            accounts.exchange(&owner, None, None, ClientInfo { label: "notarium up", ..ClientInfo::default() }).await.map_err(anyhow::Error::from)?;
         let who = accounts.as_session(&signed_in.user.id).await.map_err(anyhow::Error::from)?;
         let who =
             who.ok_or_else(|| Failure::failed("the owner's account is deactivated: no one can use this folder"))?;

@@ -3,6 +3,7 @@
 //! Invariants:
 //! - Authentication is a bearer token in the `Authorization` header or in the socket's first frame. There are no
 //!   cookies, so a foreign page has nothing to ride on, and no token is ever read from a URL.
+//! - A browser proves a key that no script can read, and keeps no token: `browser_keys`.
 //! - Only hashes of secrets are kept. A presented secret is hashed and the hashes are compared: how long the
 //!   comparison takes tells nothing about the secret.
 //! - `confirm` is held by sessions, and by API tokens of a person who asked for it by name; never by agents or guests.
@@ -10,6 +11,7 @@
 
 mod accounts;
 mod authenticated;
+mod browser_keys;
 mod cache;
 mod follow;
 mod grants;
@@ -24,10 +26,11 @@ mod values;
 
 pub use accounts::{Accounts, AuthOptions, OneTimeToken};
 pub use authenticated::{Authenticated, Placements};
+pub use browser_keys::Proof;
 pub use follow::{FollowedToken, Revocation};
 pub use grants::{NewAgent, NewApiToken, NewShareLink, NewToken};
 pub use passwords::PasswordCost;
-pub use sessions::{NewProfile, SignedIn, issue_owner_token, issue_owner_token_in};
+pub use sessions::{ClientInfo, NewProfile, SignedIn, issue_owner_token, issue_owner_token_in};
 pub use token_text::{TokenText, bearer};
 
 use notarium_core::Millis;

@@ -10,6 +10,7 @@ use notarium_store::accounts::{
 };
 use tokio::sync::{broadcast, mpsc};
 
+use super::browser_keys::BrowserKeys;
 use super::cache::{Cached, TokenCache};
 use super::follow::{FollowedToken, Revocation};
 use super::passwords::{PasswordCost, Passwords};
@@ -46,6 +47,7 @@ struct Shared {
     asks_again: AtomicBool,
     /// Where notebooks are counted, once that is known.
     usage: OnceLock<Arc<Usage>>,
+    browser_keys: BrowserKeys,
 }
 
 /// What can be chosen about authentication.
@@ -99,12 +101,17 @@ impl Accounts {
             throttle: Throttle::new(),
             asks_again: AtomicBool::new(options.asks_again),
             usage: OnceLock::new(),
+            browser_keys: BrowserKeys::new()?,
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
     pub(super) fn passwords(&self) -> &Passwords {
         &self.shared.passwords
+    }
+
+    pub(super) fn browser_keys(&self) -> &BrowserKeys {
+        &self.shared.browser_keys
     }
 
     pub(super) fn throttle(&self) -> &Throttle {
@@ -159,7 +166,7 @@ impl Accounts {
             Some(cached) => cached,
             None => self.load_into_cache(token.kind, &token.id, Some(&secret_hash)).await?,
         };
-        if cached.secret_hash != secret_hash || cached.authenticated.kind != token.kind {
+        if !self.opens(&token.id, &cached.secret_hash, &secret_hash) || cached.authenticated.kind != token.kind {
             return Err(AuthError::Invalid);
         }
         self.refuse_expired(cached.authenticated.expires_at)?;
@@ -205,6 +212,9 @@ impl Accounts {
                 }
             }
             for revocation in revocations_of(change) {
+                if let Revocation::Token(id) = &revocation {
+                    self.browser_keys().ended(id);
+                }
                 self.shared.cache.forget(&revocation);
                 // Nobody listens: nobody is connected.
                 let _ = self.shared.revocations.send(revocation);
@@ -254,6 +264,11 @@ impl Accounts {
         if expires_at.is_some_and(|at| self.now() >= at) { Err(AuthError::Expired) } else { Ok(()) }
     }
 
+    /// A session that is bound to a browser's key has no secret of its own: each open page has one.
+    fn opens(&self, id: &TokenId, kept: &[u8; 32], presented: &[u8; 32]) -> bool {
+        kept == presented || self.browser_keys().is_open(id, presented)
+    }
+
     /// A stranger learns `Invalid` alone: why a token is refused is told to who has its secret.
     async fn load_into_cache(
         &self,
@@ -263,7 +278,7 @@ impl Accounts {
     ) -> Result<Cached, AuthError> {
         let generation = self.shared.cache.generation();
         let loaded = self.load(kind, id).await?;
-        if presented.is_some_and(|hash| *hash != loaded.secret_hash) {
+        if presented.is_some_and(|hash| !self.opens(id, &loaded.secret_hash, hash)) {
             return Err(AuthError::Invalid);
         }
         if loaded.created_by.is_none_or(|user| user.deactivated_at.is_some()) {

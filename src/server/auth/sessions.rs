@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-use notarium_core::{Actor, Millis, Scope};
+use notarium_core::{Actor, Millis, Scope, TokenId};
 use notarium_store::Sqlite;
 use notarium_store::accounts::{
     AccountChange, AccountError, AccountStore, AuditEntry, Coverage, SqliteAccountStore, Token, TokenFilter,
@@ -12,6 +12,7 @@ use notarium_store::accounts::{
 };
 use ulid::Ulid;
 
+use super::browser_keys::{Proof, hash_of_key};
 use super::{Accounts, AuthError, Authenticated, OneTimeToken, TokenText, values};
 
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
@@ -38,6 +39,17 @@ pub struct SignedIn {
 pub struct NewProfile {
     pub name: String,
     pub login: String,
+}
+
+/// What a client says of itself when it signs in.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClientInfo<'a> {
+    /// Where it is; attempts are counted by that.
+    pub address: Option<IpAddr>,
+    /// For the list of sessions.
+    pub label: &'a str,
+    /// Of a browser, to which the session is bound.
+    pub key: Option<&'a str>,
 }
 
 /// A new token and its record. The text is shown once.
@@ -109,12 +121,11 @@ impl Accounts {
         &self,
         login: &str,
         password: String,
-        address: Option<IpAddr>,
-        label: &str,
+        client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        let label = values::label(label)?;
-        let user = self.proven(login, password, address).await?;
-        self.begin_session(user, label, Vec::new(), "session.sign_in").await
+        values::label(client.label)?;
+        let user = self.proven(login, password, client.address).await?;
+        self.begin_session(user, client, Vec::new(), "session.sign_in").await
     }
 
     /// The same for a session of 15 minutes that confirms, shares and manages, and that nobody is to keep.
@@ -122,11 +133,10 @@ impl Accounts {
         &self,
         login: &str,
         password: String,
-        address: Option<IpAddr>,
-        label: &str,
+        client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        let label = values::label(label)?;
-        let user = self.proven(login, password, address).await?;
+        let label = values::label(client.label)?;
+        let user = self.proven(login, password, client.address).await?;
         let minted = mint_for(&user, TokenKind::Session, label, self.now(), FRESH_MS)?;
         self.keep_session(user, minted, Vec::new(), "session.sign_in_afresh").await
     }
@@ -153,11 +163,9 @@ impl Accounts {
         text: &str,
         profile: Option<NewProfile>,
         password: Option<String>,
-        address: Option<IpAddr>,
-        label: &str,
+        client: ClientInfo<'_>,
     ) -> Result<SignedIn, AuthError> {
-        self.throttle().attempt_from(address)?;
-        let label = values::label(label)?;
+        self.throttle().attempt_from(client.address)?;
         let (token, mut user) = self.one_time(text).await?;
         let mut changes = vec![AccountChange::SpendToken { token: token.id.clone(), at: self.now() }];
         if token.kind() == TokenKind::Reset {
@@ -174,7 +182,26 @@ impl Accounts {
             check_has_login(&user)?;
             changes.push(self.set_password(&user, password).await?);
         }
-        self.begin_session(user, label, changes, "session.exchange").await
+        self.begin_session(user, client, changes, "session.exchange").await
+    }
+
+    /// What a page of the browser to which this session is bound signs to get a token for it.
+    pub fn challenge(&self, session: &TokenId) -> String {
+        self.browser_keys().challenge(session, self.now())
+    }
+
+    /// A token of a session for a page that has just opened.
+    pub async fn resume(&self, proof: Proof<'_>) -> Result<SignedIn, AuthError> {
+        let key_hash = self.browser_keys().check(proof, self.now())?;
+        let is_bound = |token: &Token| token.kind() == TokenKind::Session && token.secret_hash == key_hash;
+        let token = self.store().token(proof.session).await?.filter(is_bound).ok_or(AuthError::Invalid)?;
+        let user = self.holder_of(&token).await?;
+        if token.revoked_at.is_some() {
+            return Err(AuthError::Revoked);
+        }
+        let text = TokenText::generate(TokenKind::Session, token.id.clone())?;
+        self.browser_keys().opened(&token.id, text.secret_hash());
+        Ok(SignedIn { text, token, user })
     }
 
     /// Ends the token that is presented.
@@ -252,36 +279,44 @@ impl Accounts {
         let text = TokenText::parse(text).ok_or(AuthError::Invalid)?;
         let token = self.store().token(&text.id).await?.ok_or(AuthError::Invalid)?;
         let is_it = token.kind() == text.kind && text.kind.is_one_time() && token.secret_hash == text.secret_hash();
-        let TokenHolder::User(holder) = &token.holder else { return Err(AuthError::Invalid) };
         if !is_it {
             return Err(AuthError::Invalid);
         }
         if token.revoked_at.is_some() {
             return Err(AccountError::AlreadySpent.into());
         }
+        let user = self.holder_of(&token).await?;
+        Ok((token, user))
+    }
+
+    /// Whose token it is, while it and the account are good.
+    async fn holder_of(&self, token: &Token) -> Result<User, AuthError> {
+        let TokenHolder::User(holder) = &token.holder else { return Err(AuthError::Invalid) };
         if token.expires_at.is_some_and(|at| self.now() >= at) {
             return Err(AuthError::Expired);
         }
         let user = self.store().user(holder).await?.ok_or(AuthError::Invalid)?;
-        if user.deactivated_at.is_some() {
-            return Err(AuthError::Deactivated);
-        }
-        Ok((token, user))
+        if user.deactivated_at.is_some() { Err(AuthError::Deactivated) } else { Ok(user) }
     }
 
     async fn begin_session(
         &self,
         user: User,
-        label: String,
+        client: ClientInfo<'_>,
         changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
+        let key_hash = client.key.map(hash_of_key).transpose()?;
         let scopes = match self.asks_again() {
             // For good: this one lay where others could read it, also when the server is started otherwise.
             true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
             false => TokenScopes::all_of(TokenKind::Session),
         };
-        let minted = mint_with(&user, scopes, label, self.now(), SESSION_MS)?;
+        let mut minted = mint_with(&user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?;
+        if let Some(hash) = key_hash {
+            minted.token.secret_hash = hash;
+            self.browser_keys().opened(&minted.token.id, minted.text.secret_hash());
+        }
         self.keep_session(user, minted, changes, action).await
     }
 

@@ -22,7 +22,7 @@ async fn accounts(clock: &Arc<AtomicU64>) -> Accounts {
 
 async fn owner(accounts: &Accounts) -> SignedIn {
     let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
-    accounts.exchange(&printed, None, None, None, "").await.unwrap()
+    accounts.exchange(&printed, None, None, ClientInfo::default()).await.unwrap()
 }
 
 // --- the text of a token ---
@@ -219,7 +219,7 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let store = Arc::new(SqliteAccountStore::new(database));
     let accounts = Accounts::open(store.clone(), clock).await.unwrap();
-    let session = accounts.exchange(&issued.text.reveal(), None, None, None, "laptop").await.unwrap();
+    let session = accounts.exchange(&issued.text.reveal(), None, None, ClientInfo { label: "laptop", ..ClientInfo::default() }).await.unwrap();
     let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
     assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
 }
@@ -233,14 +233,14 @@ async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_s
     let printed = accounts.first_start().await.unwrap().unwrap().text.reveal();
     let profile = NewProfile { name: "Ann".to_owned(), login: "ann".to_owned() };
     let password = || "correct horse".to_owned();
-    let before = accounts.exchange(&printed, Some(profile), Some(password()), None, "").await.unwrap();
+    let before = accounts.exchange(&printed, Some(profile), Some(password()), ClientInfo::default()).await.unwrap();
     let who = accounts.authenticate(&before.text.reveal()).await.unwrap();
     let all: Scopes = [Scope::Read, Scope::Edit, Scope::Run, Scope::Confirm].into();
     let program = NewApiToken { label: String::new(), scopes: all, coverage: Coverage::All, expires_at: None };
     let program = accounts.create_api_token(&who, program).await.unwrap();
 
     accounts.set_asks_again(true);
-    let kept = accounts.sign_in("ann", password(), None, "").await.unwrap();
+    let kept = accounts.sign_in("ann", password(), ClientInfo::default()).await.unwrap();
     for text in [&before.text, &kept.text, &program.text] {
         let who = accounts.authenticate(&text.reveal()).await.unwrap();
         assert_eq!(who.scopes, [Scope::Read, Scope::Edit, Scope::Run].into(), "{text:?}");
@@ -250,8 +250,8 @@ async fn where_confirming_asks_again_nothing_that_is_kept_confirms_and_a_fresh_s
         let more = NewApiToken { scopes: [Scope::Read, Scope::Confirm].into(), ..asked };
         assert!(accounts.create_api_token(&who, more).await.is_err(), "it makes none that confirms");
     }
-    assert!(accounts.sign_in_afresh("ann", "wrong".to_owned(), None, "").await.is_err());
-    let fresh = accounts.sign_in_afresh("ann", password(), None, "").await.unwrap().text.reveal();
+    assert!(accounts.sign_in_afresh("ann", "wrong".to_owned(), ClientInfo::default()).await.is_err());
+    let fresh = accounts.sign_in_afresh("ann", password(), ClientInfo::default()).await.unwrap().text.reveal();
     let who = accounts.authenticate(&fresh).await.unwrap();
     assert!(who.has(Scope::Confirm) && who.has(Scope::Admin) && !who.asks_again);
     clock.fetch_add(15 * MINUTE, Ordering::SeqCst);

@@ -61,9 +61,15 @@ async fn read_events(
     }
     let limit = query.limit.unwrap_or(200).clamp(1, MAX_PAGE);
     let events = app.store.read(&notebook, after, limit).await?;
+    Ok(Json(page(events, head)).into_response())
+}
+
+/// What was recorded after `head` was looked up is left out: who proves a record compares its last event with the head.
+fn page(mut events: Vec<Stored>, head: Head) -> EventPage {
+    events.retain(|stored| stored.envelope.version <= head.version);
     let last = events.last().map(|stored| stored.envelope.version);
     let next = last.filter(|version| *version < head.version);
-    Ok(Json(EventPage { events, head, next }).into_response())
+    EventPage { events, head, next }
 }
 
 /// All events up to a version, one JSON object a line, for as long as they may be read: a download that was begun with a token ends
@@ -176,4 +182,34 @@ async fn proven(app: &App, notebook: &NotebookId, to: Version) -> Result<(Head, 
         tokio::task::yield_now().await;
     }
     Ok((head, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use notarium_core::{RawJson, Salt};
+    use serde_json::json;
+
+    use super::*;
+
+    fn three() -> (Vec<Stored>, Vec<Head>) {
+        let mut head = Head::START;
+        let sealed = (1..=3_u64).map(|version| {
+            let envelope = serde_json::from_value(json!({
+                "id": format!("e{version}"), "notebook_id": "n", "version": version, "type": "CellDeleted", "schema": 1,
+                "actor": {"kind": "system"}, "command_id": "c", "correlation_id": "c", "recorded_at": 5,
+            }));
+            let stored = Stored::seal(&mut head, envelope.unwrap(), RawJson::parse("{}").unwrap(), Salt([0; 16]));
+            (stored, head)
+        });
+        sealed.unzip()
+    }
+
+    #[test]
+    fn a_page_ends_where_its_head_does() {
+        let (events, heads) = three();
+        let of_two = page(events.clone(), heads[1]);
+        assert_eq!((of_two.events.last().unwrap().hash, of_two.next), (heads[1].hash, None));
+        let of_all = page(events[..2].to_vec(), heads[2]);
+        assert_eq!((of_all.events.len(), of_all.next), (2, Some(2)));
+    }
 }

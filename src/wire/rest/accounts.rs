@@ -109,6 +109,38 @@ pub struct SignIn {
     /// says `asks_again`. Keep it in memory, never on a disk.
     #[serde(default)]
     pub fresh: bool,
+    /// Of a browser: the public point of a P-256 key that it made and whose private part nothing can read, uncompressed (65 bytes) in
+    /// base64url without padding. The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
+    pub key: Option<String>,
+}
+
+/// Which session a page belongs to.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResumeRequest {
+    /// As `session` said when it began.
+    pub session: TokenId,
+}
+
+/// What to sign.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ResumeChallenge {
+    /// Good for a minute, and for this session.
+    pub challenge: String,
+}
+
+/// The proof that the browser still has the key of its session.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resume {
+    /// As `session` said when it began.
+    pub session: TokenId,
+    /// The public point, as it was sent when the session began.
+    pub key: String,
+    /// From `POST /api/session/challenge`.
+    pub challenge: String,
+    /// ECDSA with SHA-256 of the text `notarium-session\n<session>\n<challenge>`, 64 bytes in base64url without padding.
+    pub signature: String,
 }
 
 /// A session: carry the token as `Authorization: Bearer <token>`.
@@ -116,6 +148,8 @@ pub struct SignIn {
 pub struct SignedIn {
     /// In this answer and never again.
     pub token: String,
+    /// Names the session in `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; it is no secret.
+    pub session: TokenId,
     /// Milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Millis>,

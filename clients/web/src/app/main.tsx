@@ -11,7 +11,7 @@ import { SignIn } from "../views/SignIn.tsx";
 import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
-import { type Session, forget, resume } from "./session.ts";
+import { type Session, forget, resume, wasRefused } from "./session.ts";
 
 type Who = { state: "asking" } | { state: "out"; reason?: string } | { state: "in"; session: Session };
 
@@ -23,7 +23,7 @@ function App() {
     resume().then(
       (session) => setWho(session ? { state: "in", session } : { state: "out" }),
       (error: Error) => {
-        forget();
+        if (wasRefused(error)) void forget();
         setWho({ state: "out", reason: error.message });
       },
     );
@@ -45,7 +45,7 @@ function App() {
     <>
       <AskAgain session={session} />
       <NotebookView
-        key={`${route.id} ${session.token}`}
+        key={`${route.id} ${session.number}`}
         session={session}
         id={route.id}
         cell={route.cell}

@@ -1,16 +1,20 @@
-// Who is signed in: a bearer token, kept for this tab. (The server has no refresh cookie yet: see clients/web/README.md.)
+// Who is signed in. A person's session is bound to a key of this browser (`browserKey.ts`) and its token stays in memory; a token that
+// was brought (of a program, of a share link) is kept for the tab.
 import type { components } from "../protocol/rest.ts";
+import { type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
 import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
 
 export type Me = components["schemas"]["Me"];
-type SignedIn = components["schemas"]["SignedIn"];
 
 const KEY = "notarium.session";
 const NOT_PROVED = "not_proved";
 /** Tokens that are exchanged for a session once: the printed owner token, resets and invitations. */
 const ONE_TIME = /^nt_(owner|reset)_/;
+
+const anonymous = new Rest({ base: "", token: () => undefined });
+let count = 0;
 
 export class Session {
   readonly rest: Rest;
@@ -20,16 +24,22 @@ export class Session {
   readonly #provers: (() => Promise<boolean>)[] = [];
   #proof: Promise<boolean> | undefined;
   readonly #names = new Map<string, Promise<string>>();
+  #renewal: Promise<boolean> | undefined;
+  /** Told apart from another sign-in of the same person. */
+  readonly number = ++count;
 
   constructor(
     public token: string,
     readonly me: Me,
   ) {
-    this.rest = new Rest({ base: "", token: () => this.token });
+    this.rest = new Rest({ base: "", token: () => this.token, renew: (refused) => this.#renewed(refused) });
     const address = new URL("/api/socket", location.href);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     const open = () => new WebSocket(address) as never;
     this.connection = new Connection({ open, client: "notarium-web/0.1.0" });
+    this.connection.changed.add((state) => {
+      if (state.name === "refused" && state.code === "unauthenticated") void this.#renewed(this.token);
+    });
   }
 
   get userId(): string | undefined {
@@ -40,6 +50,21 @@ export class Session {
   renew({ token }: Session): void {
     this.token = token;
     this.connection.refresh(token);
+  }
+
+  /** The server has forgotten this page's token (it was started anew): the browser proves its key for another one, once. */
+  async #renewed(refused: string): Promise<boolean> {
+    if (refused !== this.token) return true;
+    this.#renewal ??= proveKey(anonymous, this.me.token_id)
+      .then((answer) => {
+        if (!answer) return false;
+        this.token = answer.token;
+        this.connection.refresh(answer.token);
+        return true;
+      })
+      .catch(() => false)
+      .finally(() => (this.#renewal = undefined));
+    return this.#renewal;
   }
 
   /** The name behind an id: events have ids alone. */
@@ -58,7 +83,6 @@ export class Session {
 
   /** Asks the server for a session of a few minutes, which stays in this page's memory. */
   async signInAfresh(password: string): Promise<void> {
-    const anonymous = new Rest({ base: "", token: () => undefined });
     const body = { login: this.me.user?.login, password, label: "browser, password asked", fresh: true };
     const { token, expires_at } = await anonymous.json<SignedIn>("POST", "/api/session", body);
     this.#fresh = { token, until: expires_at ?? 0 };
@@ -89,8 +113,8 @@ export class Session {
   }
 
   async signOut(): Promise<void> {
-    forget();
     this.connection.stop();
+    await forget();
     if (this.me.kind === "session") await this.rest.json("DELETE", "/api/session").catch(() => undefined);
   }
 }
@@ -100,8 +124,13 @@ export function isNotProved(error: unknown): boolean {
   return error instanceof Problem && error.code === NOT_PROVED;
 }
 
-export function forget(): void {
+export function wasRefused(error: unknown): boolean {
+  return error instanceof Problem && error.status === 401;
+}
+
+export async function forget(): Promise<void> {
   sessionStorage.removeItem(KEY);
+  await forgetKey();
 }
 
 /** A token in the address's fragment never reaches a server; it leaves the address at once. */
@@ -125,7 +154,11 @@ export function linkTo(notebook: string, token: string): string {
 
 export async function resume(): Promise<Session | undefined> {
   const token = tokenOfLink() ?? sessionStorage.getItem(KEY);
-  return token ? signIn(token) : undefined;
+  if (token) return signIn(token);
+  const answer = await proveKey(anonymous).catch((error: unknown) => {
+    throw wasRefused(error) ? new Problem(401, "ended", "Your session in this browser has ended: sign in again.") : error;
+  });
+  return answer && new Session(answer.token, await whoIs(answer.token));
 }
 
 export async function signIn(token: string): Promise<Session> {
@@ -145,7 +178,11 @@ async function whoIs(token: string): Promise<Me> {
 
 /** With a one-time token, or with login and password. */
 export async function exchange(proof: { token: string } | { login: string; password: string }): Promise<Session> {
-  const anonymous = new Rest({ base: "", token: () => undefined });
-  const { token } = await anonymous.json<{ token: string }>("POST", "/api/session", { ...proof, label: "browser" });
-  return signIn(token);
+  const key = await makeKey();
+  const body = { ...proof, label: "browser", ...(key && { key: key.point }) };
+  const { token, session } = await anonymous.json<SignedIn>("POST", "/api/session", body);
+  if (!key) return signIn(token);
+  sessionStorage.removeItem(KEY);
+  await key.keep(session);
+  return new Session(token, await whoIs(token));
 }

@@ -16,6 +16,8 @@ export class Problem extends Error {
 export interface RestOptions {
   base: string;
   token: () => string | undefined;
+  /** This token was refused: whether there is another one now. */
+  renew?: (refused: string) => Promise<boolean>;
   fetch?: typeof fetch;
 }
 
@@ -40,15 +42,21 @@ export class Rest {
 
   /** Any request; what the server refuses, and no server at all, is a `Problem`. */
   async send(path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = new Headers(init.headers);
     const token = this.#options.token();
-    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-    const ask = this.#options.fetch ?? fetch;
-    const answer = await ask(this.#options.base + path, { ...init, headers }).catch((error: unknown) => {
-      throw new Problem(0, "unreachable", `the server cannot be reached: ${String(error)}`);
-    });
+    let answer = await this.#ask(path, init, token);
+    if (answer.status === 401 && token !== undefined && (await this.#options.renew?.(token)))
+      answer = await this.#ask(path, init, this.#options.token());
     if (!answer.ok) throw await problem(answer);
     return answer;
+  }
+
+  #ask(path: string, init: RequestInit, token: string | undefined): Promise<Response> {
+    const headers = new Headers(init.headers);
+    if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+    const ask = this.#options.fetch ?? fetch;
+    return ask(this.#options.base + path, { ...init, headers }).catch((error: unknown) => {
+      throw new Problem(0, "unreachable", `the server cannot be reached: ${String(error)}`);
+    });
   }
 
   blob(notebook: string, sha256: string): Promise<ArrayBuffer> {

@@ -4,10 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use http::Method;
 use notarium_core::Scope;
-use notarium_wire::rest::{self, Me, MyWorkspace, PasswordChange, Profile, SignIn};
+use notarium_wire::rest::{
+    self, Me, MyWorkspace, PasswordChange, Profile, Resume, ResumeChallenge, ResumeRequest, SignIn,
+};
 
 use super::{AccountRoutes, ClientAddress, shapes};
-use crate::auth::{Authenticated, NewProfile};
+use crate::auth::{Authenticated, ClientInfo, NewProfile, Proof, SignedIn};
 use crate::extract::{Created, JsonBody, NoContent};
 use crate::guard::{Guard, GuardedRouter};
 use crate::problem::Problem;
@@ -17,6 +19,10 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .group("accounts", "/api")
         .says("Sign in.")
         .on(Guard::Public, Method::POST, "/session", sign_in)
+        .says("What a browser signs to open a page of the session that is bound to its key.")
+        .on(Guard::Public, Method::POST, "/session/challenge", challenge)
+        .says("A token for a page that has just opened: the browser proves the key that its session is bound to.")
+        .on(Guard::Public, Method::POST, "/session/resume", resume)
         .says("Sign out: the token that is presented ends, and so do its connections.")
         .on(Guard::User(Scope::Read), Method::DELETE, "/session", sign_out)
         .says("Who the token's holder is, and what it allows.")
@@ -35,21 +41,44 @@ async fn sign_in(
     if request.fresh && request.token.is_some() {
         return Err(Problem::invalid("fresh goes with login and password, not with a one-time token"));
     }
+    if request.fresh && request.key.is_some() {
+        return Err(Problem::invalid("a fresh session is kept by nobody: it is bound to no key"));
+    }
+    let client = ClientInfo { address, label: &request.label, key: request.key.as_deref() };
     let signed_in = match (request.token, request.login, request.password) {
         (Some(token), login, password) => {
             let profile = profile_of(request.name, login)?;
-            shared.accounts.exchange(&token, profile, password, address, &request.label).await?
+            shared.accounts.exchange(&token, profile, password, client).await?
         }
         (None, Some(login), Some(password)) if request.fresh => {
-            shared.accounts.sign_in_afresh(&login, password, address, &request.label).await?
+            shared.accounts.sign_in_afresh(&login, password, client).await?
         }
         (None, Some(login), Some(password)) => {
-            shared.accounts.sign_in(&login, password, address, &request.label).await?
+            shared.accounts.sign_in(&login, password, client).await?
         }
         _ => return Err(Problem::invalid("send login and password, or a one-time token")),
     };
-    let (token, expires_at) = (signed_in.text.reveal(), signed_in.token.expires_at);
-    Ok(Created(Json(rest::SignedIn { token, expires_at, user: shapes::user(signed_in.user) })))
+    Ok(Created(Json(told(signed_in))))
+}
+
+fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
+    let (session, expires_at) = (token.id, token.expires_at);
+    rest::SignedIn { token: text.reveal(), session, expires_at, user: shapes::user(user) }
+}
+
+async fn challenge(
+    State(shared): State<AccountRoutes>,
+    JsonBody(request): JsonBody<ResumeRequest>,
+) -> Json<ResumeChallenge> {
+    Json(ResumeChallenge { challenge: shared.accounts.challenge(&request.session) })
+}
+
+async fn resume(
+    State(shared): State<AccountRoutes>,
+    JsonBody(Resume { session, key, challenge, signature }): JsonBody<Resume>,
+) -> Result<Created<Json<rest::SignedIn>>, Problem> {
+    let proof = Proof { session: &session, key: &key, challenge: &challenge, signature: &signature };
+    Ok(Created(Json(told(shared.accounts.resume(proof).await?))))
 }
 
 fn profile_of(name: Option<String>, login: Option<String>) -> Result<Option<NewProfile>, Problem> {

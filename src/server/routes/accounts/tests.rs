@@ -1,5 +1,6 @@
 //! Accounts as a client meets them.
 
+mod browsers;
 mod people;
 mod tokens;
 

@@ -11,7 +11,7 @@ use notarium_core::{Scope, Scopes};
 use notarium_store::accounts::Coverage;
 use tower::ServiceExt;
 
-use crate::auth::{Authenticated, NewAgent, NewApiToken, NewToken};
+use crate::auth::{Authenticated, ClientInfo, NewAgent, NewApiToken, NewToken};
 use crate::mcp::{McpHandler, McpRequest, McpResponse};
 use crate::origin::AllowedOrigins;
 use crate::{RunningServer, Server, ServerConfig, Storage, routes};
@@ -48,7 +48,7 @@ impl Scene {
         let router = routes::all(server.app(), AllowedOrigins::loopback(8787), "http://localhost:8787").router;
         let accounts = &server.app().accounts;
         let owner = server.owner_token.clone().unwrap();
-        let session = accounts.exchange(&owner, None, None, None, "test").await.unwrap().text.reveal();
+        let session = accounts.exchange(&owner, None, None, ClientInfo::default()).await.unwrap().text.reveal();
         let owner = accounts.authenticate(&session).await.unwrap();
         Self { router, session, owner, server }
     }

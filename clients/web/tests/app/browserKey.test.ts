@@ -1,0 +1,101 @@
+// A browser's session: bound to a key, its token in memory, another one when the server forgets.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { exchange, resume } from "../../src/app/session.ts";
+
+const kept = new Map<string, unknown>();
+vi.mock("idb-keyval", () => ({
+  get: (place: string) => Promise.resolve(kept.get(place)),
+  set: (place: string, value: unknown) => Promise.resolve(void kept.set(place, value)),
+  del: (place: string) => Promise.resolve(void kept.delete(place)),
+}));
+
+const tab = new Map<string, string>();
+/** What the server knows. */
+const server = { point: "", tokens: new Set<string>(), isEnded: false, proofs: 0 };
+
+beforeEach(() => {
+  kept.clear();
+  tab.clear();
+  Object.assign(server, { point: "", tokens: new Set(), isEnded: false, proofs: 0 });
+  vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => tab.get(key) ?? null,
+    setItem: (key: string, value: string) => void tab.set(key, value),
+    removeItem: (key: string) => void tab.delete(key),
+  });
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => answer(path, init));
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+async function answer(path: string, init: RequestInit): Promise<Response> {
+  const body = init.body ? (JSON.parse(String(init.body)) as Record<string, string>) : {};
+  if (path === "/api/session") {
+    server.point = body.key ?? "";
+    return opened();
+  }
+  if (path === "/api/session/challenge") return Response.json({ challenge: `of ${body.session ?? ""}` });
+  if (path === "/api/session/resume") return (await isProved(body)) ? opened() : refused();
+  const token = new Headers(init.headers).get("authorization")?.slice("Bearer ".length) ?? "";
+  if (!server.tokens.has(token)) return refused();
+  return Response.json({ name: "Ann", scopes: ["read"], actor: { kind: "user", id: "ann" }, token_id: "s1", kind: "session" });
+}
+
+function opened(): Response {
+  const token = `page ${String(server.tokens.size + 1)}`;
+  server.tokens.add(token);
+  return Response.json({ token, session: "s1" }, { status: 201 });
+}
+
+const refused = () => Response.json({ code: "unauthenticated", detail: "no token of this server" }, { status: 401 });
+
+async function isProved({ session, key, challenge, signature }: Record<string, string>): Promise<boolean> {
+  server.proofs += 1;
+  const curve = { name: "ECDSA", namedCurve: "P-256" };
+  const point = await crypto.subtle.importKey("raw", bytes(key), curve, true, ["verify"]);
+  const text = new TextEncoder().encode(`notarium-session\n${session ?? ""}\n${challenge ?? ""}`);
+  const isSigned = await crypto.subtle.verify({ name: "ECDSA", hash: "SHA-256" }, point, bytes(signature), text);
+  return isSigned && key === server.point && challenge === "of s1" && !server.isEnded;
+}
+
+const bytes = (text = "") => Uint8Array.from(Buffer.from(text, "base64url"));
+
+test("a page that opens later is signed in by the key, and no token is kept", async () => {
+  const first = await exchange({ token: "nt_owner_x_y" });
+  expect(first.token).toBe("page 1");
+  const [{ privateKey }] = [...kept.values()] as [{ privateKey: CryptoKey }];
+  expect(privateKey.extractable).toBe(false);
+  expect(tab.size).toBe(0);
+  const second = await resume();
+  expect(second?.token).toBe("page 2");
+  expect(tab.size).toBe(0);
+});
+
+test("what the server has forgotten is asked for again, once for all that wait", async () => {
+  const session = await exchange({ token: "nt_owner_x_y" });
+  server.tokens.clear();
+  const [me] = await Promise.all([session.rest.get<{ name: string }>("/api/me"), session.rest.get("/api/notebooks")]);
+  expect(me.name).toBe("Ann");
+  expect(server.proofs).toBe(1);
+});
+
+test("another person who has signed in since is not taken for this one", async () => {
+  const session = await exchange({ token: "nt_owner_x_y" });
+  server.tokens.clear();
+  const [place, of] = [...kept.entries()][0] as [string, object];
+  kept.set(place, { ...of, session: "s2" });
+  await expect(session.rest.get("/api/me")).rejects.toThrow("no token of this server");
+  expect(server.proofs).toBe(0);
+});
+
+test("a session that has ended says so", async () => {
+  await exchange({ token: "nt_owner_x_y" });
+  server.isEnded = true;
+  await expect(resume()).rejects.toThrow("has ended: sign in again");
+});
+
+test("a browser without keys keeps the token for the tab", async () => {
+  vi.stubGlobal("crypto", {});
+  await exchange({ login: "ann", password: "a cow in the harbour" });
+  expect([...tab.values()]).toEqual(["page 1"]);
+  expect(kept.size).toBe(0);
+});

@@ -1,0 +1,90 @@
+//! Sessions that are bound to a browser's key.
+
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use ring::rand::SystemRandom;
+use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair};
+
+use super::*;
+
+struct Browser(EcdsaKeyPair);
+
+impl Browser {
+    fn new() -> Self {
+        let (random, kind) = (SystemRandom::new(), &ECDSA_P256_SHA256_FIXED_SIGNING);
+        let pkcs8 = EcdsaKeyPair::generate_pkcs8(kind, &random).unwrap();
+        Self(EcdsaKeyPair::from_pkcs8(kind, pkcs8.as_ref(), &random).unwrap())
+    }
+
+    fn key(&self) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(self.0.public_key())
+    }
+
+    /// What a page does when it opens.
+    async fn resume(&self, server: &Server, session: &str) -> Answer {
+        let asked = json!({"session": session});
+        let challenge = server.call(Method::POST, "/api/session/challenge", None, asked).await.made().text("challenge");
+        let text = format!("notarium-session\n{session}\n{challenge}");
+        let signature = BASE64_URL_SAFE_NO_PAD.encode(self.0.sign(&SystemRandom::new(), text.as_bytes()).unwrap());
+        let proof = json!({"session": session, "key": self.key(), "challenge": challenge, "signature": signature});
+        server.call(Method::POST, "/api/session/resume", None, proof).await
+    }
+
+    async fn sign_in(&self, server: &Server) -> Answer {
+        server.sign_in(json!({"login": "ann", "password": PASSWORD, "key": self.key()})).await.made()
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_opens_later_proves_the_key_and_all_end_together() {
+    let store: Arc<dyn AccountStore> = Arc::new(MemoryAccountStore::new());
+    let server = Server::with_store(store.clone()).await;
+    server.owner().await;
+    let browser = Browser::new();
+    let signed_in = browser.sign_in(&server).await;
+    let (first, session) = (signed_in.text("token"), signed_in.text("session"));
+    assert_eq!(server.get("/api/me", &first).await.made().text("token_id"), session);
+
+    let second = browser.resume(&server, &session).await.made();
+    assert_eq!((second.text("session"), &second.body["expires_at"]), (session.clone(), &signed_in.body["expires_at"]));
+    let second = second.text("token");
+    assert_ne!(second, first);
+    for page in [&first, &second] {
+        server.get("/api/me", page).await.made();
+    }
+    Browser::new().resume(&server, &session).await.refused(401, "unauthenticated");
+    browser.resume(&server, "another").await.refused(401, "unauthenticated");
+
+    // The server starts anew, and knows the key alone.
+    let server = Server::with_store(store).await;
+    server.get("/api/me", &second).await.refused(401, "unauthenticated");
+    let third = browser.resume(&server, &session).await.made().text("token");
+    let fourth = browser.resume(&server, &session).await.made().text("token");
+    server.delete("/api/session", &third).await.made();
+    for page in [&third, &fourth] {
+        assert_eq!(server.get("/api/me", page).await.status, 401);
+    }
+    browser.resume(&server, &session).await.refused(401, "token_revoked");
+}
+
+#[tokio::test]
+async fn a_session_of_a_browser_expires() {
+    let server = Server::new().await;
+    server.owner().await;
+    let browser = Browser::new();
+    let session = browser.sign_in(&server).await.text("session");
+    server.advance(30 * DAY);
+    browser.resume(&server, &session).await.refused(401, "token_expired");
+}
+
+#[tokio::test]
+async fn a_key_is_a_point_and_no_fresh_session_has_one() {
+    let server = Server::new().await;
+    server.owner().await;
+    let with = |key: &str, fresh: bool| json!({"login": "ann", "password": PASSWORD, "key": key, "fresh": fresh});
+    server.sign_in(with("no key", false)).await.refused(400, "invalid_value");
+    server.sign_in(with(&Browser::new().key(), true)).await.refused(400, "invalid_value");
+    // Whose session has a secret of its own has nothing to prove.
+    let session = server.sign_in(json!({"login": "ann", "password": PASSWORD})).await.made().text("session");
+    Browser::new().resume(&server, &session).await.refused(401, "unauthenticated");
+}
