@@ -180,8 +180,10 @@ impl Keys {
                 issue_owner_token(accounts.store(), accounts.now()).await.map_err(anyhow::Error::from)?.text.reveal()
             }
         };
-        let signed_in =
-            accounts.exchange(&owner, None, None, ClientInfo { label: "notarium up", ..ClientInfo::default() }).await.map_err(anyhow::Error::from)?;
+        let signed_in = accounts
+            .exchange(&owner, None, None, ClientInfo { label: "notarium up", ..ClientInfo::default() })
+            .await
+            .map_err(anyhow::Error::from)?;
         let who = accounts.as_session(&signed_in.user.id).await.map_err(anyhow::Error::from)?;
         let who =
             who.ok_or_else(|| Failure::failed("the owner's account is deactivated: no one can use this folder"))?;

@@ -117,12 +117,7 @@ fn mint_with(
 
 impl Accounts {
     /// With login and password. Slow and throttled on purpose.
-    pub async fn sign_in(
-        &self,
-        login: &str,
-        password: String,
-        client: ClientInfo<'_>,
-    ) -> Result<SignedIn, AuthError> {
+    pub async fn sign_in(&self, login: &str, password: String, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
         values::label(client.label)?;
         let user = self.proven(login, password, client.address).await?;
         self.begin_session(user, client, Vec::new(), "session.sign_in").await

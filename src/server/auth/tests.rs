@@ -219,7 +219,10 @@ async fn a_lost_owner_token_is_issued_again_on_the_folder() {
     let database = Arc::new(Sqlite::open(folder.path()).await.unwrap());
     let store = Arc::new(SqliteAccountStore::new(database));
     let accounts = Accounts::open(store.clone(), clock).await.unwrap();
-    let session = accounts.exchange(&issued.text.reveal(), None, None, ClientInfo { label: "laptop", ..ClientInfo::default() }).await.unwrap();
+    let session = accounts
+        .exchange(&issued.text.reveal(), None, None, ClientInfo { label: "laptop", ..ClientInfo::default() })
+        .await
+        .unwrap();
     let sessions = store.tokens(&TokenFilter::OfUser(session.user.id), 10).await.unwrap();
     assert_eq!(sessions.len(), 2, "the session from before the restart is alive");
 }

@@ -1135,6 +1135,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a browser signs to open a page of the session that is bound to its key. */
+        post: operations["post_session_challenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A token for a page that has just opened: the browser proves the key that its session is bound to. */
+        post: operations["post_session_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/tokens": {
         parameters: {
             query?: never;
@@ -3489,6 +3523,27 @@ export interface components {
          * @enum {string}
          */
         ReplyStatus: "running" | "finished" | "stopped" | "failed";
+        /** @description The proof that the browser still has the key of its session. */
+        Resume: {
+            /** @description From `POST /api/session/challenge`. */
+            challenge: string;
+            /** @description The public point, as it was sent when the session began. */
+            key: string;
+            /** @description As `session` said when it began. */
+            session: components["schemas"]["TokenId"];
+            /** @description ECDSA with SHA-256 of the text `notarium-session\n<session>\n<challenge>`, 64 bytes in base64url without padding. */
+            signature: string;
+        };
+        /** @description What to sign. */
+        ResumeChallenge: {
+            /** @description Good for a minute, and for this session. */
+            challenge: string;
+        };
+        /** @description Which session a page belongs to. */
+        ResumeRequest: {
+            /** @description As `session` said when it began. */
+            session: components["schemas"]["TokenId"];
+        };
         /**
          * @description What a tool call can do, from harmless to what cannot be taken back.
          *
@@ -3623,6 +3678,8 @@ export interface components {
              * @description Milliseconds since 1970.
              */
             expires_at?: number | null;
+            /** @description Names the session in `DELETE /api/tokens/{token}` and `POST /api/session/challenge`; it is no secret. */
+            session: components["schemas"]["TokenId"];
             /** @description In this answer and never again. */
             token: string;
             /** @description The account that you are signed in to. */
@@ -3636,6 +3693,11 @@ export interface components {
              * @default false
              */
             fresh?: boolean;
+            /**
+             * @description Of a browser: the public point of a P-256 key that it made and whose private part nothing can read, uncompressed (65 bytes) in
+             *     base64url without padding. The session is bound to it: a page that opens later gets its token from `POST /api/session/resume`.
+             */
+            key?: string | null;
             /**
              * @description For the list of your sessions, as in "laptop".
              * @default
@@ -6926,6 +6988,68 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_challenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResumeRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResumeChallenge"];
+                };
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Resume"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
             };
             default: {
                 headers: {

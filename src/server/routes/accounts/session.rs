@@ -53,9 +53,7 @@ async fn sign_in(
         (None, Some(login), Some(password)) if request.fresh => {
             shared.accounts.sign_in_afresh(&login, password, client).await?
         }
-        (None, Some(login), Some(password)) => {
-            shared.accounts.sign_in(&login, password, client).await?
-        }
+        (None, Some(login), Some(password)) => shared.accounts.sign_in(&login, password, client).await?,
         _ => return Err(Problem::invalid("send login and password, or a one-time token")),
     };
     Ok(Created(Json(told(signed_in))))
