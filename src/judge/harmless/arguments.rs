@@ -65,7 +65,9 @@ impl<'a> Checker<'a> {
             Rule::Evaluates => plain(self.evaluates(call), RunsText),
             Rule::Shows => plain(self.shows(first, call), BrowserScript),
             Rule::Measures => plain(
-                first.is_some_and(|code| self.is_callable(code))
+                // The second is run as well, before the first.
+                first.is_some()
+                    && call.arguments.args.iter().all(|code| self.is_callable(code) || code.is_number_literal_expr())
                     && call.arguments.keywords.iter().all(|keyword| is_named(keyword, &["number", "repeat"])),
                 RunsText,
             ),
