@@ -133,7 +133,6 @@ test("a page that is older than the server says so, keeps what was typed, and go
   await expect(page.locator(".strip.bad")).toContainText("This page is older than the server. 1 unsent change is kept");
   await expect(page.locator(".connection")).toHaveText("Page too old · 1 unsent change is kept");
   there = "as before";
-  await page.evaluate((token) => sessionStorage.setItem("notarium.session", token), server.token);
   await page.locator(".strip.bad").getByRole("button", { name: "Reload" }).click();
   const toast = page.locator(".toast");
   await expect(toast).toContainText("b = 2");

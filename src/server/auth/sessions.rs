@@ -180,6 +180,34 @@ impl Accounts {
         self.begin_session(user, client, changes, "session.exchange").await
     }
 
+    /// A session of its own for a browser that was opened with a kept session of this person, as by the link that `up` prints. It
+    /// allows no more and lasts no longer.
+    pub async fn bind_browser(&self, who: &Authenticated, client: ClientInfo<'_>) -> Result<SignedIn, AuthError> {
+        let forbidden =
+            || AuthError::Forbidden { reason: "only a kept session opens one for a browser: sign in".into() };
+        let kept = self.store().token(&who.token_id).await?.ok_or(AuthError::Invalid)?;
+        let lasts = kept.expires_at.is_none_or(|at| at.saturating_sub(self.now()) > FRESH_MS);
+        // What ends within minutes would count as fresh.
+        if kept.kind() != TokenKind::Session || is_fresh(&kept) || !lasts {
+            return Err(forbidden());
+        }
+        let user = self.user_of(who).await?;
+        let scopes = match self.asks_again() {
+            true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
+            false => kept.scopes,
+        };
+        let request = TokenRequest {
+            holder: kept.holder,
+            created_by: user.id.clone(),
+            scopes,
+            coverage: kept.coverage,
+            label: values::label(client.label)?,
+            now: self.now(),
+            expires_at: kept.expires_at,
+        };
+        self.begin_bound(user, mint(request)?, client, Vec::new(), "session.browser").await
+    }
+
     /// What a page of the browser to which this session is bound signs to get a token for it.
     pub fn challenge(&self, session: &TokenId) -> String {
         self.browser_keys().challenge(session, self.now())
@@ -301,14 +329,25 @@ impl Accounts {
         changes: Vec<AccountChange>,
         action: &str,
     ) -> Result<SignedIn, AuthError> {
-        let key_hash = client.key.map(hash_of_key).transpose()?;
         let scopes = match self.asks_again() {
             // For good: this one lay where others could read it, also when the server is started otherwise.
             true => TokenScopes::allowed_of(TokenKind::Session, EVERYDAY.into()),
             false => TokenScopes::all_of(TokenKind::Session),
         };
-        let mut minted = mint_with(&user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?;
-        if let Some(hash) = key_hash {
+        let minted = mint_with(&user, scopes, values::label(client.label)?, self.now(), SESSION_MS)?;
+        self.begin_bound(user, minted, client, changes, action).await
+    }
+
+    /// Keeps the session, bound to the browser's key where there is one.
+    async fn begin_bound(
+        &self,
+        user: User,
+        mut minted: Minted,
+        client: ClientInfo<'_>,
+        changes: Vec<AccountChange>,
+        action: &str,
+    ) -> Result<SignedIn, AuthError> {
+        if let Some(hash) = client.key.map(hash_of_key).transpose()? {
             minted.token.secret_hash = hash;
             self.browser_keys().opened(&minted.token.id, minted.text.secret_hash());
         }

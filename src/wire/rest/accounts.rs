@@ -114,6 +114,17 @@ pub struct SignIn {
     pub key: Option<String>,
 }
 
+/// A browser that was opened with a session, as by the link that `notarium up` prints.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BindBrowser {
+    /// As in signing in.
+    pub key: String,
+    /// For the list of your sessions, as in "laptop".
+    #[serde(default)]
+    pub label: String,
+}
+
 /// Which session a page belongs to.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -1,7 +1,7 @@
 // Who is signed in. A person's session is bound to a key of this browser (`browserKey.ts`) and its token stays in memory; a token that
 // was brought (of a program, of a share link) is kept for the tab.
 import type { components } from "../protocol/rest.ts";
-import { type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
+import { type NewKey, type SignedIn, forgetKey, makeKey, proveKey } from "./browserKey.ts";
 import { learn, serverNow } from "./clock.ts";
 import { Connection } from "../transport/connection.ts";
 import { Problem, Rest } from "../transport/rest.ts";
@@ -165,8 +165,27 @@ export async function signIn(token: string): Promise<Session> {
   if (ONE_TIME.test(token)) return exchange({ token });
   const me = await whoIs(token);
   if (me.actor.kind === "agent") throw new Problem(403, "forbidden", "this is the token of a runtime agent: sign in with yours");
+  const own = me.kind === "session" ? await bind(token) : undefined;
+  if (own) return own;
   sessionStorage.setItem(KEY, token);
   return new Session(token, me);
+}
+
+/** A session of this browser's own in place of the one that it was opened with; nothing where it has no keys. */
+async function bind(token: string): Promise<Session | undefined> {
+  const key = await makeKey();
+  if (!key) return undefined;
+  const rest = new Rest({ base: "", token: () => token });
+  const opened = await rest
+    .json<SignedIn>("POST", "/api/session/browser", { key: key.point, label: "browser" })
+    .catch(() => undefined);
+  return opened && keep(key, opened);
+}
+
+async function keep(key: NewKey, { token, session }: SignedIn): Promise<Session> {
+  sessionStorage.removeItem(KEY);
+  await key.keep(session);
+  return new Session(token, await whoIs(token));
 }
 
 async function whoIs(token: string): Promise<Me> {
@@ -180,9 +199,6 @@ async function whoIs(token: string): Promise<Me> {
 export async function exchange(proof: { token: string } | { login: string; password: string }): Promise<Session> {
   const key = await makeKey();
   const body = { ...proof, label: "browser", ...(key && { key: key.point }) };
-  const { token, session } = await anonymous.json<SignedIn>("POST", "/api/session", body);
-  if (!key) return signIn(token);
-  sessionStorage.removeItem(KEY);
-  await key.keep(session);
-  return new Session(token, await whoIs(token));
+  const opened = await anonymous.json<SignedIn>("POST", "/api/session", body);
+  return key ? keep(key, opened) : signIn(opened.token);
 }

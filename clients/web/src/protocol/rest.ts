@@ -1135,6 +1135,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/session/browser": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** A session of its own for a browser that was opened with a kept session, bound to the browser's key. */
+        post: operations["post_session_browser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/session/challenge": {
         parameters: {
             query?: never;
@@ -1646,6 +1663,16 @@ export interface components {
              * @default
              */
             reason?: string;
+        };
+        /** @description A browser that was opened with a session, as by the link that `notarium up` prints. */
+        BindBrowser: {
+            /** @description As in signing in. */
+            key: string;
+            /**
+             * @description For the list of your sessions, as in "laptop".
+             * @default
+             */
+            label?: string;
         };
         /** @description One part of an output that lives in a blob instead of the event. */
         BlobPart: {
@@ -6988,6 +7015,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    post_session_browser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BindBrowser"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignedIn"];
+                };
             };
             default: {
                 headers: {

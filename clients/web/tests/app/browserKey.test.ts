@@ -1,6 +1,6 @@
 // A browser's session: bound to a key, its token in memory, another one when the server forgets.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { exchange, resume } from "../../src/app/session.ts";
+import { exchange, resume, signIn } from "../../src/app/session.ts";
 
 const kept = new Map<string, unknown>();
 vi.mock("idb-keyval", () => ({
@@ -30,6 +30,10 @@ afterEach(() => void vi.unstubAllGlobals());
 async function answer(path: string, init: RequestInit): Promise<Response> {
   const body = init.body ? (JSON.parse(String(init.body)) as Record<string, string>) : {};
   if (path === "/api/session") {
+    server.point = body.key ?? "";
+    return opened();
+  }
+  if (path === "/api/session/browser") {
     server.point = body.key ?? "";
     return opened();
   }
@@ -68,6 +72,14 @@ test("a page that opens later is signed in by the key, and no token is kept", as
   const second = await resume();
   expect(second?.token).toBe("page 2");
   expect(tab.size).toBe(0);
+});
+
+test("a page that was opened with a session gets one of its own", async () => {
+  server.tokens.add("nt_session_x_y");
+  const session = await signIn("nt_session_x_y");
+  expect(session.token).toBe("page 2");
+  expect(tab.size).toBe(0);
+  expect((await resume())?.token).toBe("page 3");
 });
 
 test("what the server has forgotten is asked for again, once for all that wait", async () => {

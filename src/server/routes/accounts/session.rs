@@ -5,7 +5,7 @@ use axum::extract::State;
 use http::Method;
 use notarium_core::Scope;
 use notarium_wire::rest::{
-    self, Me, MyWorkspace, PasswordChange, Profile, Resume, ResumeChallenge, ResumeRequest, SignIn,
+    self, BindBrowser, Me, MyWorkspace, PasswordChange, Profile, Resume, ResumeChallenge, ResumeRequest, SignIn,
 };
 
 use super::{AccountRoutes, ClientAddress, shapes};
@@ -19,6 +19,8 @@ pub fn routes(router: GuardedRouter<AccountRoutes>) -> GuardedRouter<AccountRout
         .group("accounts", "/api")
         .says("Sign in.")
         .on(Guard::Public, Method::POST, "/session", sign_in)
+        .says("A session of its own for a browser that was opened with a kept session, bound to the browser's key.")
+        .on(Guard::User(Scope::Read), Method::POST, "/session/browser", bind_browser)
         .says("What a browser signs to open a page of the session that is bound to its key.")
         .on(Guard::Public, Method::POST, "/session/challenge", challenge)
         .says("A token for a page that has just opened: the browser proves the key that its session is bound to.")
@@ -62,6 +64,15 @@ async fn sign_in(
 fn told(SignedIn { text, token, user }: SignedIn) -> rest::SignedIn {
     let (session, expires_at) = (token.id, token.expires_at);
     rest::SignedIn { token: text.reveal(), session, expires_at, user: shapes::user(user) }
+}
+
+async fn bind_browser(
+    State(shared): State<AccountRoutes>,
+    who: Authenticated,
+    JsonBody(BindBrowser { key, label }): JsonBody<BindBrowser>,
+) -> Result<Created<Json<rest::SignedIn>>, Problem> {
+    let client = ClientInfo { label: &label, key: Some(&key), ..ClientInfo::default() };
+    Ok(Created(Json(told(shared.accounts.bind_browser(&who, client).await?))))
 }
 
 async fn challenge(

@@ -68,6 +68,29 @@ async fn a_page_that_opens_later_proves_the_key_and_all_end_together() {
 }
 
 #[tokio::test]
+async fn a_browser_that_was_opened_with_a_session_gets_one_of_its_own() {
+    let server = Server::new().await;
+    let owner = server.owner().await;
+    let browser = Browser::new();
+    let bind = json!({"key": browser.key(), "label": "browser"});
+    let bound = server.post("/api/session/browser", &owner, bind.clone()).await.made();
+    let me = server.get("/api/me", &bound.text("token")).await.made();
+    let of_owner = server.get("/api/me", &owner).await.made();
+    assert_eq!((&me.body["scopes"], &me.body["expires_at"]), (&of_owner.body["scopes"], &of_owner.body["expires_at"]));
+    let page = browser.resume(&server, &bound.text("session")).await.made().text("token");
+    server.delete("/api/session", &page).await.made();
+    server.get("/api/me", &owner).await.made();
+
+    let program = server.post("/api/tokens", &owner, json!({"scopes": ["read"]})).await.made().text("token");
+    server.post("/api/session/browser", &program, bind.clone()).await.refused(403, "forbidden");
+    let fresh = server.sign_in(json!({"login": "ann", "password": PASSWORD, "fresh": true})).await.made().text("token");
+    server.post("/api/session/browser", &fresh, bind.clone()).await.refused(403, "forbidden");
+    // What it opened would last for minutes, and count as one for which the password was asked.
+    server.advance(30 * DAY - 60_000);
+    server.post("/api/session/browser", &owner, bind).await.refused(403, "forbidden");
+}
+
+#[tokio::test]
 async fn a_session_of_a_browser_expires() {
     let server = Server::new().await;
     server.owner().await;
