@@ -36,6 +36,14 @@ async function kept(session: CDPSession): Promise<Kept> {
   return { heap: of("JSHeapUsedSize"), nodes: of("Nodes"), listeners: of("JSEventListeners") };
 }
 
+/** The least of several looks: the screen fills and begins anew all the time, and its lines are nodes. */
+async function least(session: CDPSession): Promise<Kept> {
+  const looks: Kept[] = [];
+  while (looks.length < 12) looks.push(await kept(session));
+  const of = (name: keyof Kept) => Math.min(...looks.map((each) => each[name]));
+  return { heap: of("heap"), nodes: of("nodes"), listeners: of("listeners") };
+}
+
 async function stream(page: Page): Promise<void> {
   await page.getByRole("button", { name: "New notebook" }).click();
   await write(page, STREAM);
@@ -50,9 +58,9 @@ test(`${MINUTES} minutes of streaming leave the memory as it was`, async ({ brow
   await session.send("Performance.enable");
   // The first minute loads what comes late, and is no part of the comparison.
   await expect(outputs).toContainText("minute 1 ", { timeout: 150_000 });
-  const before = await kept(session);
+  const before = await least(session);
   await expect(outputs).toContainText(`minute ${MINUTES} `, { timeout: (MINUTES + 2) * 60_000 });
-  const after = await kept(session);
+  const after = await least(session);
   const growth = (name: keyof Kept) => after[name] / before[name];
   console.log(
     `heap ${(before.heap / 1e6).toFixed(1)} → ${(after.heap / 1e6).toFixed(1)} MB, nodes ${before.nodes} → ${after.nodes}, ` +
