@@ -91,8 +91,22 @@ export const scenes: Scene[] = [
     name: "bottom",
     open: async (browser, server) => {
       const page = await demoNotebook(browser, server);
-      await page.locator(".failure").scrollIntoViewIfNeeded();
+      const failure = page.locator(".failure");
+      await failure.scrollIntoViewIfNeeded();
       await page.locator(".cell").last().click();
+      // The chart above gets its height when it is drawn.
+      const height = () =>
+        page
+          .locator("iframe")
+          .first()
+          .evaluate(({ clientHeight }) => clientHeight);
+      await expect.poll(height).toBeGreaterThan(200);
+      await expect(async () => {
+        const before = await height();
+        await failure.evaluate((element) => element.scrollIntoView({ block: "end", behavior: "instant" }));
+        await expect(failure).toBeInViewport({ ratio: 0.9, timeout: 500 });
+        expect(await height()).toBe(before);
+      }).toPass({ timeout: 20_000 });
       return page;
     },
   },
