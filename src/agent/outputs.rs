@@ -235,7 +235,8 @@ impl OutputCollector {
     fn flush(&mut self, now_ms: u64) -> Vec<Emit> {
         self.queue_piece();
         let mut emits = Vec::new();
-        if std::mem::take(&mut self.clear_queued) {
+        // A full log takes nothing that would come in its place: what stands there stays, and so does the notice.
+        if std::mem::take(&mut self.clear_queued) && !self.tally.limit_reached {
             emits.push(Emit::Clear);
         }
         while let Some(queued) = self.queue.pop_front() {

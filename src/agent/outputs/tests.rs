@@ -155,6 +155,21 @@ fn beyond_the_line_limit_there_is_one_notice_and_the_overflow() {
 }
 
 #[test]
+fn a_screen_that_is_drawn_again_and_again_keeps_the_notice() {
+    let mut collector = limited(1000, 3, 1000);
+    let mut emits = Vec::new();
+    for (frame, at) in (0..6).map(|frame| (frame, frame * 1_000)) {
+        emits.extend(collector.handle(at, KernelOutput::Clear { wait: true }));
+        emits.extend(collector.handle(at, stdout(&format!("{frame}\n"))));
+    }
+    emits.extend(collector.finish(6_000));
+    let emits = brief(emits);
+    let notice = emits.iter().position(|emit| emit.contains("3 lines recorded")).unwrap();
+    assert!(!emits[notice..].contains(&"clear".to_owned()), "{emits:?}");
+    assert_eq!(emits.iter().filter(|emit| *emit == "clear").count(), 4);
+}
+
+#[test]
 fn beyond_the_overflow_the_dropped_bytes_are_counted() {
     let emits = run(limited(4, 100, 6), [stdout("0123456789abcdef")]);
     assert_eq!(emits[0], "out:0123");
