@@ -14,7 +14,7 @@ interface Kept {
 
 export interface NewKey {
   point: string;
-  /** Remembers it as the key of this session. */
+  /** Remembers it as the key of this session. A browser that keeps nothing asks for a sign-in when the page has gone. */
   keep: (session: string) => Promise<void>;
 }
 
@@ -27,7 +27,8 @@ export async function makeKey(): Promise<NewKey | undefined> {
     const pair = await crypto.subtle.generateKey(CURVE, false, ["sign", "verify"]);
     const point = base64url(await crypto.subtle.exportKey("raw", pair.publicKey));
     await get(PLACE);
-    const keep = (session: string) => set(PLACE, { session, point, privateKey: pair.privateKey } satisfies Kept);
+    const keep = (session: string) =>
+      set(PLACE, { session, point, privateKey: pair.privateKey } satisfies Kept).catch(() => undefined);
     return { point, keep };
   } catch {
     return undefined;

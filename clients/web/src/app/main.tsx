@@ -11,7 +11,7 @@ import { SignIn } from "../views/SignIn.tsx";
 import { applySettings } from "./settings.ts";
 import { applyTheme } from "./theme.ts";
 import { useRoute } from "./route.ts";
-import { type Session, forget, resume, wasRefused } from "./session.ts";
+import { type Session, resume } from "./session.ts";
 
 type Who = { state: "asking" } | { state: "out"; reason?: string } | { state: "in"; session: Session };
 
@@ -22,10 +22,7 @@ function App() {
   useEffect(() => {
     resume().then(
       (session) => setWho(session ? { state: "in", session } : { state: "out" }),
-      (error: Error) => {
-        if (wasRefused(error)) void forget();
-        setWho({ state: "out", reason: error.message });
-      },
+      (error: Error) => setWho({ state: "out", reason: error.message }),
     );
   }, []);
 

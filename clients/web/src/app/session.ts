@@ -114,7 +114,8 @@ export class Session {
 
   async signOut(): Promise<void> {
     this.connection.stop();
-    await forget();
+    sessionStorage.removeItem(KEY);
+    await forgetKey(this.me.token_id);
     if (this.me.kind === "session") await this.rest.json("DELETE", "/api/session").catch(() => undefined);
   }
 }
@@ -124,13 +125,8 @@ export function isNotProved(error: unknown): boolean {
   return error instanceof Problem && error.code === NOT_PROVED;
 }
 
-export function wasRefused(error: unknown): boolean {
+function wasRefused(error: unknown): boolean {
   return error instanceof Problem && error.status === 401;
-}
-
-export async function forget(): Promise<void> {
-  sessionStorage.removeItem(KEY);
-  await forgetKey();
 }
 
 /** A token in the address's fragment never reaches a server; it leaves the address at once. */
@@ -154,9 +150,16 @@ export function linkTo(notebook: string, token: string): string {
 
 export async function resume(): Promise<Session | undefined> {
   const token = tokenOfLink() ?? sessionStorage.getItem(KEY);
-  if (token) return signIn(token);
-  const answer = await proveKey(anonymous).catch((error: unknown) => {
-    throw wasRefused(error) ? new Problem(401, "ended", "Your session in this browser has ended: sign in again.") : error;
+  // A token that is no good any more says nothing of this browser's own session: that stays.
+  if (token)
+    return signIn(token).catch((error: unknown) => {
+      if (wasRefused(error)) sessionStorage.removeItem(KEY);
+      throw error;
+    });
+  const answer = await proveKey(anonymous).catch(async (error: unknown) => {
+    if (!wasRefused(error)) throw error;
+    await forgetKey();
+    throw new Problem(401, "ended", "Your session in this browser has ended: sign in again.");
   });
   return answer && new Session(answer.token, await whoIs(answer.token));
 }

@@ -75,7 +75,7 @@ export function clock(ms: number): string {
 
 /** As it fits into the gutter. */
 export function shortDuration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < 60_000) return `${Math.floor(ms / 1_000)} s`;
   const minutes = Math.floor(ms / 60_000);

@@ -11,12 +11,12 @@ vi.mock("idb-keyval", () => ({
 
 const tab = new Map<string, string>();
 /** What the server knows. */
-const server = { point: "", tokens: new Set<string>(), isEnded: false, proofs: 0 };
+const server = { point: "", tokens: new Set<string>(), isEnded: false, isForProgram: false, proofs: 0 };
 
 beforeEach(() => {
   kept.clear();
   tab.clear();
-  Object.assign(server, { point: "", tokens: new Set(), isEnded: false, proofs: 0 });
+  Object.assign(server, { point: "", tokens: new Set(), isEnded: false, isForProgram: false, proofs: 0 });
   vi.stubGlobal("location", new URL("http://127.0.0.1:8787/"));
   vi.stubGlobal("sessionStorage", {
     getItem: (key: string) => tab.get(key) ?? null,
@@ -41,7 +41,14 @@ async function answer(path: string, init: RequestInit): Promise<Response> {
   if (path === "/api/session/resume") return (await isProved(body)) ? opened() : refused();
   const token = new Headers(init.headers).get("authorization")?.slice("Bearer ".length) ?? "";
   if (!server.tokens.has(token)) return refused();
-  return Response.json({ name: "Ann", scopes: ["read"], actor: { kind: "user", id: "ann" }, token_id: "s1", kind: "session" });
+  if (init.method === "DELETE") return new Response(null, { status: 204 });
+  return Response.json({
+    name: "Ann",
+    scopes: ["read"],
+    actor: { kind: "user", id: "ann" },
+    token_id: "s1",
+    kind: server.isForProgram ? "api" : "session",
+  });
 }
 
 function opened(): Response {
@@ -103,6 +110,31 @@ test("a session that has ended says so", async () => {
   await exchange({ token: "nt_owner_x_y" });
   server.isEnded = true;
   await expect(resume()).rejects.toThrow("has ended: sign in again");
+});
+
+test("a token that somebody brought ends without the browser's own session", async () => {
+  await exchange({ token: "nt_owner_x_y" });
+  tab.set("notarium.session", "nt_share_gone_z");
+  await expect(resume()).rejects.toThrow("no token of this server");
+  expect(tab.size).toBe(0);
+  expect((await resume())?.token).toBe("page 2");
+});
+
+test("signing out of a brought session leaves the browser's own", async () => {
+  await exchange({ token: "nt_owner_x_y" });
+  const own = [...kept.entries()][0] as [string, object];
+  kept.set(own[0], { ...own[1], session: "s2" });
+  tab.set("notarium.session", "page 1");
+  server.isForProgram = true;
+  await (await resume())?.signOut();
+  expect(kept.size).toBe(1);
+  expect(tab.size).toBe(0);
+});
+
+test("a session that has ended is forgotten", async () => {
+  const session = await exchange({ token: "nt_owner_x_y" });
+  await session.signOut();
+  expect(kept.size).toBe(0);
 });
 
 test("a browser without keys keeps the token for the tab", async () => {
